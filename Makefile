@@ -1,0 +1,64 @@
+# Two commands do everything: `make run` and `make test`.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+NACRE := $(BIN)/nacre
+
+# A machine may forbid bytecode for scripts; without it every start of nacre compiles it anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: run stop test lint check format bench clean help
+
+help:
+	@echo "make run    set up, start the daemon, open a session, print its addresses"
+	@echo "make stop   end the daemon and its sessions"
+	@echo "make test   set up what the tests need, then linters, types, layers and all tests"
+	@echo "make lint   the same without the tests"
+	@echo "make bench  run the benchmarks in bench/"
+
+run: $(VENV)/.run
+	@$(NACRE) list --json | grep -q '"name": *"main"' || $(NACRE) new main >/dev/null
+	@$(NACRE) status
+
+stop: $(VENV)/.run
+	@$(NACRE) stop
+
+test: lint
+	@scripts/test-programs
+	$(BIN)/pytest -n 2 --dist loadfile
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev
+	@for script in engine roundtrip throughput startup idle; do \
+		echo "== bench/$$script.py"; $(BIN)/python bench/$$script.py || exit 1; done
+
+# uv is used when it is there: the same environment, in seconds instead of a minute.
+$(VENV)/.run: pyproject.toml src/nacre/__init__.py
+	@if command -v uv >/dev/null; then \
+		uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && \
+		uv pip install --quiet --python $(BIN)/python -e .; \
+	else \
+		$(PYTHON) -m venv $(VENV) && $(BIN)/pip install --quiet -e .; \
+	fi
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	@if command -v uv >/dev/null; then \
+		uv pip install --quiet --python $(BIN)/python -e '.[dev]'; \
+	else \
+		$(BIN)/pip install --quiet -e '.[dev]'; \
+	fi
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,7 @@
+"""`python -m nacre`."""
+
+import sys
+
+from nacre.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,222 @@
+"""The one table of settings.
+
+Rule 1: a setting is stated here and nowhere else: NACRE_<NAME>, config.toml, flags and
+docs/configuration.md follow from the fields of Settings.
+Rule 2: every limit is a setting, with its reason in its description.
+Precedence: flag, environment, config.toml, default.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from nacre.errors import InvalidInput
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    port: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=65535,
+            description="TCP port of the daemon on loopback. When it is taken, the next free one "
+            "below it is used (20000 and up are sessions'). 0: any free port.",
+        ),
+    ] = 19999
+    token: (
+        Annotated[
+            str,
+            Meta(
+                min_length=16,
+                description="Bearer token of the TCP doors, instead of the one in the token file. "
+                "At least 16 characters, so that it cannot be guessed.",
+            ),
+        ]
+        | None
+    ) = None
+    log_level: Annotated[
+        LogLevel,
+        Meta(description="Least severe level that is logged (JSON lines, on standard error)."),
+    ] = "info"
+    grace: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Seconds that a daemon which was started on demand waits without clients "
+            "before it ends. 0: it ends with its last client.",
+        ),
+    ] = 60.0
+    shell: (
+        Annotated[
+            str,
+            Meta(
+                description="Shell of a session without a command. Default: $SHELL, else /bin/sh."
+            ),
+        ]
+        | None
+    ) = None
+    max_sessions: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Sessions at once; each takes two descriptors and up to 7 MB.",
+        ),
+    ] = 100
+    idle_timeout: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Seconds after which a session that nobody named, in which nothing runs "
+            "and to which nobody wrote, is ended. 0: never.",
+        ),
+    ] = 1800.0
+    ended_keep: Annotated[
+        float,
+        Meta(
+            ge=0, description="Seconds that an ended session stays readable before it is aged out."
+        ),
+    ] = 3600.0
+    max_ended: Annotated[
+        int,
+        Meta(ge=0, description="Ended sessions kept at most, the oldest go first: bounds memory."),
+    ] = 100
+    scrollback: Annotated[
+        int,
+        Meta(ge=0, le=1_000_000, description="Lines kept above the screen; 10,000 take 6 to 7 MB."),
+    ] = 10_000
+    first_session_port: Annotated[
+        int,
+        Meta(
+            ge=1024, le=65000, description="Session ports count up from here, skipping taken ones."
+        ),
+    ] = 20000
+    max_input_bytes: Annotated[
+        int,
+        Meta(
+            ge=4096,
+            description="Largest input of one call. More belongs into a file: a terminal takes it "
+            "line by line.",
+        ),
+    ] = 2 * 1024 * 1024
+    max_pending_input_bytes: Annotated[
+        int,
+        Meta(
+            ge=4096,
+            description="Input that waits for a child which does not read, before further input is "
+            "refused: bounds memory.",
+        ),
+    ] = 8 * 1024 * 1024
+    max_message_bytes: Annotated[
+        int,
+        Meta(ge=65536, description="Largest request on any door, measured before it is parsed."),
+    ] = 32 * 1024 * 1024
+    max_result_chars: Annotated[
+        int,
+        Meta(
+            ge=1000,
+            description="Characters of text in one answer when the caller sets no max_chars: more "
+            "is no use to a model, and hosts refuse large answers.",
+        ),
+    ] = 250_000
+    max_wait: Annotated[
+        float,
+        Meta(
+            ge=1,
+            description="Longest wait in seconds of one call; hosts hang on longer ones.",
+        ),
+    ] = 3600.0
+    read_buffer_bytes: Annotated[
+        int,
+        Meta(
+            ge=4096,
+            description="Bytes that busy sessions together read in one turn of the loop. Larger: "
+            "more throughput; smaller: less delay for the others.",
+        ),
+    ] = 128 * 1024
+    kill_grace: Annotated[
+        float,
+        Meta(ge=0, description="Seconds between the hangup and the kill when a session is ended."),
+    ] = 1.0
+    max_log_bytes: Annotated[
+        int,
+        Meta(
+            ge=65536,
+            description="Size at which the log file of a daemon in the background is set aside; "
+            "one older file is kept.",
+        ),
+    ] = 5 * 1024 * 1024
+    compress_after: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Quiet seconds after which a session's scrollback is packed. 0: never.",
+        ),
+    ] = 30.0
+
+
+def setting_names() -> tuple[str, ...]:
+    return Settings.__struct_fields__
+
+
+def environment_name(setting: str) -> str:
+    return f"NACRE_{setting.upper()}"
+
+
+def load_settings(
+    config_file: str,
+    *,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Merge the four sources.
+
+    Raises InvalidInput, naming the source, when a value does not fit or a name is unknown.
+    """
+    env = os.environ if environ is None else environ
+    merged = _from_file(config_file)
+    for name in setting_names():
+        text = env.get(environment_name(name))
+        if text is not None and text != "":
+            merged[name] = _parse(name, text, source=environment_name(name))
+    for name, value in (flags or {}).items():
+        if value is not None:
+            merged[name] = _parse(name, value, source=f"--{name.replace('_', '-')}")
+    return Settings(**merged)
+
+
+def _from_file(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            tables = tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}") from error
+    found: dict[str, Any] = {}
+    for name, value in tables.items():
+        # Tables belong to other parts ([mcp_servers.NAME] …): settings are top-level values.
+        if isinstance(value, dict):
+            continue
+        if name not in setting_names():
+            near = difflib.get_close_matches(name, setting_names(), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "; docs/configuration.md lists them"
+            raise InvalidInput(f"unknown setting {name!r} in {path}{hint}")
+        found[name] = _parse(name, value, source=path)
+    return found
+
+
+_TYPES = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+
+
+def _parse(name: str, value: Any, *, source: str) -> Any:
+    try:
+        return msgspec.convert(value, _TYPES[name], strict=not isinstance(value, str))
+    except msgspec.ValidationError as error:
+        raise InvalidInput(f"bad value for {name} ({source}): {error}") from error
