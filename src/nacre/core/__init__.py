@@ -1,0 +1,1 @@
+"""The terminal and the catalog of operations: no I/O, no clock."""

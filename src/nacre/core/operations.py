@@ -1,0 +1,317 @@
+"""Everything a caller can ask for, stated once.
+
+Rule: names, parameters and defaults are the documents' (wsh and others); what is added to them is
+optional.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from nacre.core.caller import Scope
+from nacre.core.catalog import CATALOG as CATALOG  # whole once this module is loaded
+from nacre.core.catalog import Operation, operation
+from nacre.core.catalog import parse_operation as parse_operation
+from nacre.core.results import (
+    CommandOutcome,
+    Output,
+    Quiesced,
+    Screen,
+    Scrollback,
+    SessionCreated,
+    SessionDetails,
+    SessionList,
+    Size,
+    Status,
+    Success,
+)
+
+SessionRef = Annotated[str | int, Meta(description="Session: its name, id or port.")]
+Rows = Annotated[
+    int, Meta(ge=1, le=1000, description="Terminal rows; the least that is used is 2.")
+]
+Cols = Annotated[int, Meta(ge=1, le=2000, description="Terminal columns.")]
+Format = Annotated[
+    Literal["styled", "plain"],
+    Meta(description="styled: a line is a list of spans with colours; plain: a line is a string."),
+]
+MaxChars = Annotated[
+    int,
+    Meta(
+        ge=1,
+        description="Budget for the text: the lines that fit are sent, the rest is counted.",
+    ),
+]
+SinceGeneration = Annotated[
+    int,
+    Meta(ge=0, description="Generation seen last: when nothing changed since, no lines are sent."),
+]
+LastGeneration = Annotated[
+    int,
+    Meta(
+        ge=0,
+        description="Generation seen last: wait for newer output, and then until it is quiet.",
+    ),
+]
+Quiet = Annotated[int, Meta(ge=0, description="Silence in ms that counts as quiet.")]
+MaxWait = Annotated[int, Meta(ge=0, description="Deadline in ms for the whole call.")]
+
+
+@operation("create_session", "POST /sessions", result=SessionCreated, scope=Scope.DRIVE)
+class CreateSession(Operation, frozen=True, kw_only=True):
+    """Create a new terminal session with an optional name, command, size and working directory.
+
+    Without a command it runs the user's shell. With args, command is a program and args are its
+    arguments; without args, command is a line for /bin/sh.
+    """
+
+    name: (
+        Annotated[str, Meta(description="Session name; made from the folder's name if omitted.")]
+        | None
+    ) = None
+    command: (
+        Annotated[str, Meta(description="Program or line to run; default: the shell.")] | None
+    ) = None
+    args: (
+        Annotated[list[str], Meta(description="Arguments: command is then run without a shell.")]
+        | None
+    ) = None
+    rows: Rows = 24
+    cols: Cols = 80
+    cwd: Annotated[str, Meta(description="Working directory; default: the caller's.")] | None = None
+    env: Annotated[dict[str, str], Meta(description="Additional environment variables.")] | None = (
+        None
+    )
+    keep: Annotated[
+        bool,
+        Meta(description="Keep the session (and a daemon started on demand) when the client goes."),
+    ] = False
+    tags: Annotated[list[str], Meta(description="Free labels, shown in lists.")] | None = None
+    sandbox: (
+        Annotated[Literal["off"], Meta(description="Sandbox profile; this version has none.")]
+        | None
+    ) = None
+    policy: (
+        Annotated[Literal["open"], Meta(description="Policy preset; this version has one.")] | None
+    ) = None
+
+
+@operation(
+    "list_sessions",
+    "GET /sessions",
+    result=(SessionList, SessionDetails),
+    scope=Scope.OBSERVE,
+    idempotent=True,
+)
+class ListSessions(Operation, frozen=True, kw_only=True):
+    """List all sessions, or get the details of one."""
+
+    session: SessionRef | None = None
+
+
+@operation(
+    "manage_session",
+    "POST /sessions/{session}/manage",
+    result=Success,
+    scope=Scope.DRIVE,
+    destructive=True,
+)
+class ManageSession(Operation, frozen=True, kw_only=True):
+    """Kill a session with everything it started, rename it, or detach everybody who watches it."""
+
+    session: SessionRef
+    action: Annotated[Literal["kill", "rename", "detach"], Meta(description="What to do.")]
+    new_name: Annotated[str, Meta(description="Required when action is rename.")] | None = None
+
+
+@operation(
+    "send_input",
+    "POST /sessions/{session}/input",
+    result=Success,
+    scope=Scope.DRIVE,
+    destructive=True,
+)
+class SendInput(Operation, frozen=True, kw_only=True):
+    """Send keystrokes or text to a session, exactly as given: end a command with \\r for Enter."""
+
+    session: SessionRef
+    input: Annotated[str, Meta(description="Text or keystrokes; control characters are keys.")]
+    encoding: Annotated[
+        Literal["utf8", "base64"], Meta(description="base64: input holds bytes in base64.")
+    ] = "utf8"
+
+
+@operation(
+    "press_keys",
+    "POST /sessions/{session}/keys",
+    result=Success,
+    scope=Scope.DRIVE,
+    destructive=True,
+)
+class PressKeys(Operation, frozen=True, kw_only=True):
+    """Press named keys, encoded as the program in the session asked for them."""
+
+    session: SessionRef
+    keys: Annotated[
+        list[str],
+        Meta(
+            min_length=1,
+            description="Key names (enter, ctrl+c, f5, shift+tab) or single characters.",
+        ),
+    ]
+
+
+@operation(
+    "get_screen",
+    "GET /sessions/{session}/screen",
+    result=Screen,
+    scope=Scope.OBSERVE,
+    idempotent=True,
+)
+class GetScreen(Operation, frozen=True, kw_only=True):
+    """Read the current screen of a session."""
+
+    session: SessionRef
+    format: Format = "styled"
+    max_chars: MaxChars | None = None
+    since_generation: SinceGeneration | None = None
+
+
+@operation(
+    "get_scrollback",
+    "GET /sessions/{session}/scrollback",
+    result=Scrollback,
+    scope=Scope.OBSERVE,
+    idempotent=True,
+)
+class GetScrollback(Operation, frozen=True, kw_only=True):
+    """Read the lines above the screen; offset counts from the oldest, total excludes the screen."""
+
+    session: SessionRef
+    offset: Annotated[int, Meta(ge=0, description="First line, from the oldest.")] = 0
+    limit: Annotated[int, Meta(ge=0, le=10_000, description="Lines at most.")] = 100
+    format: Format = "styled"
+    max_chars: MaxChars | None = None
+    since_generation: SinceGeneration | None = None
+
+
+@operation(
+    "read_output",
+    "GET /sessions/{session}/output",
+    result=Output,
+    scope=Scope.OBSERVE,
+    idempotent=True,
+)
+class ReadOutput(Operation, frozen=True, kw_only=True):
+    """Read the last lines of a session as plain text, scrollback and screen together."""
+
+    session: SessionRef
+    lines: Annotated[int, Meta(ge=0, le=100_000, description="Lines at most, from the end.")] = 100
+    max_chars: MaxChars | None = None
+    since_generation: SinceGeneration | None = None
+
+
+@operation(
+    "await_quiesce",
+    "POST /sessions/{session}/quiesce",
+    result=Quiesced,
+    scope=Scope.OBSERVE,
+    idempotent=True,
+)
+class AwaitQuiesce(Operation, frozen=True, kw_only=True):
+    """Wait until a session's terminal is idle: no output for timeout_ms."""
+
+    session: SessionRef
+    timeout_ms: Quiet = 2000
+    max_wait_ms: MaxWait = 30_000
+    last_generation: LastGeneration | None = None
+
+
+@operation(
+    "run_command",
+    "POST /sessions/{session}/command",
+    result=CommandOutcome,
+    scope=Scope.DRIVE,
+    destructive=True,
+)
+class RunCommand(Operation, frozen=True, kw_only=True):
+    """Send input, wait until the terminal is idle, and read the screen: the loop in one call.
+
+    The primary tool for running commands and reading what they print. Enter is added when the
+    input does not end with one.
+    """
+
+    session: SessionRef
+    input: Annotated[str, Meta(description="The command or text to send.")]
+    timeout_ms: Quiet = 2000
+    max_wait_ms: MaxWait = 30_000
+    format: Format = "styled"
+    last_generation: LastGeneration | None = None
+    max_chars: MaxChars | None = None
+
+
+@operation(
+    "resize_session",
+    "POST /sessions/{session}/resize",
+    result=Size,
+    scope=Scope.DRIVE,
+    idempotent=True,
+)
+class ResizeSession(Operation, frozen=True, kw_only=True):
+    """Change a session's size; the program in it is told (SIGWINCH)."""
+
+    session: SessionRef
+    rows: Rows
+    cols: Cols
+
+
+@operation(
+    "restart_session",
+    "POST /sessions/{session}/restart",
+    result=SessionCreated,
+    scope=Scope.DRIVE,
+    destructive=True,
+)
+class RestartSession(Operation, frozen=True, kw_only=True):
+    """End what runs in a session and start its command anew, under the same name, id and port."""
+
+    session: SessionRef
+
+
+@operation(
+    "signal_session",
+    "POST /sessions/{session}/signal",
+    result=Success,
+    scope=Scope.DRIVE,
+    destructive=True,
+)
+class SignalSession(Operation, frozen=True, kw_only=True):
+    """Send a signal to the foreground process group of a session."""
+
+    session: SessionRef
+    signal: Annotated[
+        str, Meta(description="TERM, INT, HUP, KILL, QUIT, USR1, USR2, STOP, CONT, WINCH …")
+    ] = "TERM"
+
+
+@operation(
+    "dismiss_session",
+    "POST /sessions/{session}/dismiss",
+    result=Success,
+    scope=Scope.DRIVE,
+    destructive=True,
+)
+class DismissSession(Operation, frozen=True, kw_only=True):
+    """Take an ended session out of the lists and free its name; its id stays readable a while."""
+
+    session: SessionRef
+
+
+@operation("status", "GET /status", result=Status, scope=Scope.OBSERVE, idempotent=True)
+class GetStatus(Operation, frozen=True, kw_only=True):
+    """Tell the daemon's process id, port, number of sessions and version."""
+
+
+@operation("stop", "POST /stop", result=Success, scope=Scope.ADMIN, destructive=True)
+class StopDaemon(Operation, frozen=True, kw_only=True):
+    """End all sessions and the daemon."""

@@ -1,0 +1,263 @@
+"""The engine's rendering of a terminal: its styled rows, live and from the scrollback, its cursor.
+
+Rule 1: a terminal has one render state, and it is the only one that sees the terminal change: an
+update takes the changes away, so that a second render state would silently go stale.
+Rule 2: a decoded row is kept until the engine calls it dirty.
+"""
+
+from typing import Any
+
+from nacre.core.cells import CELL_BYTES, CellDecoder, Style, palette_color
+from nacre.core.ghostty import (
+    NULL,
+    OUT_OF_SPACE,
+    cell_layout,
+    check,
+    create,
+    ffi,
+    lib,
+    new,
+    sized,
+    text_of,
+)
+from nacre.core.grid import ACTIVE, SCREEN, Grid
+from nacre.core.plain import PlainText
+from nacre.core.screen import Color, Cursor, CursorShape, Line, Rgb, Span, UnderlineStyle
+
+# Rows of a scrollback read that are rendered at once: bounds the native copy, and an overscan is
+# sixteen bits wide.
+_PIECE = 1000
+
+# Distinct styles kept decoded. A style is found again by its bytes; a full store is emptied.
+_STYLES_KEPT = 4096
+
+_UNDERLINES: dict[int, UnderlineStyle] = {2: "double", 3: "curly", 4: "dotted", 5: "dashed"}
+
+_SHAPES: dict[int, CursorShape] = {
+    lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BAR: "bar",
+    lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_UNDERLINE: "underline",
+}
+
+_CURSOR = lib.GHOSTTY_RENDER_STATE_DATA_CURSOR
+_ROW_ITERATOR = lib.GHOSTTY_RENDER_STATE_DATA_ROW_ITERATOR
+_CELLS = lib.GHOSTTY_RENDER_STATE_ROW_DATA_CELLS
+_CELLS_RAW = lib.GHOSTTY_RENDER_STATE_ROW_DATA_CELLS_RAW
+_STYLE = lib.GHOSTTY_RENDER_STATE_ROW_CELLS_DATA_STYLE
+_CLUSTER = lib.GHOSTTY_RENDER_STATE_ROW_CELLS_DATA_GRAPHEMES_UTF8
+_row_get = lib.ghostty_render_state_row_get
+_next_row = lib.ghostty_render_state_row_iterator_next
+_next_dirty_row = lib.ghostty_render_state_row_iterator_next_dirty
+_select_cell = lib.ghostty_render_state_row_cells_select
+_cell_get = lib.ghostty_render_state_row_cells_get
+
+
+class Rendering:
+    def __init__(self, handle: Any, grid: Grid, plain: PlainText) -> None:
+        self._handle = handle
+        self._grid = grid
+        self._plain = plain
+        self._state = create("GhosttyRenderState", lib.ghostty_render_state_new)
+        self._iterator = new("GhosttyRenderStateRowIterator *")
+        check(lib.ghostty_render_state_row_iterator_new(NULL, self._iterator), "make an iterator")
+        self._row = _Row(grid)
+        self._y = new("uint16_t *")
+        self._cursor = sized("GhosttyRenderStateCursor")
+        self._lines: list[Line] = []
+
+    def cursor(self) -> Cursor:
+        self._update()
+        cursor = self._find_cursor()
+        shape = _SHAPES.get(cursor.visual_style, "block")
+        return Cursor(cursor.viewport_y, cursor.viewport_x, cursor.visible, shape, cursor.blinking)
+
+    def _find_cursor(self) -> Any:
+        check(lib.ghostty_render_state_get(self._state, _CURSOR, self._cursor), "find the cursor")
+        return self._cursor
+
+    def lines(self, rows: int, cols: int) -> list[Line]:
+        self._update()
+        state = self._state
+        check(lib.ghostty_render_state_get(state, _ROW_ITERATOR, self._iterator), "list rows")
+        iterator = self._iterator[0]
+        row = self._row
+        lines = self._lines
+        if len(lines) != rows:
+            lines = [row.line(iterator, ACTIVE, y) for y in range(rows) if _next_row(iterator)]
+            self._lines = lines
+        else:
+            y = self._y
+            while _next_dirty_row(iterator, y):
+                lines[y[0]] = row.line(iterator, ACTIVE, y[0])
+        lib.ghostty_render_state_clean(state)
+        self._mend_cursor_row(cols)
+        return lines.copy()
+
+    def _mend_cursor_row(self, cols: int) -> None:
+        """Decode the cursor's row again where the engine forgot to call it dirty.
+
+        A combining mark that arrives after its character was read changes the row, but is not
+        counted as a change until the cursor leaves the row (pyghostty 0.1.3).
+        """
+        y: int = self._find_cursor().viewport_y
+        shown = "".join([span.text for span in self._lines[y]]).rstrip(" ")
+        if shown != self._plain.lines(ACTIVE, y, 1, cols)[0]:
+            [self._lines[y]] = self._read_afresh(ACTIVE, y, 1, skipped=y)
+
+    def _update(self) -> None:
+        result = lib.ghostty_render_state_update(self._state, self._handle)
+        if result:
+            check(result, "render")
+
+    def history(self, first: int, count: int, rows: int) -> list[Line]:
+        """Decode rows counted from the oldest one, on a screen of `rows` rows."""
+        # The live state takes its changes first, or they would go to the passing one below.
+        self._update()
+        try:
+            lines: list[Line] = []
+            for start in range(first, first + count, _PIECE):
+                piece = min(_PIECE, first + count - start)
+                self._grid.scroll_to(start)
+                lines += self._read_afresh(SCREEN, start, piece, below=max(0, piece - rows))
+            return lines
+        finally:
+            self._grid.scroll_to(None)
+
+    def _read_afresh(
+        self, tag: int, first: int, count: int, *, skipped: int = 0, below: int = 0
+    ) -> list[Line]:
+        """Decode rows of the viewport, and `below` it, with a render state that then is freed.
+
+        The first one read comes after `skipped` rows, and is `first` in the coordinates of `tag`.
+        """
+        state = create("GhosttyRenderState", lib.ghostty_render_state_new)
+        try:
+            overscan = new("GhosttyRenderStateOverscan *", {"below": below})
+            option = lib.GHOSTTY_RENDER_STATE_OPTION_OVERSCAN
+            check(lib.ghostty_render_state_set(state, option, overscan), "widen the view")
+            check(lib.ghostty_render_state_update(state, self._handle), "render")
+            check(lib.ghostty_render_state_get(state, _ROW_ITERATOR, self._iterator), "list rows")
+            iterator = self._iterator[0]
+            for _row in range(skipped):
+                _next_row(iterator)
+            read = self._row.line
+            span = range(first, first + count)
+            return [read(iterator, tag, y) for y in span if _next_row(iterator)]
+        finally:
+            lib.ghostty_render_state_free(state)
+
+    def free(self) -> None:
+        self._row.free()
+        lib.ghostty_render_state_row_iterator_free(self._iterator[0])
+        lib.ghostty_render_state_free(self._state)
+
+
+class _Row:
+    """The row an iterator stands on, as the decoder asks for it."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self._decoder = CellDecoder(cell_layout())
+        self._raw = new("GhosttyCellsView *")
+        self._cells = new("GhosttyRenderStateRowCells *")
+        check(lib.ghostty_render_state_row_cells_new(NULL, self._cells), "make a row")
+        self._style = sized("GhosttyStyle")
+        self._style_bytes = ffi.buffer(self._style)
+        self._styles: dict[bytes, Style] = {}
+        self._cluster = new("GhosttyBuffer *")
+        self._grow(256)
+        self._size = new("size_t *")
+        self._ref = sized("GhosttyGridRef")
+        self._iterator = NULL
+        self._place = (ACTIVE, 0)
+        self._opened: Any = None
+
+    def line(self, iterator: Any, tag: int, y: int) -> Line:
+        self._iterator = iterator
+        self._place = (tag, y)
+        self._opened = None
+        raw = self._raw
+        result = _row_get(iterator, _CELLS_RAW, raw)
+        if result:
+            check(result, "read a row")
+        return self._decoder.line(ffi.buffer(raw.ptr, raw.len * CELL_BYTES)[:], self)
+
+    def _open(self) -> Any:
+        check(_row_get(self._iterator, _CELLS, self._cells), "read a row")
+        self._opened = self._cells[0]
+        return self._opened
+
+    def style(self, x: int) -> Style:
+        cells = self._opened or self._open()
+        _select_cell(cells, x)
+        _cell_get(cells, _STYLE, self._style)
+        key: bytes = self._style_bytes[:]
+        style = self._styles.get(key)
+        return self._decode_style(key) if style is None else style
+
+    def _decode_style(self, key: bytes) -> Style:
+        if len(self._styles) >= _STYLES_KEPT:
+            self._styles.clear()
+        style = self._styles[key] = _style_of(self._style)
+        return style
+
+    def cluster(self, x: int) -> str:
+        """The whole grapheme cluster, its first code point included."""
+        cells = self._opened or self._open()
+        _select_cell(cells, x)
+        result = _cell_get(cells, _CLUSTER, self._cluster)
+        if result == OUT_OF_SPACE:
+            self._grow(self._cluster.len)
+            result = _cell_get(cells, _CLUSTER, self._cluster)
+        check(result, "read a cluster")
+        return text_of(self._cluster)
+
+    def link(self, x: int) -> str | None:
+        tag, y = self._place
+        self._grid.refer(tag, x, y, self._ref)
+        read = lib.ghostty_grid_ref_hyperlink_uri
+        result = read(self._ref, self._bytes, len(self._bytes), self._size)
+        if result == OUT_OF_SPACE:
+            self._grow(self._size[0])
+            result = read(self._ref, self._bytes, len(self._bytes), self._size)
+        check(result, "read a link")
+        raw: bytes = ffi.buffer(self._bytes, self._size[0])[:]
+        return raw.decode(errors="replace") or None
+
+    def _grow(self, size: int) -> None:
+        self._bytes = new("uint8_t[]", size)
+        self._cluster.ptr, self._cluster.cap = self._bytes, size
+
+    def free(self) -> None:
+        lib.ghostty_render_state_row_cells_free(self._cells[0])
+
+
+def _style_of(native: Any) -> Style:
+    span = Span(
+        "",
+        fg=_color(native.fg_color),
+        bg=_color(native.bg_color),
+        bold=native.bold,
+        faint=native.faint,
+        italic=native.italic,
+        underline=native.underline != 0,
+        underline_style=_UNDERLINES.get(native.underline),
+        underline_color=_color(native.underline_color),
+        strikethrough=native.strikethrough,
+        overline=native.overline,
+        inverse=native.inverse,
+        invisible=native.invisible,
+        blink=native.blink,
+    )
+    values = [getattr(span, name) for name in Span.__struct_fields__[1:]]
+    while values and not values[-1]:
+        values.pop()
+    return tuple(values)
+
+
+def _color(color: Any) -> Color | None:
+    if color.tag == lib.GHOSTTY_STYLE_COLOR_PALETTE:
+        return palette_color(color.value.palette)
+    if color.tag == lib.GHOSTTY_STYLE_COLOR_RGB:
+        rgb = color.value.rgb
+        return Rgb(rgb.r, rgb.g, rgb.b)
+    return None

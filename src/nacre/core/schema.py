@@ -1,0 +1,68 @@
+"""JSON Schemas of operations and results, as tools, routes and docs show them.
+
+Rule: a schema says what a caller may leave out by `required`, not by null: models fill in every
+null they are offered.
+"""
+
+import inspect
+from typing import Any
+
+import msgspec
+
+from nacre.core.catalog import (
+    Operation,
+)
+
+
+def input_schema(cls: type[Operation]) -> dict[str, Any]:
+    """Return the schema of an operation's parameters, flat and closed."""
+    schema = _resolved(cls)
+    schema.pop("title", None)
+    schema.pop("description", None)
+    closed = _without_null(schema)
+    assert isinstance(closed, dict)
+    return closed
+
+
+def output_schema(result: Any) -> dict[str, Any]:
+    """Return the schema of a result, or of either of several; nested types stand in $defs."""
+    if isinstance(result, tuple):
+        options = [output_schema(either) for either in result]
+        definitions = {name: d for option in options for name, d in option.pop("$defs", {}).items()}
+        return {"type": "object", "anyOf": options, "$defs": definitions}
+    schema = _resolved(result)
+    schema.pop("title", None)
+    schema.pop("description", None)
+    return schema
+
+
+def _resolved(cls: Any) -> dict[str, Any]:
+    """Put the type that the whole schema only refers to at its top."""
+    whole = msgspec.json.schema(cls)
+    definitions = whole.pop("$defs", {})
+    name = whole.pop("$ref", "").rpartition("/")[2]
+    top = definitions.pop(name) if name else whole
+    for definition in definitions.values():
+        if "description" in definition:
+            definition["description"] = inspect.cleandoc(definition["description"])
+    if definitions:
+        top["$defs"] = definitions
+    return dict(top)
+
+
+def _without_null(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_without_null(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    node = {key: _without_null(value) for key, value in node.items()}
+    options = node.get("anyOf")
+    if options and {"type": "null"} in options:
+        rest = [option for option in options if option != {"type": "null"}]
+        del node["anyOf"]
+        if node.get("default", ...) is None:
+            del node["default"]
+        node.update(rest[0] if len(rest) == 1 else {"anyOf": rest})
+    if "enum" in node:
+        node.setdefault("type", "string")  # some clients take no enum without its type
+    return node

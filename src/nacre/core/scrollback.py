@@ -1,0 +1,171 @@
+"""How many rows are kept above the screen, and the number of a line that stays.
+
+Keeping rows:
+Rule 1: the engine drops whole pages of hundreds of rows. It is told to keep a few pages more than
+asked for, and what is more than asked for is not shown.
+Rule 2: the engine recycles a page when its byte limit is reached, but frees and makes one anew when
+its line limit is, and output is then five times slower. Bytes cannot be told in rows beforehand; so
+the line limit stands, and once it is reached the byte limit is set just under what is in use.
+
+Numbering lines:
+Rule 3: a tracked row, once the bottom one of the screen, moves towards the oldest row by what was
+dropped since. It must not be dropped itself: the allowance is how many bytes may be fed before the
+next look, for plain output makes at most one row a byte. What makes more (CSI b, CSI S) can outrun
+it: then every row that was there counts as dropped, and no number is given twice.
+Rule 4: erasing (CSI 3 J, RIS) is dropping: rows that stay keep their numbers, new ones get new.
+Rule 5: a resize keeps the number of the row with the cursor. A reflow renumbers the rows above it;
+at a narrower width there may not be numbers enough before it, and then it gets a higher one.
+Rule 6: in the alternate screen the count stands still, and no row is kept above the screen.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from nacre.core.ghostty import NULL, Fields, lib, new, set_option
+from nacre.core.grid import Grid
+
+_ALTERNATE = lib.GHOSTTY_TERMINAL_SCREEN_ALTERNATE
+_MAX_BYTES = lib.GHOSTTY_TERMINAL_OPT_SCROLLBACK_MAX_BYTES
+_MAX_LINES = lib.GHOSTTY_TERMINAL_OPT_SCROLLBACK_MAX_LINES
+
+# An engine page at 80 columns holds 578 rows, at one column 23,454: about 375 kB of eight bytes a
+# cell and eight a row (measured at 19 widths). Very wide rows have larger pages, under 200 rows.
+_PAGE_BYTES = 400_000
+_PAGE_ROWS_MIN = 256
+_CELL_BYTES = 8
+
+# One page is the granularity of dropping, one is dropped to find the byte limit, one is half full.
+_SPARE_PAGES = 3
+
+# A row with styles, clusters and links takes more than its cells. Past this the byte limit found
+# is too low, rows are missing, and it is looked for again.
+_DENSEST = 8
+_STEP = _PAGE_BYTES // 2
+
+_ROWS_MIN = 2_000  # kept in any case, or the allowance of a tiny scrollback would shred every feed
+
+
+class Scrollback:
+    def __init__(self, handle: Any, grid: Grid, limit: int) -> None:
+        self._handle = handle
+        self._grid = grid
+        self._limit = limit
+        self._fields = Fields(
+            screen=(lib.GHOSTTY_TERMINAL_DATA_ACTIVE_SCREEN, "GhosttyTerminalScreen"),
+            kept=(lib.GHOSTTY_TERMINAL_DATA_SCROLLBACK_ROWS, "size_t"),
+            rows=(lib.GHOSTTY_TERMINAL_DATA_ROWS, "uint16_t"),
+            cols=(lib.GHOSTTY_TERMINAL_DATA_COLS, "uint16_t"),
+            cursor=(lib.GHOSTTY_TERMINAL_DATA_CURSOR_Y, "uint16_t"),
+        )
+        self._screen, self._kept, self._rows, self._cols, self._cursor = self._fields.cells
+        self._fields.fetch(handle)
+        self._page = self._full = self._bytes = 0
+        self._keep(self._cols[0])
+        self._tracked = grid.track(0, 0)
+        self._x = 0
+        self._y: int | None = None
+        self._tracked_cols = 0
+        self._low = _ROWS_MIN // 2  # an allowance below which a later row is tracked instead
+        self._dropped = 0
+        self._evicted = 0
+        self._settle()
+
+    # Keeping rows
+
+    def _keep(self, cols: int) -> None:
+        """Set the line limit for a width, and forget the byte limit."""
+        page = max(_PAGE_ROWS_MIN, _PAGE_BYTES // (_CELL_BYTES * (cols + 1)))
+        most = max(self._limit, _ROWS_MIN) + _SPARE_PAGES * page
+        self._page = page
+        self._full = most - page
+        self._bytes = _DENSEST * (most + page) * _CELL_BYTES * (cols + 1)
+        set_option(self._handle, _MAX_BYTES, NULL, "the byte limit")
+        set_option(self._handle, _MAX_LINES, new("size_t *", most), "the line limit")
+
+    def _find_byte_limit(self) -> None:
+        """Lower the byte limit until the engine drops a page for it."""
+        limit = new("size_t *")
+        kept = self._kept[0]
+        while self._kept[0] == kept and self._bytes > _STEP:
+            self._bytes -= _STEP
+            limit[0] = self._bytes
+            set_option(self._handle, _MAX_BYTES, limit, "the byte limit")
+            self._fields.fetch(self._handle)
+        self._dropped += kept - self._kept[0]
+
+    # Numbering lines
+
+    def look(self) -> int:
+        """Return the allowance, having made sure that the tracked row is far from being dropped."""
+        place = self._grid.tracked(self._tracked)
+        if place is None or place[1] - self._page < self._low:
+            return self._settle()
+        return place[1] - self._page
+
+    def _settle(self) -> int:
+        """Take in what was dropped, track the bottom row again, and return the allowance."""
+        self._fields.fetch(self._handle)
+        if self._screen[0] == _ALTERNATE:
+            return self._full
+        cols = self._cols[0]
+        if self._y is not None and cols == self._tracked_cols:
+            place = self._grid.tracked(self._tracked)
+            if place is None or place[0] != self._x:
+                dropped = self._y + 1
+            else:
+                dropped = max(0, self._y - place[1])
+            self._dropped += dropped
+            if dropped and self._kept[0] < self._limit:
+                self._keep(cols)
+        if self._kept[0] >= self._full:
+            self._find_byte_limit()
+        self._track(self._rows[0] - 1)
+        self._evicted = self._dropped + max(0, self._kept[0] - self._limit)
+        kept: int = self._kept[0]
+        self._low = max(_ROWS_MIN // 2, 3 * kept // 4 - self._page)
+        # Nothing is dropped before the limit; and then a page more than was made anew.
+        return max(self._full - kept, kept - self._page)
+
+    def _track(self, row: int) -> None:
+        self._x = min(1, self._cols[0] - 1)  # not 0: there a cell is that was erased
+        self._grid.retrack(self._tracked, self._x, row)
+        self._y = self._kept[0] + row
+        self._tracked_cols = self._cols[0]
+
+    @contextmanager
+    def resizing(self, cols: int) -> Iterator[None]:
+        """Resize inside this: it keeps the rows that will fit, and the cursor's line its number."""
+        self._settle()
+        self._keep(min(cols, self._cols[0]))
+        if self._screen[0] != _ALTERNATE:
+            self._track(self._cursor[0])  # the bottom row may be blank, and then it may go
+        yield
+        self._keep(cols)
+        place = self._grid.tracked(self._tracked)
+        if place is not None and self._y is not None:
+            self._dropped = max(0, self._dropped + self._y - place[1])
+        self._x, self._y = place or (0, None)
+        self._tracked_cols = cols
+        self._settle()
+
+    @property
+    def evicted(self) -> int:
+        self._settle()
+        return self._evicted
+
+    @property
+    def total(self) -> int:
+        self._fields.fetch(self._handle)
+        kept: int = self._kept[0]
+        return min(kept, self._limit)
+
+    def span(self, offset: int, limit: int) -> tuple[int, int]:
+        """The engine's row at an offset from the oldest one shown, and how many rows there are."""
+        total = self.total
+        if offset < 0:
+            return 0, 0
+        return self._kept[0] - total + offset, max(0, min(limit, total - offset))
+
+    def free(self) -> None:
+        lib.ghostty_tracked_grid_ref_free(self._tracked)

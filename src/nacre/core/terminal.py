@@ -1,0 +1,311 @@
+"""A terminal: bytes go in, a screen and a scrollback can be read, replies and key codes come out.
+
+Rule 1: one thread at a time owns a terminal; two crash the engine. `feed` releases the GIL.
+Rule 2: `feed` never calls out. What the engine wants to say to the program waits in `take_replies`.
+Rule 3: the program behind the terminal is not trusted: it gets no clipboard, no title echoed as
+input, no file read as an image, and no memory without a bound.
+Rule 4: rows and columns count from zero; the scrollback counts from the oldest row kept.
+"""
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote
+
+from nacre.core.ghostty import (
+    Fields,
+    callback,
+    check,
+    create,
+    ffi,
+    lib,
+    new,
+    set_option,
+    text_of,
+)
+from nacre.core.grid import ACTIVE, SCREEN, Grid
+from nacre.core.keyboard import Keyboard, encode_paste
+from nacre.core.keys import KeyPress
+from nacre.core.plain import PlainText
+from nacre.core.render import Rendering
+from nacre.core.screen import Cursor, Line, Modes
+from nacre.core.scrollback import Scrollback
+
+MIN_ROWS = 2  # at one row the engine crashes at a later scroll
+
+_SIZE_MAX = 0xFFFF  # the engine's type
+
+# What OSC 10 and 11 answer, so that programs know the screen is dark.
+_FOREGROUND = (220, 220, 220)
+_BACKGROUND = (0, 0, 0)
+_CELL_PIXELS = (8, 16)  # width and height; only size reports tell (XTWINOPS 14, 16)
+
+# Nothing here shows images or a program's own glyphs. At zero the engine does not even answer the
+# query for images (kitty graphics, a=q), so that programs fall back to text; else one could fill
+# 48 MB with them.
+_IMAGE_BYTES = 0
+_APC_BYTES = 1 << 16  # of a string sequence that is not understood anyway
+
+_write = lib.ghostty_terminal_vt_write
+
+
+class TerminalClosed(RuntimeError):
+    def __init__(self) -> None:
+        super().__init__("the terminal is closed; read its screen before closing it")
+
+
+class Terminal:
+    def __init__(self, rows: int = 24, cols: int = 80, *, scrollback: int = 10_000) -> None:
+        rows, cols = _size(rows, cols)
+        handle = create("GhosttyTerminal", lib.ghostty_terminal_new, cols, rows)
+        self._handle = handle
+        self._replies: list[bytes] = []
+        self._callbacks = _callbacks(self._replies)
+        self._configure()
+        self._grid = Grid(handle)
+        self._plain = PlainText(handle, self._grid)
+        self._rendering = Rendering(handle, self._grid, self._plain)
+        self._scrollback = Scrollback(handle, self._grid, scrollback)
+        self._keyboard = Keyboard(handle)
+        self._allowance = 0  # bytes that may be fed before the scrollback must look again
+        self._string = new("GhosttyString *")
+        self._size = _size_fields()
+        self._modes = _mode_fields()
+        self._free = weakref.finalize(
+            self,
+            _free,
+            handle,
+            (self._keyboard.free, self._scrollback.free, self._rendering.free),
+        )
+
+    def _configure(self) -> None:
+        handle = self._handle
+        option = lib.GHOSTTY_TERMINAL_OPT_KITTY_IMAGE_STORAGE_LIMIT
+        set_option(handle, option, new("uint64_t *", _IMAGE_BYTES), "the image limit")
+        option = lib.GHOSTTY_TERMINAL_OPT_APC_MAX_BYTES
+        set_option(handle, option, new("size_t *", _APC_BYTES), "the APC limit")
+        option = lib.GHOSTTY_TERMINAL_OPT_GLYPH_PROTOCOL
+        set_option(handle, option, new("bool *", False), "the glyph protocol")
+        for option, color in (
+            (lib.GHOSTTY_TERMINAL_OPT_COLOR_FOREGROUND, _FOREGROUND),
+            (lib.GHOSTTY_TERMINAL_OPT_COLOR_BACKGROUND, _BACKGROUND),
+        ):
+            set_option(handle, option, new("GhosttyColorRgb *", color), "a colour")
+        for option, function in self._callbacks.items():
+            set_option(handle, option, function, "a callback")
+
+    def _open(self) -> Any:
+        if self._handle is None:
+            raise TerminalClosed
+        return self._handle
+
+    # Input to the engine
+
+    def feed(self, data: bytes) -> None:
+        if self._handle is None:
+            raise TerminalClosed
+        size = len(data)
+        if size > self._allowance:
+            self._feed_in_pieces(data)
+        else:
+            self._allowance -= size
+            _write(self._handle, data, size)
+
+    def _feed_in_pieces(self, data: bytes) -> None:
+        """Feed so that the scrollback can look before it loses track; mostly it is one piece."""
+        scrollback = self._scrollback
+        at = 0
+        while at < len(data):
+            allowance = scrollback.look()
+            piece = data[at : at + allowance]
+            _write(self._handle, piece, len(piece))
+            at += len(piece)
+            self._allowance = allowance - len(piece)
+
+    def take_replies(self) -> bytes:
+        """Return what the program is to be told since the last call (DA, DSR, DECRQM …)."""
+        self._open()
+        if not self._replies:
+            return b""
+        replies = b"".join(self._replies)
+        self._replies.clear()
+        return replies
+
+    def resize(self, rows: int, cols: int) -> None:
+        handle = self._open()
+        rows, cols = _size(rows, cols)
+        with self._scrollback.resizing(cols):
+            check(lib.ghostty_terminal_resize(handle, cols, rows, *_CELL_PIXELS), "resize")
+        self._allowance = 0
+
+    def compress(self) -> None:
+        """Shrink an idle scrollback in memory; a read expands it again. Takes 6 to 22 ms."""
+        result = new("GhosttyTerminalCompressionResult *")
+        mode = lib.GHOSTTY_TERMINAL_COMPRESSION_MODE_FULL
+        check(lib.ghostty_terminal_compress(self._open(), mode, result), "compress")
+
+    def close(self) -> None:
+        """Free the native memory; any later call but this one raises TerminalClosed."""
+        self._handle = None
+        self._free()
+
+    # The screen
+
+    @property
+    def rows(self) -> int:
+        return self._dimensions()[0]
+
+    @property
+    def cols(self) -> int:
+        return self._dimensions()[1]
+
+    def _dimensions(self) -> tuple[int, int]:
+        """Ask the engine each time: output can change the width (DECCOLM)."""
+        self._size.fetch(self._open())
+        rows, cols = self._size.cells
+        return rows[0], cols[0]
+
+    def plain_lines(self) -> list[str]:
+        rows, cols = self._dimensions()
+        return self._plain.lines(ACTIVE, 0, rows, cols)
+
+    def styled_lines(self) -> list[Line]:
+        return self._rendering.lines(*self._dimensions())
+
+    def cursor(self) -> Cursor:
+        self._open()
+        return self._rendering.cursor()
+
+    def modes(self) -> Modes:
+        self._modes.fetch(self._open())
+        screen, cursor_keys, keypad, paste, mouse, focus, kitty = self._modes.cells
+        return Modes(
+            alternate_screen=screen[0] == lib.GHOSTTY_TERMINAL_SCREEN_ALTERNATE,
+            application_cursor_keys=cursor_keys.value,
+            application_keypad=keypad.value,
+            bracketed_paste=paste.value,
+            mouse_tracking=mouse[0],
+            focus_events=focus.value,
+            kitty_keyboard=kitty[0],
+        )
+
+    @property
+    def alternate(self) -> bool:
+        return self.modes().alternate_screen
+
+    @property
+    def title(self) -> str:
+        return self._text(lib.GHOSTTY_TERMINAL_DATA_TITLE)
+
+    @property
+    def cwd(self) -> str | None:
+        """The directory the program last reported (OSC 7), whatever host it named."""
+        return _path_of(self._text(lib.GHOSTTY_TERMINAL_DATA_PWD))
+
+    def _text(self, key: int) -> str:
+        check(lib.ghostty_terminal_get(self._open(), key, self._string), "answer")
+        return text_of(self._string)
+
+    # The scrollback
+
+    @property
+    def scrollback_total(self) -> int:
+        """Rows above the screen; none while the alternate screen is shown."""
+        self._open()
+        return self._scrollback.total
+
+    @property
+    def evicted(self) -> int:
+        """Rows that fell out of the scrollback so far.
+
+        evicted + scrollback_total + row is the number of a line for as long as it is there; erased
+        rows count as fallen out, and a reflow renumbers (scrollback.py has the rules).
+        """
+        self._open()
+        return self._scrollback.evicted
+
+    def scrollback_plain(self, offset: int, limit: int) -> list[str]:
+        cols = self.cols
+        first, count = self._scrollback.span(offset, limit)
+        return self._plain.lines(SCREEN, first, count, cols) if count else []
+
+    def scrollback_styled(self, offset: int, limit: int) -> list[Line]:
+        rows = self.rows
+        first, count = self._scrollback.span(offset, limit)
+        return self._rendering.history(first, count, rows) if count else []
+
+    # Keys and pastes
+
+    def encode_key(self, press: KeyPress) -> bytes:
+        self._open()
+        return self._keyboard.encode(press)
+
+    def encode_paste(self, text: str) -> bytes:
+        return encode_paste(text, bracketed=self.modes().bracketed_paste)
+
+
+def _callbacks(replies: list[bytes]) -> dict[int, Any]:
+    """The engine's ways to call out. They close over no Terminal, so that one dies when unused."""
+
+    def reply(_terminal: Any, _user: Any, data: Any, size: int) -> None:
+        replies.append(ffi.buffer(data, size)[:])
+
+    fields = _size_fields()
+
+    def size(terminal: Any, _user: Any, out: Any) -> bool:
+        fields.fetch(terminal)
+        rows, cols = fields.cells
+        out.rows, out.columns = rows[0], cols[0]
+        out.cell_width, out.cell_height = _CELL_PIXELS
+        return True
+
+    return {
+        lib.GHOSTTY_TERMINAL_OPT_WRITE_PTY: callback("GhosttyTerminalWritePtyFn", reply),
+        lib.GHOSTTY_TERMINAL_OPT_SIZE: callback("GhosttyTerminalSizeFn", size),
+    }
+
+
+def _size(rows: int, cols: int) -> tuple[int, int]:
+    if not (1 <= cols <= _SIZE_MAX and rows <= _SIZE_MAX):
+        raise ValueError(f"no terminal has {rows} rows and {cols} columns")
+    return max(MIN_ROWS, rows), cols
+
+
+def _size_fields() -> Fields:
+    return Fields(
+        rows=(lib.GHOSTTY_TERMINAL_DATA_ROWS, "uint16_t"),
+        cols=(lib.GHOSTTY_TERMINAL_DATA_COLS, "uint16_t"),
+    )
+
+
+def _mode_fields() -> Fields:
+    mode = (lib.GHOSTTY_TERMINAL_DATA_MODE, "GhosttyTerminalModeConfig")
+    fields = Fields(
+        screen=(lib.GHOSTTY_TERMINAL_DATA_ACTIVE_SCREEN, "GhosttyTerminalScreen"),
+        cursor_keys=mode,
+        keypad=mode,
+        paste=mode,
+        mouse=(lib.GHOSTTY_TERMINAL_DATA_MOUSE_TRACKING, "bool"),
+        focus=mode,
+        kitty=(lib.GHOSTTY_TERMINAL_DATA_KITTY_KEYBOARD_FLAGS, "uint8_t"),
+    )
+    for index, number in ((1, 1), (2, 66), (3, 2004), (5, 1004)):
+        fields.cells[index].mode = number
+    return fields
+
+
+def _path_of(reported: str) -> str | None:
+    """OSC 7 carries a file URL; kitty's scheme is not percent-encoded; some shells send a path."""
+    scheme, mark, rest = reported.partition("://")
+    if not mark:
+        return reported if reported.startswith("/") else None
+    _host, slash, path = rest.partition("/")
+    if not slash or scheme not in ("file", "kitty-shell-cwd"):
+        return None
+    return slash + (unquote(path, errors="replace") if scheme == "file" else path)
+
+
+def _free(handle: Any, parts: tuple[Callable[[], None], ...]) -> None:
+    for free in parts:
+        free()
+    lib.ghostty_terminal_free(handle)
