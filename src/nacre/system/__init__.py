@@ -1,0 +1,1 @@
+"""What touches the operating system: terminals, processes, files of the daemon."""

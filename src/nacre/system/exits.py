@@ -1,0 +1,121 @@
+"""Learn of a process's end by event: a descriptor that becomes readable when it is gone.
+
+Linux has pidfds, the BSDs kqueue; both work for processes that are not our children.
+"""
+
+import asyncio
+import os
+import select
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from nacre.system.processes import signal_name
+from nacre.system.pty import Child
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a process ended: an exit code, or the signal that killed it."""
+
+    exit_code: int | None
+    signal: str | None
+
+    def __str__(self) -> str:
+        return f"exit code {self.exit_code}" if self.signal is None else f"killed by {self.signal}"
+
+
+class _ExitDescriptor:
+    """Readable once the process has ended. Raises ProcessLookupError when it is gone already."""
+
+    def __init__(self, pid: int) -> None:
+        self._queue: Any = None
+        if hasattr(os, "pidfd_open"):
+            self._fd = os.pidfd_open(pid)
+        else:
+            self._fd = self._watch_by_kqueue(pid)
+
+    def _watch_by_kqueue(self, pid: int) -> int:
+        kernel: Any = select  # these names are there on the BSDs only
+        self._queue = kernel.kqueue()
+        event = kernel.kevent(pid, kernel.KQ_FILTER_PROC, kernel.KQ_EV_ADD, kernel.KQ_NOTE_EXIT)
+        try:
+            self._queue.control([event], 0)
+        except OSError:
+            self._queue.close()
+            raise
+        return int(self._queue.fileno())
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def close(self) -> None:
+        if self._queue is None:
+            os.close(self._fd)
+        else:
+            self._queue.close()
+
+
+def watch_exit(
+    loop: asyncio.AbstractEventLoop, child: Child, ended: Callable[[Ending], None]
+) -> None:
+    """Call `ended` in the loop once the child has ended; the child is reaped after that call."""
+
+    def on_exit() -> None:
+        # Look first and reap afterwards: who crashes in between must still find the exit code.
+        found = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        ending = _ending(found)
+        try:
+            ended(ending)
+        finally:
+            os.waitid(os.P_PID, child.pid, os.WEXITED)
+            # Popen must not wait for a process id that may be somebody else's by then.
+            child.process.returncode = ending.exit_code if ending.exit_code is not None else -1
+
+    try:
+        descriptor = _ExitDescriptor(child.pid)
+    except ProcessLookupError:
+        loop.call_soon(on_exit)
+        return
+
+    def on_readable() -> None:
+        loop.remove_reader(descriptor.fileno())
+        descriptor.close()
+        on_exit()
+
+    loop.add_reader(descriptor.fileno(), on_readable)
+
+
+async def wait_gone(pids: Iterable[int], patience: float) -> None:
+    """Return when all these processes have ended, at the latest after `patience` seconds."""
+    loop = asyncio.get_running_loop()
+    open_descriptors: set[_ExitDescriptor] = set()
+    all_gone: asyncio.Future[None] = loop.create_future()
+
+    def gone(descriptor: _ExitDescriptor) -> None:
+        loop.remove_reader(descriptor.fileno())
+        open_descriptors.discard(descriptor)
+        descriptor.close()
+        if not open_descriptors and not all_gone.done():
+            all_gone.set_result(None)
+
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            descriptor = _ExitDescriptor(pid)
+            open_descriptors.add(descriptor)
+            loop.add_reader(descriptor.fileno(), gone, descriptor)
+    try:
+        if open_descriptors:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(all_gone, patience)
+    finally:
+        for descriptor in open_descriptors:
+            loop.remove_reader(descriptor.fileno())
+            descriptor.close()
+
+
+def _ending(found: Any) -> Ending:
+    if found.si_code == os.CLD_EXITED:
+        return Ending(found.si_status, None)
+    return Ending(None, signal_name(found.si_status))

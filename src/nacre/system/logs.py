@@ -1,0 +1,41 @@
+"""Structured logs: one JSON object a line."""
+
+import json
+import logging
+import logging.handlers
+import sys
+import time
+
+# What every record has; all else was given by the caller as extra.
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+class JsonFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        line = {
+            "time": f"{moment}.{int(record.msecs):03d}Z",
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line.update({key: value for key, value in vars(record).items() if key not in _STANDARD})
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+def configure_logs(level: str, *, file: str | None, max_bytes: int) -> None:
+    """Log to standard error, or to a file that is set aside when it is full."""
+    handler: logging.Handler
+    if file is None:
+        handler = logging.StreamHandler(sys.stderr)
+    else:
+        handler = logging.handlers.RotatingFileHandler(
+            file, maxBytes=max_bytes, backupCount=1, encoding="utf-8"
+        )
+    handler.setFormatter(JsonFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("nacre").setLevel(level.upper())

@@ -1,0 +1,141 @@
+"""Lock, socket, port, token and state file: what only one daemon can hold."""
+
+import multiprocessing
+import os
+import socket
+import stat
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+from nacre.errors import DaemonRunning, Internal, InvalidInput
+from nacre.paths import Paths, find_paths, make_private
+from nacre.system.endpoints import (
+    listen_local,
+    listen_loopback,
+    load_token,
+    read_state,
+    remove_state,
+    take_lock,
+    write_state,
+)
+
+PATIENCE = 20.0  # seconds until an event that does not come fails the test
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    found = find_paths({"NACRE_HOME": str(tmp_path)})
+    make_private(found.runtime)
+    make_private(found.state)
+    return found
+
+
+@contextmanager
+def taken_port() -> Iterator[int]:
+    """A port with a listener, whose neighbour below is free."""
+    with closing(socket.socket()) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+def test_second_holder_is_told_who_has_the_lock(paths: Paths) -> None:
+    write_state(paths, {"pid": 4711, "port": 19998})
+    lock = take_lock(paths, patience=0)
+    try:
+        with pytest.raises(DaemonRunning, match=r"pid 4711, port 19998.*nacre stop"):
+            take_lock(paths, patience=0)
+    finally:
+        os.close(lock)
+    os.close(take_lock(paths, patience=0))
+
+
+def _hold(paths: Paths, orders: Connection) -> None:
+    lock = take_lock(paths, patience=0)
+    orders.send("locked")
+    orders.recv()
+    os.close(lock)
+
+
+def test_patient_holder_gets_the_lock_when_the_other_goes(paths: Paths) -> None:
+    ours, theirs = multiprocessing.Pipe()
+    other = multiprocessing.get_context("spawn").Process(target=_hold, args=(paths, theirs))
+    other.start()
+    assert ours.poll(PATIENCE)
+    ours.recv()
+    with pytest.raises(DaemonRunning):
+        take_lock(paths, patience=0.01)
+    ours.send("go")
+    os.close(take_lock(paths, patience=PATIENCE))
+    other.join(PATIENCE)
+    ours.close()
+    theirs.close()
+
+
+def test_left_over_socket_is_replaced_and_private(paths: Paths) -> None:
+    listen_local(paths.socket).close()
+    with closing(listen_local(paths.socket)), closing(socket.socket(socket.AF_UNIX)) as client:
+        assert stat.S_IMODE(os.stat(paths.socket).st_mode) == 0o600
+        client.connect(paths.socket)
+
+
+def test_taken_port_falls_back_to_the_next_below() -> None:
+    with taken_port() as port, closing(listen_loopback(port)) as listener:
+        address, found = listener.getsockname()
+        assert address == "127.0.0.1"
+        assert port - 100 < found < port
+
+
+def test_port_zero_is_any_free_one() -> None:
+    with closing(listen_loopback(0)) as one, closing(listen_loopback(0)) as other:
+        assert one.getsockname()[1] != other.getsockname()[1]
+
+
+def test_no_free_port_is_an_error_that_names_the_setting() -> None:
+    with pytest.raises(Internal, match="NACRE_PORT"):
+        listen_loopback(1023)  # ports below 1024 are not tried
+
+
+def test_token_is_made_once_and_kept_private(paths: Paths) -> None:
+    token = load_token(paths.token_file, None)
+    assert len(token) >= 40
+    assert load_token(paths.token_file, None) == token
+    assert stat.S_IMODE(os.stat(paths.token_file).st_mode) == 0o600
+
+
+def test_given_token_stands_above_the_file_s(paths: Paths) -> None:
+    load_token(paths.token_file, None)
+    assert load_token(paths.token_file, "given-by-the-user") == "given-by-the-user"
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
+def test_token_file_that_others_may_open_is_refused(paths: Paths, mode: int) -> None:
+    load_token(paths.token_file, None)
+    os.chmod(paths.token_file, mode)
+    with pytest.raises(InvalidInput, match="delete it, and a new token is made"):
+        load_token(paths.token_file, None)
+
+
+def test_empty_token_file_is_refused(paths: Paths) -> None:
+    Path(paths.token_file).touch(mode=0o600)
+    with pytest.raises(InvalidInput, match="is empty"):
+        load_token(paths.token_file, None)
+
+
+def test_state_is_read_back_and_removed(paths: Paths) -> None:
+    write_state(paths, {"pid": 1, "port": 2})
+    assert read_state(paths) == {"pid": 1, "port": 2}
+    assert os.listdir(paths.runtime) == ["daemon.json"], "the temporary file is gone"
+    remove_state(paths)
+    remove_state(paths)
+    assert read_state(paths) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "\x00"])
+def test_broken_state_file_is_no_state(paths: Paths, text: str) -> None:
+    Path(paths.state_file).write_text(text)
+    assert read_state(paths) is None
