@@ -1,0 +1,1 @@
+"""What nacre does, behind one path: dispatch."""

@@ -1,0 +1,83 @@
+"""End idle sessions, forget old ones, pack the memory of quiet ones.
+
+Rule: it sleeps until the next session can be due, or until one ends; it does not look at a beat.
+"""
+
+import asyncio
+import logging
+from contextlib import suppress
+
+from nacre.services.registry import Registry
+from nacre.services.session import Host, Session
+
+_log = logging.getLogger("nacre.janitor")
+
+_LEAST_SLEEP = 1.0  # seconds: many sessions that are due one after the other make one round
+_MOST_SLEEP = 60.0  # seconds: a session made meanwhile is looked at within this
+
+
+class Janitor:
+    def __init__(self, registry: Registry, host: Host) -> None:
+        self._registry = registry
+        self._host = host
+        self._ended = asyncio.Event()
+
+    def session_ended(self) -> None:
+        self._ended.set()
+
+    async def run(self) -> None:
+        while True:
+            self._ended.clear()
+            due = await self.sweep()
+            pause = due - self._host.loop.time()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(
+                    self._ended.wait(), min(max(pause, _LEAST_SLEEP), _MOST_SLEEP)
+                )
+
+    async def sweep(self) -> float:
+        """Do what is due now; return when the next thing will be."""
+        now = self._host.loop.time()
+        due = [now + _MOST_SLEEP]
+        for session in self._registry.all():
+            if session.alive:
+                due.append(await self._sweep_alive(session, now))
+            else:
+                due.append(self._sweep_ended(session, now))
+        self._forget_surplus()
+        return min(due)
+
+    async def _sweep_alive(self, session: Session, now: float) -> float:
+        settings = self._host.settings
+        active = max(session.last_output, session.last_input)
+        due = now + _MOST_SLEEP
+        if settings.compress_after and not session.is_compressed:
+            due = active + settings.compress_after
+            if now >= due:
+                session.compress()
+        if settings.idle_timeout and not session.identity.named and not session.identity.keep:
+            idle_at = active + settings.idle_timeout
+            if now >= idle_at and not session.foreground_busy:
+                _log.info("session was idle and is ended", extra={"session": session.identity.name})
+                await session.end()
+            due = min(due, idle_at if idle_at > now else due)
+        return due
+
+    def _sweep_ended(self, session: Session, now: float) -> float:
+        ended = session.ended_at if session.ended_at is not None else now
+        aged_out = ended + self._host.settings.ended_keep
+        if now >= aged_out:
+            self._forget(session)
+        elif not session.is_compressed:
+            session.compress()
+        return aged_out
+
+    def _forget_surplus(self) -> None:
+        ended = [session for session in self._registry.all() if not session.alive]
+        ended.sort(key=lambda session: session.ended_at or 0.0)
+        for session in ended[: max(0, len(ended) - self._host.settings.max_ended)]:
+            self._forget(session)
+
+    def _forget(self, session: Session) -> None:
+        self._registry.forget(session)
+        session.close()

@@ -1,0 +1,192 @@
+"""Decide what a new session runs: argument vector, folder, environment.
+
+Rule: everything that can be wrong with it is found out here, before anything is spawned.
+"""
+
+import os
+import pwd
+import shlex
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nacre import __version__
+from nacre.core.caller import Caller
+from nacre.core.operations import (
+    CreateSession,
+)
+from nacre.errors import InvalidInput
+from nacre.system.pty import find_program
+
+# Not handed on from the daemon's environment: these describe its terminal, not the child's.
+_NOT_INHERITED = (
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+    "LINES",
+    "COLUMNS",
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    argv: tuple[str, ...]
+    command: str  # as a person reads it
+    program: str  # the name of what runs: bash, vim
+    is_shell: bool  # an interactive shell at its prompt, not a command
+    cwd: str
+    env: Mapping[str, str]
+
+
+def plan_launch(
+    request: CreateSession, caller: Caller, *, default_shell: str | None, home: str
+) -> Launch:
+    """Resolve a request.
+
+    Raises InvalidInput for a folder, program or variable that cannot be used.
+    """
+    _refuse_nul(request)
+    cwd = _resolve_folder(request.cwd, caller.cwd, home)
+    env = _environment(caller, request.env or {}, cwd)
+    if request.command is None:
+        if request.args is not None:
+            raise InvalidInput("args need a command; leave both out to get the shell")
+        shell = _find_shell(default_shell or env.get("SHELL"), cwd, env)
+        return Launch((shell,), shell, os.path.basename(shell), True, cwd, env)
+    if not request.command.strip():
+        raise InvalidInput("command is empty; leave it out to get the shell")
+    if request.args is not None:
+        program = _require_program(request.command, cwd, env)
+        argv = (program, *request.args)
+        command = shlex.join((request.command, *request.args))
+        return Launch(argv, command, os.path.basename(program), False, cwd, env)
+    return _plan_line(request.command, cwd, env)
+
+
+def _plan_line(line: str, cwd: str, env: Mapping[str, str]) -> Launch:
+    word = _first_word(line)
+    if word is not None:
+        program = find_program(word, cwd=cwd, path=env.get("PATH"))
+        if program is None and (os.sep in word or not _shell_knows(word, cwd, env)):
+            raise InvalidInput(_not_found(word))
+        if program is not None and line.strip() == word:
+            name = os.path.basename(program)
+            return Launch((program,), line.strip(), name, name in _SHELLS, cwd, env)
+    return Launch(("/bin/sh", "-c", line), line, os.path.basename(word or "sh"), False, cwd, env)
+
+
+_SHELLS = (
+    "sh",
+    "bash",
+    "zsh",
+    "fish",
+    "dash",
+    "ksh",
+    "mksh",
+    "ash",
+    "busybox",
+    "pwsh",
+    "tcsh",
+    "csh",
+)
+
+
+def _first_word(line: str) -> str | None:
+    """Return the program that a line begins with, or None where only a shell could tell."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.commenters = ""
+    lexer.whitespace_split = True
+    try:
+        for token in lexer:
+            name, equals, _ = token.partition("=")
+            if equals and name.isidentifier():
+                if name == "PATH":  # it decides where the program is looked for
+                    return None
+                continue
+            after = next(lexer, "")
+            if after.startswith("(") or (token.isdigit() and after.startswith(("<", ">"))):
+                return None  # f() {…}, or the 2 of 2>file
+            return None if any(char in token for char in "$`*?[]{}()<>|&;~!#\\\n'\"") else token
+    except ValueError:  # an open quote: the shell says so itself
+        return None
+    return None
+
+
+def _shell_knows(word: str, cwd: str, env: Mapping[str, str]) -> bool:
+    """Ask /bin/sh whether a word is a builtin, a keyword or a function of its own."""
+    asked = subprocess.run(
+        ["/bin/sh", "-c", 'command -v -- "$1"', "sh", word],
+        cwd=cwd,
+        env=dict(env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    return asked.returncode == 0
+
+
+def _find_shell(asked: str | None, cwd: str, env: Mapping[str, str]) -> str:
+    for candidate in (asked, pwd.getpwuid(os.getuid()).pw_shell, "/bin/sh"):
+        if candidate and (found := find_program(candidate, cwd=cwd, path=env.get("PATH"))):
+            return found
+    return "/bin/sh"
+
+
+def _require_program(name: str, cwd: str, env: Mapping[str, str]) -> str:
+    program = find_program(name, cwd=cwd, path=env.get("PATH"))
+    if program is None:
+        raise InvalidInput(_not_found(name))
+    return program
+
+
+def _not_found(word: str) -> str:
+    return f"command not found: {word!r}; give its full path, or a PATH in env"
+
+
+def _resolve_folder(asked: str | None, caller_cwd: str | None, home: str) -> str:
+    if asked is None:
+        # A caller may stand in a folder that is gone by now.
+        return caller_cwd if caller_cwd and os.path.isdir(caller_cwd) else home
+    folder = os.path.join(caller_cwd or home, os.path.expanduser(asked))
+    if not os.path.isdir(folder):
+        raise InvalidInput(f"cwd is not a folder: {asked!r}; create it first or choose another")
+    if not os.access(folder, os.X_OK):
+        raise InvalidInput(f"cwd may not be entered: {asked!r}")
+    return os.path.normpath(folder)
+
+
+def _environment(caller: Caller, extra: Mapping[str, str], cwd: str) -> dict[str, str]:
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not _is_ours(name) and name not in _NOT_INHERITED
+    }
+    env.update(caller.env)
+    # The engine is Ghostty's; xterm-256color is the description of it that is installed everywhere.
+    env.update(TERM="xterm-256color", COLORTERM="truecolor", PWD=cwd)
+    env.update(TERM_PROGRAM="nacre", TERM_PROGRAM_VERSION=__version__)
+    for name in extra:
+        if not name or "=" in name:
+            raise InvalidInput(f"{name!r} cannot be the name of an environment variable")
+    env.update(extra)
+    return env
+
+
+def _is_ours(name: str) -> bool:
+    """NACRE_HOME is handed on: a nacre that is called inside the session finds this daemon."""
+    return name.startswith("NACRE_") and name != "NACRE_HOME"
+
+
+def _refuse_nul(request: CreateSession) -> None:
+    words = [request.command or "", request.cwd or "", *(request.args or ())]
+    words += [text for pair in (request.env or {}).items() for text in pair]
+    for word in words:
+        if "\0" in word:
+            raise InvalidInput("a NUL character cannot be part of a command, folder or variable")
+        try:
+            os.fsencode(word)
+        except UnicodeEncodeError:
+            raise InvalidInput("a lone surrogate cannot be part of a command or variable") from None

@@ -1,0 +1,316 @@
+"""A session: a child process on a terminal, the engine that reads it, and who waits for it.
+
+Rule 1: the engine never loses a byte: the child is read only as fast as the engine takes it.
+Rule 2: every chunk of output raises the generation; waits are told by event.
+Rule 3: an ended session stays readable; it has ended when its exit code is known and everything it
+wrote before that is on the screen.
+"""
+
+import asyncio
+import os
+import secrets
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field
+from signal import SIGINT
+
+from nacre.config import Settings
+from nacre.errors import LimitReached, SessionExited
+from nacre.services.endings import end_trees
+from nacre.services.engine import Engine
+from nacre.services.input import InputQueue
+from nacre.services.launch import Launch
+from nacre.services.turns import Turns
+from nacre.system.exits import Ending, watch_exit
+from nacre.system.processes import COOKIE, Tree, working_directory
+from nacre.system.pty import Child, foreground_group, read_available, set_size, spawn, takes_signals
+
+_INTERRUPT = b"\x03"  # Ctrl+C
+
+# What a terminal may still hold when its child has ended (12 to 22 KB were measured), with room.
+_LEFT_OVER = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a session needs from the daemon around it."""
+
+    loop: asyncio.AbstractEventLoop
+    settings: Settings
+    engine: Engine
+    turns: Turns
+    descriptor_limit: int
+    when_ended: list[Callable[[], None]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Identity:
+    name: str
+    id: str
+    port: int
+    named: bool  # somebody chose the name
+    keep: bool
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Running:
+    """One life of a session's child."""
+
+    child: Child
+    input: InputQueue
+    cookie: str
+    reading: bool = True
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Session:
+    def __init__(
+        self, identity: Identity, launch: Launch, rows: int, cols: int, host: Host
+    ) -> None:
+        self.identity = identity
+        self.launch = launch
+        self.terminal = host.engine.new_terminal(rows, cols)
+        self.generation = 0
+        self.ending: Ending | None = None
+        self.ended_at: float | None = None
+        self.created = time.time()
+        self.last_output = self.last_input = host.loop.time()
+        self._compressed_at: int | None = None
+        self._host = host
+        self._life = asyncio.Lock()
+        self._steps: set[asyncio.Task[None]] = set()
+        self._output_waiters: list[asyncio.Future[None]] = []
+        self._end_waiters: list[asyncio.Future[None]] = []
+        self._running: _Running | None = None
+        self._start()
+
+    # --- life ------------------------------------------------------------------------------
+
+    @property
+    def alive(self) -> bool:
+        return self.ending is None
+
+    @property
+    def pid(self) -> int:
+        assert self._running is not None
+        return self._running.child.pid
+
+    def _start(self) -> None:
+        cookie = secrets.token_hex(16)
+        env = {**self.launch.env, "NACRE_SESSION": self.identity.id, COOKIE: cookie}
+        host = self._host
+        child = spawn(
+            self.launch.argv,
+            cwd=self.launch.cwd,
+            env=env,
+            rows=self.terminal.rows,
+            cols=self.terminal.cols,
+            descriptor_limit=host.descriptor_limit,
+        )
+        queue = InputQueue(host.loop, child.master, host.settings.max_pending_input_bytes)
+        running = self._running = _Running(child, queue, cookie)
+        self.ending = self.ended_at = None
+        host.loop.add_reader(child.master, self._on_readable, running)
+        watch_exit(host.loop, child, lambda ending: self._on_exit(running, ending))
+
+    async def end(self) -> None:
+        """Hang up and then kill everything the session started; return when it is gone."""
+        await self._to_its_end(self._end())
+
+    async def _end(self) -> None:
+        async with self._life:
+            await self._end_child()
+
+    async def _end_child(self) -> None:
+        await end_trees(lambda: [self.tree], self._host.settings.kill_grace)
+        await self.hang_up()
+
+    async def _to_its_end(self, steps: Coroutine[None, None, None]) -> None:
+        """A kill that was begun goes on when its caller gives up: half of one leaves orphans."""
+        task = self._host.loop.create_task(steps)
+        self._steps.add(task)
+        task.add_done_callback(self._steps.discard)
+        await asyncio.shield(task)
+
+    @property
+    def tree(self) -> Tree:
+        assert self._running is not None
+        leader = None if self._running.gone.is_set() else self._running.child.pid
+        return Tree(leader, self._running.cookie)
+
+    async def hang_up(self) -> None:
+        """Close the terminal and wait until the child is reaped: the last word of an end.
+
+        The kernel hangs up whom we may not signal (su).
+        """
+        running = self._running
+        assert running is not None
+        self._stop_reading(running)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(running.gone.wait(), self._host.settings.kill_grace + 1.0)
+
+    async def restart(self) -> None:
+        """End what runs and start the same command anew on an empty screen.
+
+        One at a time: a kill that comes meanwhile ends what this started.
+        """
+        await self._to_its_end(self._restart())
+
+    async def _restart(self) -> None:
+        async with self._life:
+            await self._end_child()
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        rows, cols = self.terminal.rows, self.terminal.cols
+        self.terminal.close()
+        self.terminal = self._host.engine.new_terminal(rows, cols)
+        self._start()
+        self._note_output()
+
+    @property
+    def is_compressed(self) -> bool:
+        return self._compressed_at == self.generation
+
+    def compress(self) -> None:
+        """Pack the scrollback, to a quarter or less; reading it unpacks what is read."""
+        self.terminal.compress()
+        self._compressed_at = self.generation
+
+    def close(self) -> None:
+        """Free the engine's memory; the session cannot be read any more."""
+        if self._running is not None:
+            self._stop_reading(self._running)
+        self.terminal.close()
+
+    # --- output ----------------------------------------------------------------------------
+
+    def _on_readable(self, running: _Running) -> None:
+        data, closed = read_available(running.child.master, self._host.turns.share())
+        if data:
+            self._absorb(running, data)
+            self._host.turns.spent(len(data))
+        if closed:
+            self._stop_reading(running)
+
+    def _absorb(self, running: _Running, data: bytes) -> None:
+        self.terminal.feed(data)
+        if replies := self.terminal.take_replies():
+            # A program that asks without ever reading the answers loses them, nobody else.
+            with suppress(LimitReached):
+                running.input.write(replies)
+        self._note_output()
+
+    def _note_output(self) -> None:
+        self.generation += 1
+        self.last_output = self._host.loop.time()
+        if self._output_waiters:
+            self._wake(self._output_waiters)
+
+    def _on_exit(self, running: _Running, ending: Ending) -> None:
+        if running.reading:
+            # All that the child wrote is readable now: a read flushes the kernel's queue first.
+            data, closed = read_available(running.child.master, _LEFT_OVER)
+            if data:
+                self._absorb(running, data)
+            if closed:
+                self._stop_reading(running)
+            # Else a process in the background still has the terminal: its output is read on.
+        running.input.close()
+        running.gone.set()
+        if running is self._running:
+            self.ending = ending
+            self.ended_at = self._host.loop.time()
+            self._wake(self._end_waiters)
+            for call in self._host.when_ended:
+                call()
+
+    def _stop_reading(self, running: _Running) -> None:
+        if running.reading:
+            running.reading = False
+            self._host.loop.remove_reader(running.child.master)
+            running.input.close()
+            os.close(running.child.master)
+
+    # --- waiting ---------------------------------------------------------------------------
+
+    def _wake(self, waiting: list[asyncio.Future[None]]) -> None:
+        for future in waiting:
+            _settle(future)
+        waiting.clear()
+
+    async def next_change(self, until: float, *, output: bool) -> None:
+        """Return when the child ends, at the next output if `output`, at the latest at `until`."""
+        future = self._host.loop.create_future()
+        waiting = self._output_waiters if output else self._end_waiters
+        waiting.append(future)
+        if output:
+            self._end_waiters.append(future)
+        timer = self._host.loop.call_at(until, _settle, future)
+        try:
+            await future
+        finally:
+            timer.cancel()
+            for waiters in (self._output_waiters, self._end_waiters):
+                if future in waiters:
+                    waiters.remove(future)
+
+    # --- input and control -----------------------------------------------------------------
+
+    def write(self, data: bytes) -> None:
+        """Raises SessionExited when the child has ended, LimitReached when it does not read."""
+        running = self.require_alive()
+        self.last_input = self._host.loop.time()
+        if data == _INTERRUPT and running.input.pending:
+            running.input.discard()
+            if takes_signals(running.child.master):
+                # The terminal is full, or nothing would be pending: it could not take the key.
+                self.signal(SIGINT)
+                return
+        running.input.write(data)
+
+    def resize(self, rows: int, cols: int) -> None:
+        self.terminal.resize(rows, cols)
+        if self._running is not None and self._running.reading:
+            set_size(self._running.child.master, self.terminal.rows, self.terminal.cols)
+        self._note_output()
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the foreground process group, else to the child's own."""
+        running = self.require_alive()
+        group = foreground_group(running.child.master) if running.reading else None
+        with suppress(ProcessLookupError):
+            os.killpg(group or running.child.pid, number)
+
+    def require_alive(self) -> _Running:
+        if self.ending is not None or self._running is None:
+            raise SessionExited(
+                f"the process of session {self.identity.name!r} has ended ({self.ending}); "
+                "its screen can still be read, restart_session starts it anew",
+                exit_code=self.ending.exit_code if self.ending else None,
+                signal=self.ending.signal if self.ending else None,
+            )
+        return self._running
+
+    @property
+    def foreground_busy(self) -> bool:
+        """Whether a command runs: only a shell at its prompt is idle."""
+        if not self.launch.is_shell or self._running is None or not self._running.reading:
+            return self.alive
+        return foreground_group(self._running.child.master) not in (None, self._running.child.pid)
+
+    @property
+    def cwd(self) -> str:
+        """Where it stands: as its shell reports, else its process, else where it began."""
+        if self.terminal.cwd:
+            return self.terminal.cwd
+        found = working_directory(self.pid) if self.alive else None
+        # A folder's name is bytes; what is not text is shown as such, but cannot be sent.
+        return os.fsencode(found or self.launch.cwd).decode(errors="replace")
+
+
+def _settle(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)

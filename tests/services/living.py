@@ -1,0 +1,116 @@
+"""Real services in a test's own loop, and waiting for what their sessions show.
+
+Rule: nothing here sleeps. A wait ends with the session's next output or its end; PATIENCE only
+bounds how long a test that fails takes.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from nacre.config import Settings
+from nacre.core.caller import Caller
+from nacre.core.operations import CreateSession
+from nacre.services.build import Services, build_services
+from nacre.services.session import Session
+
+PATIENCE = 10.0  # seconds
+CALLER = Caller(door="test", cwd="/")
+
+# A shell with nothing of the user's; /etc/bash.bashrc may set PS1, so it is set once more.
+PROMPT = "nacre>"
+SHELL = {"HOME": "/nonexistent", "PROMPT_COMMAND": f"PS1='{PROMPT} '", "HISTFILE": "/dev/null"}
+
+
+@asynccontextmanager
+async def living(**settings: Any) -> AsyncIterator[Services]:
+    """Services whose sessions are all ended when the block is left."""
+    given = {"shell": "/bin/bash", "kill_grace": 0.2, **settings}
+    services = build_services(Settings(**given), descriptor_limit=1024, home="/")
+    try:
+        yield services
+    finally:
+        await services.sessions.end_all()
+        for session in services.registry.all():
+            session.close()
+
+
+async def start(services: Services, line: str | None = None, **parameters: Any) -> Session:
+    """Make a session; without a line it is a shell at its prompt."""
+    created = await services.sessions.create(CALLER, CreateSession(command=line, **parameters))
+    return services.registry.find(created.session_id)
+
+
+async def start_python(services: Services, program: str, **parameters: Any) -> Session:
+    return await start(services, sys.executable, args=["-c", program], **parameters)
+
+
+async def start_shell(services: Services, **parameters: Any) -> Session:
+    """Make a shell; return it at its prompt."""
+    session = await start(services, env=SHELL, **parameters)
+    await at_prompt(session)
+    return session
+
+
+async def until(session: Session, holds: Callable[[], bool]) -> None:
+    """Return when something holds; it is looked at after each output."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + PATIENCE
+    while not holds():
+        assert loop.time() < deadline, "it did not come to that:\n" + text_of(session)
+        await session.next_change(deadline, output=True)
+
+
+async def shows(session: Session, line: str) -> None:
+    """Return when a whole line of the screen is this."""
+    await until(session, lambda: line in session.terminal.plain_lines())
+
+
+async def at_prompt(session: Session) -> None:
+    """Return when a shell waits at its prompt, and nothing stands behind it."""
+
+    def waits() -> bool:
+        cursor = session.terminal.cursor()
+        return (
+            session.terminal.plain_lines()[cursor.row] == PROMPT and cursor.col == len(PROMPT) + 1
+        )
+
+    await until(session, waits)
+
+
+async def ended(session: Session) -> Session:
+    deadline = asyncio.get_running_loop().time() + PATIENCE
+    while session.alive:
+        assert asyncio.get_running_loop().time() < deadline, text_of(session)
+        await session.next_change(deadline, output=False)
+    return session
+
+
+def lines_of(session: Session) -> list[str]:
+    """Scrollback and screen, without the blank lines at the end."""
+    terminal = session.terminal
+    lines = terminal.scrollback_plain(0, terminal.scrollback_total) + terminal.plain_lines()
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def text_of(session: Session) -> str:
+    return "\n".join(lines_of(session))
+
+
+def processes_of(session: Session) -> set[int]:
+    """Everybody whom the session's environment was handed down to; zombies have none."""
+    mark = f"NACRE_SESSION={session.identity.id}".encode()
+    found = set()
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                if mark in file.read().split(b"\0"):
+                    found.add(int(entry))
+        except OSError:
+            continue
+    return found
