@@ -1,0 +1,1 @@
+"""MCP: the operations as tools, over Streamable HTTP and over the bridge's socket."""

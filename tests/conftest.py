@@ -1,0 +1,111 @@
+"""What every test may need: a real daemon in a folder of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nacre.paths import find_paths
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def environment(home: Path, **settings: object) -> dict[str, str]:
+    """Return an environment in which nacre keeps to `home` and takes any free port."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith("NACRE_")}
+    # The tests' own sessions: a plain bash with a plain prompt, whoever runs them.
+    env.update(SHELL="/bin/bash", HOME=str(home), NACRE_HOME=str(home / "nacre"), NACRE_PORT="0")
+    env.pop("XDG_RUNTIME_DIR", None)
+    env.pop("PROMPT_COMMAND", None)
+    env.update({f"NACRE_{name.upper()}": str(value) for name, value in settings.items()})
+    return env
+
+
+@dataclass
+class Daemon:
+    """A daemon that a test started, and how to reach it."""
+
+    process: "subprocess.Popen[bytes]"
+    env: dict[str, str]
+    home: Path
+
+    @property
+    def state(self) -> dict[str, Any]:
+        loaded = json.loads(Path(find_paths(self.env).state_file).read_text())
+        assert isinstance(loaded, dict)
+        return loaded
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.state['port']}"
+
+    @property
+    def token(self) -> str:
+        return Path(find_paths(self.env).token_file).read_text().strip()
+
+    def rest(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        """Call a route; raises urllib.error.HTTPError for an error status."""
+        request = urllib.request.Request(
+            f"{self.url}/api{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {self.token}"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def stop(self) -> int:
+        self.process.terminate()
+        return self.process.wait(30)
+
+
+def start_daemon(home: Path, **settings: object) -> Daemon:
+    """Start `nacre server` and return once it listens."""
+    env = environment(home, **settings)
+    listening, ready = os.pipe()
+    with (home / "daemon.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "nacre", "server", "--ready-fd", str(ready)],
+            env=env,
+            cwd=home,
+            pass_fds=[ready],
+            stdin=subprocess.DEVNULL,
+            stderr=log,
+        )
+    os.close(ready)
+    assert os.read(listening, 1), (home / "daemon.log").read_text()
+    os.close(listening)
+    return Daemon(process, env, home)
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """One daemon for a test file."""
+    started = start_daemon(tmp_path_factory.mktemp("home"))
+    yield started
+    assert started.stop() == 0
+
+
+@pytest.fixture
+def own_daemon(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
+    """A daemon for one test, with settings of its own."""
+    started: list[Daemon] = []
+
+    def start(**settings: object) -> Daemon:
+        started.append(start_daemon(tmp_path, **settings))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.stop()

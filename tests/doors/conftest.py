@@ -1,0 +1,194 @@
+"""The transports of the contract suite, and bridges that are cleaned up after."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import mcp.client.session
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult, TextContent, Tool
+
+from conftest import Daemon, environment, start_daemon
+
+from doors.wire import Bridge, check_fits, daemon_pid
+
+MODERN = "2026-07-28"
+
+# Both transports in both eras; the handshake's two revisions are shared out among them.
+TRANSPORTS = ("stdio-2025-06-18", f"stdio-{MODERN}", "http-2025-11-25", f"http-{MODERN}")
+
+
+class Tools:
+    """A connected client. A call checks what every result must be, whatever the tool."""
+
+    def __init__(self, client: Client, listed: list[Tool]) -> None:
+        self.client = client
+        self.listed = {tool.name: tool for tool in listed}
+
+    async def __call__(self, tool: str, /, **arguments: Any) -> Any:
+        """Call a tool that must succeed; return its structured content."""
+        result = await self.result(tool, **arguments)
+        assert not result.is_error, text_of(result)
+        schema = self.listed[tool].output_schema
+        assert schema is not None
+        check_fits(result.structured_content, schema)
+        assert result.structured_content is not None
+        told = json.loads(text_of(result))
+        assert told == result.structured_content.get("sessions", result.structured_content)
+        return result.structured_content
+
+    async def failure(self, tool: str, /, **arguments: Any) -> Any:
+        """Call a tool that must run and fail; return what its text says."""
+        result = await self.result(tool, **arguments)
+        assert result.is_error
+        assert result.structured_content is None
+        told = json.loads(text_of(result))
+        assert result.meta is not None
+        assert result.meta["nacre/error"] == {"code": told["code"], "message": told["message"]}
+        return told
+
+    async def error(self, tool: str, /, **arguments: Any) -> tuple[int, str]:
+        """Call a tool that must be refused; return the JSON-RPC code and the stable one."""
+        with pytest.raises(MCPError) as caught:
+            await self.result(tool, **arguments)
+        assert caught.value.error.message
+        assert isinstance(caught.value.error.data, dict)
+        return caught.value.error.code, caught.value.error.data["code"]
+
+    async def result(self, tool: str, /, **arguments: Any) -> CallToolResult:
+        return await self.client.call_tool(tool, arguments)
+
+    async def until(self, session: str, *texts: str) -> list[str]:
+        """Return the plain screen once it shows all the texts, woken by output alone."""
+        while True:
+            screen = await self("get_screen", session=session, format="plain")
+            lines: list[str] = screen["lines"]
+            if all(text in "\n".join(lines) for text in texts):
+                return lines
+            await self(
+                "await_quiesce",
+                session=session,
+                timeout_ms=0,
+                last_generation=screen["generation"],
+            )
+
+    async def ended(self, session: str) -> Any:
+        """Return what is told when the session's process has ended."""
+        return await self.failure(
+            "await_quiesce", session=session, timeout_ms=0, last_generation=10**9
+        )
+
+
+def text_of(result: CallToolResult) -> str:
+    assert len(result.content) == 1
+    content = result.content[0]
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+async def connect(stack: AsyncExitStack, daemon: Daemon, transport: str) -> Client:
+    """Open the official SDK's client over a transport, pinned to a protocol revision."""
+    kind, _, version = transport.partition("-")
+    if kind == "stdio":
+        command = StdioServerParameters(
+            command=sys.executable, args=["-m", "nacre", "mcp"], env=daemon.env, cwd=daemon.home
+        )
+        wire = stdio_client(command)
+    else:
+        http = await stack.enter_async_context(
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {daemon.token}"}, timeout=60)
+        )
+        wire = streamable_http_client(f"{daemon.url}/mcp", http_client=http)
+    if version == MODERN:
+        return await stack.enter_async_context(Client(wire, mode=MODERN))
+    with pytest.MonkeyPatch.context() as patch:
+        # The client always offers its newest handshake; there is no option for an older one.
+        patch.setattr(mcp.client.session, "LATEST_HANDSHAKE_VERSION", version)
+        client = await stack.enter_async_context(Client(wire, mode="legacy"))
+    assert client.protocol_version == version
+    return client
+
+
+@pytest.fixture(scope="module", params=TRANSPORTS)
+async def connected(
+    request: pytest.FixtureRequest, daemon: Daemon, anyio_backend: str
+) -> AsyncIterator[Tools]:
+    async with AsyncExitStack() as stack:
+        client = await connect(stack, daemon, request.param)
+        yield Tools(client, (await client.list_tools()).tools)
+
+
+@pytest.fixture
+async def tools(connected: Tools) -> AsyncIterator[Tools]:
+    """The tools over each transport, on a daemon without sessions."""
+    yield connected
+    for session in json.loads(text_of(await connected.result("list_sessions"))):
+        await connected("manage_session", session=session["session_id"], action="kill")
+
+
+@pytest.fixture
+async def shell(tools: Tools) -> str:
+    """The name of a session with a bare bash at its prompt."""
+    created = await tools(
+        "create_session",
+        command="bash",
+        args=["--norc", "--noprofile"],
+        env={"PS1": "$ "},
+    )
+    await tools.until(created["session"], "$")
+    return str(created["session"])
+
+
+@pytest.fixture
+async def echo(tools: Tools) -> str:
+    """The name of a session that prints each line it gets, and nothing else."""
+    created = await tools("create_session", command="stty -echo; echo ready; exec cat")
+    await tools.until(created["session"], "ready")
+    return str(created["session"])
+
+
+@pytest.fixture(scope="session")
+def small_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """A daemon that takes messages of up to 64 KiB."""
+    started = start_daemon(tmp_path_factory.mktemp("small"), max_message_bytes=65536)
+    yield started
+    assert started.stop() == 0
+
+
+@pytest.fixture
+def home_env(tmp_path: Path) -> Iterator[Callable[..., dict[str, str]]]:
+    """Environments of a home without a daemon; one that comes up there is ended afterwards."""
+    used: list[dict[str, str]] = []
+
+    def make(**settings: object) -> dict[str, str]:
+        used.append(environment(tmp_path, **settings))
+        return used[-1]
+
+    yield make
+    for env in used[:1]:
+        # Not found: none came up, or it is gone as it should.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            os.kill(daemon_pid(env), signal.SIGTERM)
+
+
+@pytest.fixture
+def bridges() -> Iterator[Callable[..., Bridge]]:
+    """Start bridges; those that still run at the end are killed."""
+    started: list[Bridge] = []
+
+    def start(env: dict[str, str], *options: str, cwd: Path | None = None) -> Bridge:
+        started.append(Bridge(env, *options, cwd=cwd))
+        return started[-1]
+
+    yield start
+    for bridge in started:
+        bridge.dispose()

@@ -1,0 +1,187 @@
+"""The Unix socket: its greeting, and calls side by side."""
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from conftest import Daemon
+from nacre import __version__
+
+from doors.wire import GREETING, Bridge, Doomed, Line, daemon_pid, local_line
+
+
+def greet(line: Line) -> None:
+    line.send(GREETING)
+    assert line.read() == {"nacre": 1, "version": __version__}
+
+
+def call(line: Line, identifier: Any, operation: str, **params: Any) -> Any:
+    line.send({"id": identifier, "operation": operation, "params": params})
+    answer = line.read()
+    assert answer["id"] == identifier
+    return answer
+
+
+# --- the greeting --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [
+        ({**GREETING, "nacre": 2}, "nacre stop"),
+        ({**GREETING, "door": "window"}, "no door 'window'; there are"),
+        ({**GREETING, "door": "mcp", "toolsets": "nope"}, "no toolset 'nope'"),
+        ({**GREETING, "door": "mcp", "prefix": "a b"}, "cannot be a prefix"),
+        ({"nacre": 1}, "not a greeting"),
+        ({**GREETING, "nacre": "one"}, "not a greeting"),
+        ({**GREETING, "cwd": 5}, "not a greeting"),
+        ([], "not a greeting"),
+        (b"GET / HTTP/1.1\n", "not a greeting"),
+        (b"\n", "not a greeting"),
+        (b"\xff\xfe\x00\n", "not a greeting"),
+        (b"[" * 100_000 + b"\n", "not a greeting"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_greeting_that_does_not_fit_is_refused_by_one_line(
+    daemon: Daemon, first: object, told: str
+) -> None:
+    with local_line(daemon.env) as line:
+        if isinstance(first, bytes):
+            line.connection.sendall(first)
+        else:
+            line.send(first)
+        answer = line.read()
+        assert (answer["nacre"], answer["version"]) == (1, __version__)
+        assert answer["error"]["code"] == "INVALID_INPUT"
+        assert told in answer["error"]["message"]
+        assert line.reader.read() == b""
+    with local_line(daemon.env) as line:
+        greet(line)
+
+
+def test_a_client_of_another_protocol_is_refused_whatever_else_it_says(daemon: Daemon) -> None:
+    with local_line(daemon.env) as line:
+        line.send({"nacre": 7, "door": "of-the-future", "version": "9"})
+        told = line.read()["error"]["message"]
+    assert __version__ in told
+    assert "nacre stop" in told
+
+
+def test_a_client_that_leaves_without_a_word_is_no_trouble(daemon: Daemon) -> None:
+    for first in (b"", b'{"nacre": 1'):
+        with local_line(daemon.env) as line:
+            line.connection.sendall(first)
+            line.connection.shutdown(socket.SHUT_WR)
+            # It may be told what is wrong; it is not left hanging.
+            line.reader.read()
+    with local_line(daemon.env) as line:
+        greet(line)
+
+
+# --- calls ---------------------------------------------------------------------------------
+
+
+def test_calls_are_answered_under_their_id(daemon: Daemon) -> None:
+    with local_line(daemon.env) as line:
+        greet(line)
+        assert call(line, 1, "status")["result"]["pid"] == daemon.process.pid
+        assert call(line, "two", "list_sessions")["result"] == {"sessions": []}
+        assert call(line, None, "status")["result"]["sessions"] == 0
+        assert call(line, 3, "no_such")["error"]["code"] == "UNKNOWN_OPERATION"
+        assert call(line, 4, "get_screen", session="x")["error"]["code"] == "SESSION_NOT_FOUND"
+        assert call(line, 5, "get_screen")["error"]["code"] == "INVALID_INPUT"
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"{not json\n",
+        b"[]\n",
+        b"5\n",
+        b"null\n",
+        b"\n",
+        b"\xff\n",
+        b"[" * 100_000 + b"\n",
+        b'{"id": 1}\n',
+        b'{"id": 1, "operation": "status"}\n',
+        b'{"id": 1, "operation": "status", "params": []}\n',
+        b'{"id": 1, "operation": "status", "params": null}\n',
+        b'{"id": 1, "operation": [], "params": {}}\n',
+        b'{"id": 1, "operation": {}, "params": {}}\n',
+        b'{"id": 1, "operation": 5, "params": {}}\n',
+    ],
+    ids=lambda value: value[:44].decode("latin-1"),
+)
+def test_a_request_that_is_none_is_told_and_the_connection_goes_on(
+    daemon: Daemon, garbage: bytes
+) -> None:
+    with local_line(daemon.env) as line:
+        greet(line)
+        line.connection.sendall(garbage)
+        assert line.read()["error"]["code"] in ("INVALID_INPUT", "UNKNOWN_OPERATION")
+        assert call(line, 2, "status")["result"]["version"] == __version__
+
+
+@pytest.mark.parametrize("greeted", [False, True], ids=["greeting", "request"])
+def test_a_line_over_the_limit_is_told(small_daemon: Daemon, greeted: bool) -> None:
+    with local_line(small_daemon.env) as line:
+        if greeted:
+            greet(line)
+        line.connection.sendall(b"x" * 70_000 + b"\n")
+        told = line.read()["error"]
+        assert told["code"] == "INVALID_INPUT"
+        assert "max_message_bytes" in told["message"]
+
+
+def test_pipelined_calls_run_side_by_side(daemon: Daemon) -> None:
+    with local_line(daemon.env) as line:
+        greet(line)
+        call(line, 0, "create_session", name="pipe", command="stty -echo; echo up; exec cat")
+        seen = 0
+        while seen == 0:
+            wait = {"session": "pipe", "timeout_ms": 50, "last_generation": seen}
+            seen = call(line, 0, "await_quiesce", **wait)["result"]["generation"]
+        wait = {"session": "pipe", "timeout_ms": 0, "last_generation": seen}
+        line.send(
+            {"id": "wait", "operation": "await_quiesce", "params": wait},
+            {"id": "status", "operation": "status", "params": {}},
+        )
+        assert line.read()["id"] == "status"
+        line.send(
+            {"id": "send", "operation": "send_input", "params": {"session": "pipe", "input": "x\r"}}
+        )
+        answers = {answer["id"]: answer for answer in (line.read(), line.read())}
+        assert answers["send"]["result"] == {"success": True}
+        assert answers["wait"]["result"]["generation"] > seen
+        call(line, 9, "manage_session", session="pipe", action="kill")
+
+
+def test_more_calls_than_run_at_once_are_all_answered(daemon: Daemon) -> None:
+    with local_line(daemon.env) as line:
+        greet(line)
+        line.send(*({"id": one, "operation": "status", "params": {}} for one in range(500)))
+        assert {line.read()["id"] for _ in range(500)} == set(range(500))
+
+
+def test_a_client_that_leaves_during_a_wait_leaves_nothing_behind(
+    bridges: Callable[..., Bridge], home_env: Callable[..., dict[str, str]]
+) -> None:
+    env = home_env(grace=0)
+    bridge = bridges(env).handshake()
+    bridge.call("create_session", name="job", command="cat")
+    with local_line(env) as line:
+        greet(line)
+        long = {"session": "job", "timeout_ms": 600_000, "max_wait_ms": 600_000}
+        line.send(
+            {"id": 1, "operation": "await_quiesce", "params": long},
+            {"id": 2, "operation": "status", "params": {}},
+        )
+        assert line.read()["id"] == 2
+        doomed = Doomed([daemon_pid(env)])
+        assert bridge.close() == 0
+        # A client is still there, and so is the daemon.
+        assert call(line, 3, "status")["result"]["ephemeral"] is True
+    assert doomed.survivors(2.0) == []

@@ -1,0 +1,417 @@
+"""The bridge: `nacre mcp` as an AI host runs it, from its start to its end."""
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Daemon
+
+from doors.wire import (
+    HANDSHAKE,
+    MODERN_META,
+    Bridge,
+    Doomed,
+    daemon_pid,
+    request_line,
+    tool_line,
+)
+
+Bridges = Callable[..., Bridge]
+Environments = Callable[..., dict[str, str]]
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
+
+GONE_WITHIN = 2.0  # seconds after the grace (CONTRACTS, "ephemeral daemon")
+
+
+def processes_of(bridge: Bridge, session: str) -> list[int]:
+    """Return a session's leader and a child that it started in the background."""
+    created = bridge.call(
+        "create_session", name=session, command="sh", args=["-c", "sleep 1000 & echo pid $!; wait"]
+    )
+    waited = bridge.call("await_quiesce", session=session, timeout_ms=0, last_generation=0)
+    assert waited["generation"] > 0
+    line = bridge.call("get_screen", session=session, format="plain")["lines"][0]
+    return [created["pid"], int(line.removeprefix("pid "))]
+
+
+# --- life and death ------------------------------------------------------------------------
+
+
+def test_without_a_daemon_one_is_started_and_goes_with_its_bridge(
+    bridges: Bridges, home_env: Environments, tmp_path: Path
+) -> None:
+    env = home_env(grace=0, kill_grace=0.2)
+    folder = tmp_path / "where the host stands"
+    folder.mkdir()
+    bridge = bridges(env, cwd=folder).handshake()
+    pids = processes_of(bridge, "job")
+    details = bridge.call("list_sessions", session="job")
+    assert details["running"] is True
+    # Its sessions start where the bridge stands, not where the daemon does.
+    assert details["cwd"] == str(folder)
+    # Whoever does not heed the hangup is killed.
+    stubborn = bridge.call(
+        "create_session", name="stubborn", command="trap '' HUP TERM INT; echo armed; cat"
+    )
+    bridge.call("await_quiesce", session="stubborn", timeout_ms=0, last_generation=0)
+    assert stubborn["cwd"] == str(folder)
+    doomed = Doomed([daemon_pid(env), *pids, stubborn["pid"]])
+    assert bridge.close() == 0
+    assert doomed.survivors(GONE_WITHIN) == []
+
+
+def test_a_killed_bridge_takes_its_daemon_along(bridges: Bridges, home_env: Environments) -> None:
+    env = home_env(grace=0)
+    bridge = bridges(env).handshake()
+    doomed = Doomed([daemon_pid(env), *processes_of(bridge, "job")])
+    bridge.process.kill()
+    assert doomed.survivors(GONE_WITHIN) == []
+    assert bridge.process.wait(30) == -signal.SIGKILL
+
+
+def test_a_kept_session_keeps_the_daemon_until_it_ends(
+    bridges: Bridges, home_env: Environments
+) -> None:
+    env = home_env(grace=0)
+    first = bridges(env).handshake()
+    kept = first.call("create_session", name="kept", command="echo kept; exec cat", keep=True)
+    pid = daemon_pid(env)
+    assert first.close() == 0
+    # The next bridge finds the same daemon, and the session as it was.
+    second = bridges(env).handshake()
+    assert daemon_pid(env) == pid
+    assert second.call("list_sessions", session="kept")["pid"] == kept["pid"]
+    doomed = Doomed([pid, kept["pid"]])
+    second.call("manage_session", session="kept", action="kill")
+    assert second.close() == 0
+    assert doomed.survivors(GONE_WITHIN) == []
+
+
+def test_two_bridges_that_start_at_once_share_one_daemon(
+    bridges: Bridges, home_env: Environments
+) -> None:
+    env = home_env(grace=0)
+    started = [bridges(env) for _ in range(3)]
+    for bridge in started:
+        bridge.handshake()
+    started[0].call("create_session", name="shared", command="cat")
+    for bridge in started:
+        assert [one["name"] for one in bridge.call("list_sessions")["sessions"]] == ["shared"]
+    doomed = Doomed([daemon_pid(env)])
+    assert [bridge.close() for bridge in started] == [0, 0, 0]
+    assert doomed.survivors(GONE_WITHIN) == []
+
+
+def test_a_bridge_that_starts_while_the_daemon_ends_gets_a_daemon(
+    bridges: Bridges, home_env: Environments
+) -> None:
+    env = home_env(grace=0)
+    before = bridges(env).handshake()
+    for _ in range(2):
+        before.close_input()
+        after = bridges(env).handshake()
+        assert after.call("list_sessions") == {"sessions": []}
+        before = after
+
+
+def test_a_running_daemon_is_used_and_outlives_the_bridge(bridges: Bridges, daemon: Daemon) -> None:
+    bridge = bridges(daemon.env).handshake()
+    created = bridge.call("create_session", name="left-behind", command="cat")
+    assert daemon.rest("GET", "/sessions?session=left-behind")["pid"] == created["pid"]
+    assert bridge.close() == 0
+    assert daemon.rest("GET", "/status")["pid"] == daemon.process.pid
+    assert daemon.rest("GET", "/sessions?session=left-behind")["running"] is True
+    daemon.rest("POST", "/sessions/left-behind/manage", {"action": "kill"})
+
+
+def test_when_the_daemon_is_killed_the_bridge_ends_with_an_error(
+    bridges: Bridges, own_daemon: Callable[..., Daemon]
+) -> None:
+    daemon = own_daemon()
+    bridge = bridges(daemon.env).handshake()
+    daemon.process.kill()
+    daemon.process.wait(30)
+    assert bridge.process.wait(30) == 1
+    assert "daemon is gone" in bridge.complaint()
+    # The socket that was left behind stops nobody.
+    again = bridges(daemon.env).handshake()
+    assert again.call("list_sessions") == {"sessions": []}
+    doomed = Doomed([daemon_pid(daemon.env)])
+    os.kill(daemon_pid(daemon.env), signal.SIGTERM)
+    assert doomed.survivors(10) == []
+    assert again.process.wait(30) == 1
+
+
+def test_a_daemon_that_cannot_start_is_explained(bridges: Bridges, home_env: Environments) -> None:
+    bridge = bridges(home_env(grace="forever"))
+    assert bridge.process.wait(30) == 7
+    assert "NACRE_GRACE" in bridge.complaint()
+
+
+def test_the_bridge_loads_no_mcp_library(daemon: Daemon) -> None:
+    script = (
+        "import sys; from nacre.cli.main import main; sys.argv = ['nacre', 'mcp']; code = main(); "
+        "print(*sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        env=daemon.env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0
+    loaded = {module.partition(".")[0] for module in ran.stderr.split()}
+    assert "nacre" in loaded
+    heavy = {"mcp", "mcp_types", "pydantic", "anyio", "asyncio", "starlette", "uvicorn", "msgspec"}
+    assert loaded & (heavy | {"argparse", "pyghostty", "uvloop", "subprocess"}) == set()
+
+
+# --- options -------------------------------------------------------------------------------
+
+
+def test_a_prefix_goes_before_every_tools_name(bridges: Bridges, daemon: Daemon) -> None:
+    for options in (["--prefix", "wsh_"], ["--prefix=wsh_", "--toolsets", "terminal"]):
+        bridge = bridges(daemon.env, *options).handshake()
+        tools = bridge.ask("tools/list")["result"]["tools"]
+        assert len(tools) == 8
+        assert all(tool["name"].startswith("wsh_") for tool in tools)
+        assert bridge.call("wsh_list_sessions") == {"sessions": []}
+        unknown = bridge.ask("tools/call", {"name": "list_sessions", "arguments": {}})
+        assert unknown["error"]["code"] == METHOD_NOT_FOUND
+        assert bridge.close() == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--toolsets", "nope"], "no toolset 'nope'; there are terminal"),
+        (["--prefix", "white space"], "cannot be a prefix"),
+        (["--toolsets"], "--toolsets needs a value"),
+        (["--unheard-of"], "unknown option"),
+    ],
+)
+def test_a_bad_option_is_told_and_the_bridge_ends(
+    bridges: Bridges, daemon: Daemon, options: list[str], complaint: str
+) -> None:
+    bridge = bridges(daemon.env, *options)
+    assert bridge.process.wait(30) not in (0, None)
+    assert complaint in bridge.complaint()
+    assert bridge.rest_of_output() == []
+
+
+# --- the wire ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def daemon_bridge(bridges: Bridges, daemon: Daemon) -> Callable[[], Bridge]:
+    return lambda: bridges(daemon.env)
+
+
+# What comes in, and the code and id of the answer.
+NO_REQUESTS: list[tuple[bytes, int, Any]] = [
+    (b"{not json", PARSE_ERROR, None),
+    (b"[" * 100_000 + b"]" * 100_000, PARSE_ERROR, None),
+    (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, PARSE_ERROR, None),
+    (b'{"jsonrpc": "2.0", "id": 9, "method": "\xff\xfe"}', PARSE_ERROR, None),
+    (b"\x00\x01\x02", PARSE_ERROR, None),
+    (b"[]", INVALID_REQUEST, None),
+    (b'"text"', INVALID_REQUEST, None),
+    (b"{}", INVALID_REQUEST, None),
+    (b'{"id": 9, "method": "ping"}', INVALID_REQUEST, 9),
+    (b'{"jsonrpc": "1.0", "id": "nine", "method": "ping"}', INVALID_REQUEST, "nine"),
+    (b'{"jsonrpc": "2.0", "id": 9, "method": 5}', INVALID_REQUEST, 9),
+    (b'{"jsonrpc": "2.0", "id": 9, "method": "no/such"}', METHOD_NOT_FOUND, 9),
+]
+
+
+def test_lines_that_are_no_requests_get_errors_and_the_connection_goes_on(
+    daemon_bridge: Callable[[], Bridge],
+) -> None:
+    bridge = daemon_bridge().handshake()
+    for line, code, identifier in NO_REQUESTS:
+        bridge.write(line + b"\n")
+        answer = bridge.read()
+        assert answer["jsonrpc"] == "2.0"
+        assert (answer["error"]["code"], answer["id"]) == (code, identifier), line[:60]
+        assert answer["error"]["message"]
+        assert bridge.call("list_sessions") == {"sessions": []}
+
+
+def test_lines_that_are_no_requests_may_come_before_the_first_request(
+    daemon_bridge: Callable[[], Bridge],
+) -> None:
+    bridge = daemon_bridge()
+    for line, code, _ in NO_REQUESTS[:-1]:
+        bridge.write(line + b"\n")
+        assert bridge.read()["error"]["code"] == code
+    bridge.handshake()
+    assert bridge.call("list_sessions") == {"sessions": []}
+
+
+def test_an_unknown_method_may_be_the_first_request(daemon_bridge: Callable[[], Bridge]) -> None:
+    bridge = daemon_bridge()
+    assert "error" in bridge.ask("no/such")
+    assert bridge.handshake().call("list_sessions") == {"sessions": []}
+
+
+def test_a_cancelled_wait_is_given_up_and_nobody_waits_for_it(
+    daemon_bridge: Callable[[], Bridge],
+) -> None:
+    bridge = daemon_bridge().handshake()
+    created = bridge.call("create_session", command="cat")
+    waiting = tool_line(60, "await_quiesce", session=created["session"], timeout_ms=600_000)
+    cancelled = {"method": "notifications/cancelled", "params": {"requestId": 60}}
+    bridge.write(waiting + json.dumps({"jsonrpc": "2.0", **cancelled}).encode() + b"\n")
+    bridge.call("manage_session", session=created["session"], action="kill")
+    bridge.close_input()
+    assert bridge.rest_of_output() == []
+    assert bridge.process.wait(30) == 0
+
+
+def test_misshapen_tool_calls_are_invalid_params(daemon_bridge: Callable[[], Bridge]) -> None:
+    bridge = daemon_bridge().handshake()
+    for params in (
+        None,
+        {},
+        {"name": 5},
+        {"name": "list_sessions", "arguments": []},
+        {"name": "list_sessions", "arguments": "x"},
+    ):
+        answer = bridge.ask("tools/call", params)
+        assert answer["error"]["code"] == -32602, params
+    # A tool without arguments needs none.
+    assert bridge.ask("tools/call", {"name": "list_sessions"})["result"]["isError"] is False
+
+
+def test_a_lone_surrogate_is_refused(daemon_bridge: Callable[[], Bridge]) -> None:
+    bridge = daemon_bridge().handshake()
+    created = bridge.call("create_session", command="cat")
+    for tool, arguments in (
+        ("send_input", {"session": created["session"], "input": "\ud800"}),
+        ("create_session", {"name": "a\udfff"}),
+        ("create_session", {"command": "echo \ud800"}),
+    ):
+        bridge.write(tool_line(99, tool, **arguments))
+        answer = bridge.read()
+        assert answer["error"]["code"] in (PARSE_ERROR, -32602)
+    assert len(bridge.call("list_sessions")["sessions"]) == 1
+    bridge.call("manage_session", session=created["session"], action="kill")
+
+
+def test_a_line_of_ten_megabytes_is_read_and_answered(
+    daemon_bridge: Callable[[], Bridge],
+) -> None:
+    bridge = daemon_bridge().handshake()
+    answer = bridge.ask(
+        "tools/call",
+        {"name": "send_input", "arguments": {"session": "x", "input": "y" * 10_000_000}},
+    )
+    assert answer["error"]["code"] == -32602
+    bridge.write(b"z" * 10_000_000 + b"\n")
+    assert bridge.read()["error"]["code"] == PARSE_ERROR
+    assert bridge.call("list_sessions") == {"sessions": []}
+
+
+def test_a_line_over_the_limit_is_refused_and_the_connection_goes_on(
+    bridges: Bridges, small_daemon: Daemon
+) -> None:
+    bridge = bridges(small_daemon.env).handshake()
+    # Just over, several times over, and with another request in the same write.
+    for size in (65_600, 1_000_000):
+        bridge.write(b"z" * size + b"\n" + tool_line(50, "list_sessions"))
+        assert bridge.read()["error"]["code"] == INVALID_REQUEST
+        assert bridge.read()["id"] == 50
+
+
+def test_blank_lines_are_passed_over(daemon_bridge: Callable[[], Bridge]) -> None:
+    bridge = daemon_bridge()
+    bridge.write(b"\n  \n\r\n")
+    bridge.handshake()
+    bridge.write(b"\n")
+    assert bridge.call("list_sessions") == {"sessions": []}
+
+
+@pytest.mark.parametrize("ending", [b"\n", b""], ids=["whole-last-line", "unended-last-line"])
+def test_requests_piped_in_at_once_are_all_answered(
+    daemon_bridge: Callable[[], Bridge], ending: bytes
+) -> None:
+    bridge = daemon_bridge()
+    lines = [
+        request_line(1, "initialize", HANDSHAKE),
+        b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n',
+        tool_line(2, "list_sessions"),
+        request_line(3, "tools/list"),
+        tool_line(4, "get_screen", session="nobody"),
+    ]
+    bridge.write(b"".join(lines).rstrip(b"\n") + ending)
+    bridge.close_input()
+    answers = {answer["id"]: answer for answer in bridge.rest_of_output()}
+    assert set(answers) == {1, 2, 3, 4}
+    assert answers[4]["error"]["data"]["code"] == "SESSION_NOT_FOUND"
+    assert bridge.process.wait(30) == 0
+
+
+def test_a_request_under_way_when_the_input_closes_is_answered(
+    daemon_bridge: Callable[[], Bridge],
+) -> None:
+    bridge = daemon_bridge().handshake()
+    bridge.call("create_session", name="waited", command="cat")
+    bridge.write(tool_line(77, "await_quiesce", session="waited", timeout_ms=300))
+    bridge.close_input()
+    (answer,) = bridge.rest_of_output()
+    assert (answer["id"], answer["result"]["isError"]) == (77, False)
+    assert bridge.process.wait(30) == 0
+    daemon_bridge().handshake().call("manage_session", session="waited", action="kill")
+
+
+def test_the_modern_era_needs_no_handshake(daemon_bridge: Callable[[], Bridge]) -> None:
+    bridge = daemon_bridge()
+    discovered = bridge.ask("server/discover", {"_meta": MODERN_META})["result"]
+    assert "2026-07-28" in discovered["supportedVersions"]
+    called = bridge.ask(
+        "tools/call", {"name": "list_sessions", "arguments": {}, "_meta": MODERN_META}
+    )
+    assert json.loads(called["result"]["content"][0]["text"]) == []
+    # No handshake belongs to it; the connection stays.
+    assert "error" in bridge.ask("initialize", HANDSHAKE)
+    assert "result" in bridge.ask("tools/list", {"_meta": MODERN_META})
+
+
+@pytest.mark.timeout(15)  # it blocks when it fails
+def test_answers_that_nobody_reads_yet_do_not_stop_further_requests(
+    daemon_bridge: Callable[[], Bridge],
+) -> None:
+    """A host may write all its requests before it reads: 8 MB of answers fit in no pipe."""
+    bridge = daemon_bridge().handshake()
+    script = "seq -f '%0100.0f' 1 200; exec cat"
+    created = bridge.call("create_session", name="full", command=script, rows=200, cols=100)
+    while bridge.call("get_screen", session="full", format="plain")["lines"][-1] != "":
+        pass
+    count = 400
+    padding = base64.b64encode(bytes(3000)).decode()  # requests fill a pipe too
+    for number in range(count):
+        bridge.write(
+            request_line(
+                1000 + number,
+                "tools/call",
+                {
+                    "name": "get_screen",
+                    "arguments": {"session": "full", "format": "plain"},
+                    "_meta": {"padding": padding},
+                },
+            )
+        )
+    answered = {bridge.read()["id"] for _ in range(count)}
+    assert answered == set(range(1000, 1000 + count))
+    bridge.call("manage_session", session=created["session"], action="kill")
