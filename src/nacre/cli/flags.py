@@ -1,0 +1,90 @@
+"""Command-line flags derived from the fields of a struct.
+
+Rule: a parameter is stated in its operation and a setting in its table; the flag's name, help,
+default and choices follow from there and are written nowhere else.
+"""
+
+import types
+import typing
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+
+class Facts(NamedTuple):
+    """What a field's annotation says about it."""
+
+    kind: Any  # the type that is left when metadata and None are taken off
+    description: str
+
+
+def facts_of(annotation: Any) -> Facts:
+    description = ""
+    while True:
+        origin = typing.get_origin(annotation)
+        if origin is typing.Annotated:
+            annotation, *metadata = typing.get_args(annotation)
+            for meta in metadata:
+                description = getattr(meta, "description", None) or description
+        elif origin in (typing.Union, types.UnionType):
+            options = [option for option in typing.get_args(annotation) if option is not type(None)]
+            if len(options) != 1:
+                return Facts(
+                    str, description
+                )  # a session's name, id or port: text on a command line
+            annotation = options[0]
+        else:
+            return Facts(annotation, description)
+
+
+def add_flags(
+    parser: ArgumentParser,
+    struct: type[msgspec.Struct],
+    names: Iterable[str] | None = None,
+    *,
+    parse: bool = True,
+) -> None:
+    """Add `--field-name` for each of the named fields, or for all of them.
+
+    The parsed value is None where a flag is not given, so that the default stays the struct's.
+    Without `parse` the value stays text, for whoever names its source in the error.
+    """
+    wanted = None if names is None else set(names)
+    for field in msgspec.structs.fields(struct):
+        if wanted is None or field.name in wanted:
+            _add_flag(parser, field, parse=parse)
+
+
+def _add_flag(parser: ArgumentParser, field: msgspec.structs.FieldInfo, *, parse: bool) -> None:
+    kind = facts_of(field.type).kind
+    flag = f"--{field.name.replace('_', '-')}"
+    explained = explain(field)
+    if kind is bool:
+        parser.add_argument(flag, action="store_const", const=True, help=explained)
+        return
+    choices = typing.get_args(kind) if typing.get_origin(kind) is Literal else None
+    parser.add_argument(
+        flag,
+        type=_converter(kind) if parse else str,
+        choices=choices,
+        metavar=None if choices else _metavar(kind),
+        help=explained,
+    )
+
+
+def _converter(kind: Any) -> Callable[[str], Any]:
+    return kind if kind in (int, float) else str
+
+
+def _metavar(kind: Any) -> str:
+    return {int: "N", float: "SECONDS"}.get(kind, "TEXT")
+
+
+def explain(field: msgspec.structs.FieldInfo) -> str:
+    """Return a field's description and default, as argparse takes it."""
+    text = facts_of(field.type).description
+    if field.default not in (None, False, msgspec.NODEFAULT):
+        text += f" [default: {field.default}]"
+    return text.replace("%", "%%")

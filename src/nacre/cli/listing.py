@@ -1,0 +1,74 @@
+"""`nacre list`: the sessions as a table.
+
+Rule: people, prompts and scripts call this most: it loads neither msgspec nor the operations.
+"""
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from nacre.cli.answers import add_json, print_json
+from nacre.cli.client import Client
+from nacre.cli.table import format_table
+
+_WIDEST_CELL = 40  # columns; on a terminal only, a pipe gets everything
+
+
+def add_list(parser: ArgumentParser) -> None:
+    add_json(parser)
+    parser.set_defaults(run=run_list)
+
+
+def run_list(arguments: Namespace) -> int:
+    client = Client.reach()
+    sessions: list[dict[str, Any]] = []  # no daemon, no sessions: an answer, not an error
+    if client is not None:
+        with client:
+            sessions = client.call("list_sessions")["sessions"]
+    if arguments.json:
+        print_json(sessions)
+    elif sessions:
+        print(_table(sessions))
+    else:
+        print("no sessions; start one with 'nacre new'")
+    return 0
+
+
+def _table(sessions: list[dict[str, Any]]) -> str:
+    header = ("NAME", "ID", "PORT", "STATE", "COMMAND", "CWD", "IDLE")
+    rows = [
+        (
+            session["name"],
+            session["session_id"],
+            str(session["port"]),
+            _state(session),
+            session["command"],
+            _home_relative(session["cwd"]),
+            _duration(session["idle_seconds"]),
+        )
+        for session in sessions
+    ]
+    return format_table(header, rows, _WIDEST_CELL if sys.stdout.isatty() else None)
+
+
+def _state(session: dict[str, Any]) -> str:
+    if session["running"]:
+        return "running"
+    if session["signal"] is not None:
+        return f"killed ({session['signal']})"
+    return f"exited ({session['exit_code']})"
+
+
+def _duration(seconds: int) -> str:
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def _home_relative(folder: str) -> str:
+    """Shorten the user's own folder to ~, as shells do."""
+    home = os.path.expanduser("~")
+    inside = folder == home or folder.startswith(home.rstrip("/") + "/")
+    return "~" + folder[len(home) :] if inside and home != "/" else folder
