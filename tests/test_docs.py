@@ -1,0 +1,70 @@
+"""The docs are true: settings, operations, tools, error codes and commands stand in them."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from nacre.config import Settings, environment_name, setting_names
+from nacre.core.operations import CATALOG
+from nacre.doors.mcp.toolsets import TOOLSETS
+from nacre.errors import WIRE
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def describe_setting(name: str) -> str:
+    """Return a setting's row in docs/configuration.md."""
+    field = next(found for found in msgspec.structs.fields(Settings) if found.name == name)
+    schema = msgspec.json.schema(field.type)
+    described = next(iter(schema.get("anyOf", [schema])))
+    default = "" if field.default is None else field.default
+    meaning = described.get("description", "")
+    return f"| `{name}` | `{environment_name(name)}` | {default} | {meaning} |"
+
+
+@pytest.mark.parametrize("name", setting_names())
+def test_every_setting_is_documented_as_it_is(name: str) -> None:
+    row = describe_setting(name)
+    assert row.endswith(". |"), f"{name} has no description"
+    assert row in page("configuration.md")
+
+
+@pytest.mark.parametrize("spec", CATALOG.values(), ids=lambda spec: spec.name)
+def test_every_operation_stands_in_the_rest_page(spec) -> None:  # type: ignore[no-untyped-def]  # parametrised
+    method, _, path = spec.route.partition(" ")
+    assert f"| `{method} /api{path}` | {spec.name} |" in page("rest.md")
+
+
+@pytest.mark.parametrize("tool", [name for tools in TOOLSETS.values() for name in tools])
+def test_every_tool_and_its_parameters_stand_in_the_mcp_page(tool: str) -> None:
+    row = next(line for line in page("mcp.md").splitlines() if line.startswith(f"| `{tool}` |"))
+    for parameter in CATALOG[tool].type.__struct_fields__:
+        assert re.search(rf"\b{parameter}\b", row), parameter
+
+
+@pytest.mark.parametrize("code", [code for code in WIRE if not code.startswith("DAEMON_")])
+def test_every_error_code_stands_in_the_pages_of_its_doors(code: str) -> None:
+    assert code in page("mcp.md")
+    assert code in page("rest.md")
+
+
+def test_every_dependency_has_its_reason() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for requirement in project["dependencies"]:
+        name = re.split(r"[<>=!~ \[]", requirement)[0]
+        assert f"| {name}" in page("dependencies.md"), name
+
+
+def test_the_pages_link_to_what_is_there() -> None:
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"
