@@ -217,6 +217,25 @@ def test_deep_home_works(tmp_path: Path) -> None:
     assert not os.path.exists(paths.socket)
 
 
+def test_signals_that_the_daemon_inherited_as_ignored_work_in_its_sessions(
+    own_daemon: Start,
+) -> None:
+    """As with `nohup nacre server &`: Ctrl+C and Ctrl+\\ would be dead in every session."""
+    inherited = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP)
+    before = [signal.signal(number, signal.SIG_IGN) for number in inherited]
+    try:
+        daemon = own_daemon()
+    finally:
+        for number, handler in zip(inherited, before, strict=True):
+            signal.signal(number, handler)
+    request = {"command": "grep -E '^SigIgn' /proc/self/status"}
+    session = daemon.rest("POST", "/sessions", request)["session_id"]
+    with suppress(HTTPError):  # it has ended by then
+        daemon.rest("POST", f"/sessions/{session}/quiesce", {"timeout_ms": 20_000})
+    shown = daemon.rest("GET", f"/sessions/{session}/output")["output"]
+    assert int(shown.split()[1], 16) == 0, shown
+
+
 def test_bad_setting_is_said_in_one_line(home: Path) -> None:
     ended = serve(home, "--max-sessions", "none")
     assert ended.returncode == 2

@@ -10,6 +10,7 @@ import logging
 import os
 import signal
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 
 from nacre import __version__
@@ -32,6 +33,9 @@ _log = logging.getLogger("nacre.daemon")
 _LOCK_PATIENCE = 15.0  # seconds
 
 
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
 def run_daemon(
     settings: Settings, paths: Paths, *, ephemeral: bool, ready: int | None = None
 ) -> None:
@@ -50,6 +54,8 @@ def run_daemon(
     write_state(
         paths, {"pid": os.getpid(), "port": port, "version": __version__, "socket": paths.socket}
     )
+    # Until the loop can take them, signals wait: one that came now would leave our files behind.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     if ready is not None:
         os.write(ready, b"1")
         os.close(ready)
@@ -65,6 +71,24 @@ def run_daemon(
     finally:
         remove_state(paths)
         os.close(lock)
+
+
+def _take_signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
+    """Stop by signal, but not by one that who started us wanted ignored (nohup, &).
+
+    What a process ignores its children ignore too: Ctrl+C would do nothing in a session. A handler
+    that does nothing ignores just as well, and is not inherited.
+    """
+    for number in _SIGNALS:
+        ignored = signal.getsignal(number) is signal.SIG_IGN
+        loop.add_signal_handler(number, _nothing if ignored else stop)
+    for number in (signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+
+
+def _nothing() -> None:
+    return None
 
 
 def _to_log(path: str) -> None:
@@ -86,7 +110,7 @@ async def _serve(
 ) -> None:
     # The SDK takes a second to load; see the rule at the top.
     from nacre.core.operations import GetStatus, StopDaemon
-    from nacre.doors.local import LocalDoor, serve_calls
+    from nacre.doors.local import LocalDoor, serve_attached, serve_calls
     from nacre.doors.mcp.door import McpDoor
     from nacre.services.build import build_services
     from nacre.services.lifecycle import Address, Lifecycle
@@ -96,13 +120,13 @@ async def _serve(
         settings,
         descriptor_limit=raise_descriptor_limit(),
         home=home,
+        runtime=paths.runtime,
     )
     address = Address(loopback.getsockname()[1], paths.socket, paths.token_file)
     life = Lifecycle(services.registry, address, ephemeral=ephemeral, grace=settings.grace)
     services.on_session_end(life.reconsider)
     dispatch = services.dispatch({GetStatus: life.status, StopDaemon: life.stop})
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, life.stopping.set)
+    _take_signals(loop, life.stopping.set)
 
     limit = settings.max_message_bytes
     mcp = McpDoor(dispatch, max_body=limit)
@@ -110,6 +134,7 @@ async def _serve(
         {
             "mcp": lambda hello: mcp.lines(hello.caller(), hello.toolsets, hello.prefix),
             "call": lambda hello: serve_calls(dispatch, hello.caller()),
+            "attach": lambda hello: serve_attached(dispatch, hello),
         },
         life.client,
     )
@@ -119,6 +144,7 @@ async def _serve(
     http = http_module.HttpDoor(
         dispatch, mcp.http, loopback, token=token, max_body=limit, client=life.client
     )
+    services.ports.serve_with(http.ports)
     serving = asyncio.create_task(http.serve(), name="http")
     loading = asyncio.create_task(services.engine.load(), name="engine")
     janitor = asyncio.create_task(services.janitor.run(), name="janitor")
@@ -133,6 +159,7 @@ async def _serve(
     await services.sessions.end_all()
     await door.close()
     await mcp.close()
+    services.ports.close()
     http.stop()
     await serving
     with suppress(asyncio.CancelledError):

@@ -59,8 +59,8 @@ def find_paths(environ: "os._Environ[str] | dict[str, str] | None" = None) -> Pa
 def make_private(folder: str) -> None:
     """Make the folder with mode 0700.
 
-    Raises PermissionError when it is there already and belongs to somebody else or is open to
-    others: a socket or token in it would be anybody's.
+    One that is there already is closed to others. Raises PermissionError when it belongs to
+    somebody else: a socket or token in it would be theirs.
     """
     os.makedirs(folder, mode=0o700, exist_ok=True)
     found = os.stat(folder)

@@ -3,6 +3,8 @@
 import asyncio
 from contextlib import suppress
 
+import pytest
+
 from nacre.core.operations import ManageSession
 from nacre.errors import SessionNotFound
 from nacre.services.build import Services
@@ -168,6 +170,25 @@ def test_janitor_wakes_by_itself_when_something_is_due() -> None:
             running.cancel()
             with suppress(asyncio.CancelledError):
                 await running
+
+    with_clock(test)
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_janitor_can_be_stopped_while_a_session_ends(turns: int) -> None:
+    """Until Python 3.12 wait_for swallows a cancellation that comes with the event."""
+
+    async def test() -> None:
+        async with living() as services:
+            running = asyncio.create_task(services.janitor.run())
+            await advance(0)  # it waits
+            services.janitor.session_ended()
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            running.cancel()
+            done, _ = await asyncio.wait([running], timeout=1.0)
+            running.cancel()
+            assert done == {running}
 
     with_clock(test)
 

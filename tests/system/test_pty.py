@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nacre.errors import Internal
+from nacre.system.processes import Tree, find_members, send_signal
 from nacre.system.pty import (
     Child,
     find_program,
@@ -74,9 +75,8 @@ def running(
     try:
         yield Terminal(child)
     finally:
+        send_signal(find_members([Tree(child.pid, "none")]), signal.SIGKILL)
         os.close(child.master)
-        if child.process.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
         child.process.wait(PATIENCE)
 
 

@@ -21,7 +21,8 @@ _LANE = 8 * CELL_BYTES
 _TAG_GRAPHEME = 1
 _TAG_BACKGROUND = 2
 _TAG_BACKGROUND_RGB = 3
-# GhosttyCellWide: narrow, wide, and two spacers that only keep the place; the high bit says which.
+# GhosttyCellWide: narrow, wide, and two spacers that only keep the place, after a wide character
+# (2) and before one that went to the next row (3).
 _WIDE_SPACER = 2
 
 
@@ -53,6 +54,7 @@ class _Masks(NamedTuple):
     columns: range
     ends: range
     last: int
+    last_wide: int
     visible: int
     special: int
     codepoint: int
@@ -131,6 +133,10 @@ class CellDecoder:
         chars = list(text)
         for x in spacers:
             chars[x] = ""
+        if row & masks.last_wide == masks.last_wide:
+            # A spacer before a wide character that went to the next row: a blank with a background.
+            # The engine may make it a common blank, and does not call the row dirty for it.
+            chars[-1] = " "
         for x in clusters:
             # A mark on a blank stays off, as in plain text: the engine's formatter drops it.
             if chars[x] != " ":
@@ -185,6 +191,7 @@ class CellDecoder:
             columns=range(size // CELL_BYTES),
             ends=range(1, size // CELL_BYTES + 1),
             last=1 << 8 * size - 1,
+            last_wide=layout.wide.in_place << 8 * size - _LANE,
             visible=lanes * (layout.tag.in_place | layout.content.in_place | layout.style.in_place),
             special=lanes * (layout.tag.in_place | layout.wide.in_place | link),
             codepoint=lanes * layout.codepoint.in_place,

@@ -120,6 +120,8 @@ class Rendering:
                 lines += self._read_afresh(SCREEN, start, piece, below=max(0, piece - rows))
             return lines
         finally:
+            # The engine remembers the viewport's last place. Should that be a blank row, a later
+            # reflow keeps its blank, as it does for the cursor; nothing else comes of it.
             self._grid.scroll_to(None)
 
     def _read_afresh(

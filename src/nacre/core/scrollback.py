@@ -120,17 +120,17 @@ class Scrollback:
                 self._keep(cols)
         if self._kept[0] >= self._full:
             self._find_byte_limit()
-        self._track(self._rows[0] - 1)
+        # Not column 0: a cell that was erased is said to be there.
+        self._track(min(1, cols - 1), self._rows[0] - 1)
         self._evicted = self._dropped + max(0, self._kept[0] - self._limit)
         kept: int = self._kept[0]
         self._low = max(_ROWS_MIN // 2, 3 * kept // 4 - self._page)
         # Nothing is dropped before the limit; and then a page more than was made anew.
         return max(self._full - kept, kept - self._page)
 
-    def _track(self, row: int) -> None:
-        self._x = min(1, self._cols[0] - 1)  # not 0: there a cell is that was erased
-        self._grid.retrack(self._tracked, self._x, row)
-        self._y = self._kept[0] + row
+    def _track(self, x: int, row: int) -> None:
+        self._grid.retrack(self._tracked, x, row)
+        self._x, self._y = x, self._kept[0] + row
         self._tracked_cols = self._cols[0]
 
     @contextmanager
@@ -139,7 +139,8 @@ class Scrollback:
         self._settle()
         self._keep(min(cols, self._cols[0]))
         if self._screen[0] != _ALTERNATE:
-            self._track(self._cursor[0])  # the bottom row may be blank, and then it may go
+            # The bottom row may be blank and go; and a reflow keeps blanks up to a tracked cell.
+            self._track(0, self._cursor[0])
         yield
         self._keep(cols)
         place = self._grid.tracked(self._tracked)

@@ -30,10 +30,10 @@ class Janitor:
             self._ended.clear()
             due = await self.sweep()
             pause = due - self._host.loop.time()
+            # Not wait_for: until Python 3.12 it swallows a cancellation that comes with the event.
             with suppress(TimeoutError):
-                await asyncio.wait_for(
-                    self._ended.wait(), min(max(pause, _LEAST_SLEEP), _MOST_SLEEP)
-                )
+                async with asyncio.timeout(min(max(pause, _LEAST_SLEEP), _MOST_SLEEP)):
+                    await self._ended.wait()
 
     async def sweep(self) -> float:
         """Do what is due now; return when the next thing will be."""
@@ -43,8 +43,8 @@ class Janitor:
             if session.alive:
                 due.append(await self._sweep_alive(session, now))
             else:
-                due.append(self._sweep_ended(session, now))
-        self._forget_surplus()
+                due.append(await self._sweep_ended(session, now))
+        await self._forget_surplus()
         return min(due)
 
     async def _sweep_alive(self, session: Session, now: float) -> float:
@@ -55,7 +55,7 @@ class Janitor:
             due = active + settings.compress_after
             if now >= due:
                 session.compress()
-        if settings.idle_timeout and not session.identity.named and not session.identity.keep:
+        if settings.idle_timeout and not _is_wanted(session):
             idle_at = active + settings.idle_timeout
             if now >= idle_at and not session.foreground_busy:
                 _log.info("session was idle and is ended", extra={"session": session.identity.name})
@@ -63,21 +63,27 @@ class Janitor:
             due = min(due, idle_at if idle_at > now else due)
         return due
 
-    def _sweep_ended(self, session: Session, now: float) -> float:
+    async def _sweep_ended(self, session: Session, now: float) -> float:
         ended = session.ended_at if session.ended_at is not None else now
         aged_out = ended + self._host.settings.ended_keep
         if now >= aged_out:
-            self._forget(session)
+            await self._forget(session)
         elif not session.is_compressed:
             session.compress()
         return aged_out
 
-    def _forget_surplus(self) -> None:
+    async def _forget_surplus(self) -> None:
         ended = [session for session in self._registry.all() if not session.alive]
         ended.sort(key=lambda session: session.ended_at or 0.0)
         for session in ended[: max(0, len(ended) - self._host.settings.max_ended)]:
-            self._forget(session)
+            await self._forget(session)
 
-    def _forget(self, session: Session) -> None:
+    async def _forget(self, session: Session) -> None:
         self._registry.forget(session)
+        await session.end()  # what it left in the background goes with it
         session.close()
+
+
+def _is_wanted(session: Session) -> bool:
+    """Somebody named it, keeps it, or watches it."""
+    return session.identity.named or session.identity.keep or bool(session.viewers)

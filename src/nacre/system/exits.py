@@ -108,7 +108,8 @@ async def wait_gone(pids: Iterable[int], patience: float) -> None:
     try:
         if open_descriptors:
             with suppress(TimeoutError):
-                await asyncio.wait_for(all_gone, patience)
+                async with asyncio.timeout(patience):
+                    await all_gone
     finally:
         for descriptor in open_descriptors:
             loop.remove_reader(descriptor.fileno())

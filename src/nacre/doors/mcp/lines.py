@@ -154,7 +154,8 @@ class _Incoming(_Stream):
     async def _finish(self) -> None:
         if self._pipe.unanswered:
             try:
-                await asyncio.wait_for(self._pipe.all_answered.wait(), _LAST_ANSWERS)
+                async with asyncio.timeout(_LAST_ANSWERS):
+                    await self._pipe.all_answered.wait()
             except TimeoutError:
                 _log.debug("client left before its answers")
 
