@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from nacre.config import Settings
@@ -26,14 +27,16 @@ SHELL = {"HOME": "/nonexistent", "PROMPT_COMMAND": f"PS1='{PROMPT} '", "HISTFILE
 
 
 @asynccontextmanager
-async def living(**settings: Any) -> AsyncIterator[Services]:
-    """Services whose sessions are all ended when the block is left."""
+async def living(runtime: Path | None = None, **settings: Any) -> AsyncIterator[Services]:
+    """Services whose sessions are all ended when the block is left; with a runtime, with marks."""
     given = {"shell": "/bin/bash", "kill_grace": 0.2, **settings}
-    services = build_services(Settings(**given), descriptor_limit=1024, home="/")
+    folder = None if runtime is None else str(runtime)
+    services = build_services(Settings(**given), descriptor_limit=1024, home="/", runtime=folder)
     try:
         yield services
     finally:
         await services.sessions.end_all()
+        services.ports.close()
         for session in services.registry.all():
             session.close()
 
@@ -52,6 +55,13 @@ async def start_shell(services: Services, **parameters: Any) -> Session:
     """Make a shell; return it at its prompt."""
     session = await start(services, env=SHELL, **parameters)
     await at_prompt(session)
+    return session
+
+
+async def start_marked(services: Services, **parameters: Any) -> Session:
+    """Make a shell that marks its prompts (`living` needs a runtime); return it at its first."""
+    session = await start(services, env=SHELL, **parameters)
+    await until(session, lambda: session.prompting.phase == "prompt")
     return session
 
 

@@ -9,6 +9,8 @@ import pytest
 from nacre.core.operations import DismissSession, ListSessions, ManageSession
 from nacre.errors import InvalidInput, LimitReached, SessionExists, SessionNotFound
 from nacre.services.build import Services
+from nacre.services.session import Identity
+from ranges import own_ports
 
 from services.living import CALLER, ended, living, start
 
@@ -17,14 +19,12 @@ pytestmark = pytest.mark.anyio
 
 @contextmanager
 def listener() -> Iterator[int]:
-    """A real listener on a port, with room above it."""
-    while True:
-        with closing(socket.socket()) as found:
-            found.bind(("127.0.0.1", 0))
-            if found.getsockname()[1] < 64_900:
-                found.listen()
-                yield found.getsockname()[1]
-                return
+    """A real listener on the first of our ports."""
+    with closing(socket.socket()) as found:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(("127.0.0.1", own_ports()))
+        found.listen()
+        yield own_ports()
 
 
 async def test_session_is_found_by_name_id_and_port() -> None:
@@ -65,11 +65,38 @@ async def test_ports_count_up_and_skip_those_that_are_taken() -> None:
 
 
 async def test_port_of_a_killed_session_is_given_out_again() -> None:
-    async with living() as services:
+    async with living(first_session_port=own_ports()) as services:
         session = await start(services, "sleep", args=["1000"], name="dev")
         request = ManageSession(session="dev", action="kill")
         await services.sessions.manage(CALLER, request)
         assert (await start(services, "true")).identity.port == session.identity.port
+
+
+async def test_port_of_a_listed_session_listens_also_when_its_process_has_ended() -> None:
+    async with living(first_session_port=own_ports()) as services:
+        session = await ended(await start(services, "true", name="dev"))
+        socket.create_connection(("127.0.0.1", session.identity.port), timeout=5).close()
+        await services.sessions.dismiss(CALLER, DismissSession(session="dev"))
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", session.identity.port), timeout=5)
+
+
+def identity_on(services: Services, port: int | None) -> Identity:
+    return services.registry.new_identity("dev", "/", keep=False, tags=(), port=port)
+
+
+async def test_asked_for_port_is_the_sessions_own_until_it_is_given_up() -> None:
+    with listener() as below:
+        async with living(first_session_port=below) as services:
+            with pytest.raises(InvalidInput, match="is taken"):
+                identity_on(services, below)
+            with pytest.raises(InvalidInput, match="session ports are"):
+                identity_on(services, below - 1)
+            identity = identity_on(services, None)
+            with pytest.raises(InvalidInput, match="is taken"):
+                identity_on(services, identity.port)
+            services.registry.give_up(identity)
+            assert identity_on(services, identity.port).port == identity.port
 
 
 async def test_only_running_sessions_count_against_the_limit() -> None:

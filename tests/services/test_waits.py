@@ -166,7 +166,7 @@ def test_wait_over_the_setting_is_refused() -> None:
             await cat(services)
             for parameters in ({"timeout_ms": 10_001}, {"max_wait_ms": 10_001}):
                 with pytest.raises(InvalidInput, match=r"may be at most 10000 \(setting max_wait"):
-                    await services.sessions.quiesce(
+                    await services.commands.quiesce(
                         CALLER, AwaitQuiesce(session="cat", **{"max_wait_ms": 10, **parameters})
                     )
 
@@ -179,7 +179,7 @@ def test_run_waits_for_silence_after_it_was_sent() -> None:
             session = await cat(services)
             await advance(1000)
             request = RunCommand(session="cat", input="hello", timeout_ms=5000)
-            task = asyncio.create_task(services.sessions.run(CALLER, request))
+            task = asyncio.create_task(services.commands.run(CALLER, request))
             await shows(session, "hello")
             assert not task.done(), "the silence before does not count"
             await advance(6)
@@ -202,7 +202,7 @@ def test_run_that_fails_carries_what_stood_on_the_screen() -> None:
                 max_wait_ms=10_000,
                 format="plain",
             )
-            task = asyncio.create_task(services.sessions.run(CALLER, request))
+            task = asyncio.create_task(services.commands.run(CALLER, request))
             await shows(session, "so far")
             await advance(11)
             with pytest.raises(WaitTimedOut) as error:
@@ -213,7 +213,7 @@ def test_run_that_fails_carries_what_stood_on_the_screen() -> None:
             await at_prompt(session)  # what is typed before the interrupt took effect is lost
             request = RunCommand(session="dev", input="exit 7\r", format="plain")
             with pytest.raises(SessionExited) as exited:
-                await services.sessions.run(CALLER, request)
+                await services.commands.run(CALLER, request)
             assert exited.value.details["exit_code"] == 7
             assert exited.value.details["screen"].lines
 

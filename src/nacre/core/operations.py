@@ -12,7 +12,19 @@ from nacre.core.caller import Scope
 from nacre.core.catalog import CATALOG as CATALOG  # whole once this module is loaded
 from nacre.core.catalog import Operation, operation
 from nacre.core.catalog import parse_operation as parse_operation
+from nacre.core.parameters import (
+    Cols,
+    Format,
+    LastGeneration,
+    MaxChars,
+    MaxWait,
+    Quiet,
+    Rows,
+    SessionRef,
+    SinceGeneration,
+)
 from nacre.core.results import (
+    Closed,
     CommandOutcome,
     Output,
     Quiesced,
@@ -21,40 +33,17 @@ from nacre.core.results import (
     SessionCreated,
     SessionDetails,
     SessionList,
+    SessionStarted,
     Size,
     Status,
     Success,
 )
-
-SessionRef = Annotated[str | int, Meta(description="Session: its name, id or port.")]
-Rows = Annotated[
-    int, Meta(ge=1, le=1000, description="Terminal rows; the least that is used is 2.")
-]
-Cols = Annotated[int, Meta(ge=1, le=2000, description="Terminal columns.")]
-Format = Annotated[
-    Literal["styled", "plain"],
-    Meta(description="styled: a line is a list of spans with colours; plain: a line is a string."),
-]
-MaxChars = Annotated[
-    int,
-    Meta(
-        ge=1,
-        description="Budget for the text: the lines that fit are sent, the rest is counted.",
-    ),
-]
-SinceGeneration = Annotated[
-    int,
-    Meta(ge=0, description="Generation seen last: when nothing changed since, no lines are sent."),
-]
-LastGeneration = Annotated[
-    int,
-    Meta(
-        ge=0,
-        description="Generation seen last: wait for newer output, and then until it is quiet.",
-    ),
-]
-Quiet = Annotated[int, Meta(ge=0, description="Silence in ms that counts as quiet.")]
-MaxWait = Annotated[int, Meta(ge=0, description="Deadline in ms for the whole call.")]
+from nacre.core.run_operations import GetSessionStatus as GetSessionStatus
+from nacre.core.run_operations import ReadRun as ReadRun
+from nacre.core.run_operations import Run as Run
+from nacre.core.run_operations import Send as Send
+from nacre.core.run_operations import SendKey as SendKey
+from nacre.core.run_operations import WaitFor as WaitFor
 
 
 @operation("create_session", "POST /sessions", result=SessionCreated, scope=Scope.DRIVE)
@@ -303,6 +292,31 @@ class SignalSession(Operation, frozen=True, kw_only=True):
 )
 class DismissSession(Operation, frozen=True, kw_only=True):
     """Take an ended session out of the lists and free its name; its id stays readable a while."""
+
+    session: SessionRef
+
+
+@operation("start_session", "POST /start", result=SessionStarted, scope=Scope.DRIVE)
+class StartSession(Operation, frozen=True, kw_only=True):
+    """Create a session with a shell, on a port of your choice."""
+
+    port: Annotated[int, Meta(description="Desired port; the next free one if omitted.")] | None = (
+        None
+    )
+    shell: Annotated[str, Meta(description="Shell: bash, zsh, fish, sh …")] | None = None
+    name: Annotated[str, Meta(description="Session name; made up if omitted.")] | None = None
+    cwd: Annotated[str, Meta(description="Working directory; default: the caller's.")] | None = None
+
+
+@operation(
+    "close_session",
+    "POST /sessions/{session}/close",
+    result=Closed,
+    scope=Scope.DRIVE,
+    destructive=True,
+)
+class CloseSession(Operation, frozen=True, kw_only=True):
+    """Close a session: hang up, then end everything it started."""
 
     session: SessionRef
 

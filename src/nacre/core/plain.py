@@ -38,6 +38,18 @@ class PlainText:
         lines += [""] * (count - len(lines))
         return lines
 
+    def unwrapped(self, tag: int, first: int, count: int, cols: int) -> list[str]:
+        """Read rows as lines: those that the width alone parted are joined."""
+        self._grid.refer(tag, 0, first, self._start)
+        self._grid.refer(tag, cols - 1, first + count - 1, self._end)
+        self._selection.start = self._start[0]
+        self._selection.end = self._end[0]
+        self._options.unwrap = True
+        try:
+            return [line.rstrip(" ") for line in self._format().split("\n")]
+        finally:
+            self._options.unwrap = False
+
     def _format(self) -> str:
         formatter = self._formatter
         start = lib.ghostty_formatter_terminal_new

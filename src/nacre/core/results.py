@@ -5,6 +5,7 @@ from typing import Literal
 
 from nacre.core.catalog import Result
 from nacre.core.screen import Cursor, Line, ScreenMode
+from nacre.core.state import State
 
 
 class Success(Result, frozen=True, kw_only=True):
@@ -44,6 +45,8 @@ class SessionDetails(Result, frozen=True, kw_only=True):
     mode: ScreenMode
     keep: bool
     tags: list[str]
+    state: str
+    asks: str | None
 
 
 class SessionList(Result, frozen=True, kw_only=True):
@@ -80,7 +83,8 @@ class CommandOutcome(Result, frozen=True, kw_only=True):
     output: str
     exit_code: int | None
     cwd: str | None
-    ended_by: Literal["quiet"]
+    ended_by: Literal["quiet", "mark", "prompt", "needs_input"]
+    state: State | None = None
     hint: str | None = None
 
 
@@ -110,3 +114,83 @@ class Status(Result, frozen=True, kw_only=True):
     url: str
     socket: str
     token_file: str
+
+
+# --- runs and waits ------------------------------------------------------------------------
+
+
+class RunOutcome(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """What a run gave: the document's three fields, and how they are known."""
+
+    output: str
+    exit_code: int | None
+    status: Literal["completed", "timeout", "busy", "error"]
+    run_id: str | None = None
+    cwd: str | None = None
+    duration_ms: int = 0
+    context: Literal["native", "wrapped", "repl"] | None = None  # where it ran
+    ended_by: Literal["mark", "prompt", "exit", "needs_input", "deadline"] | None = None
+    omitted_lines: int = 0  # cut out between head and tail; read_run has them
+    state: State | None = None  # where the session stands when the run has not ended
+    hint: str | None = None
+
+
+class RunPage(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """Lines of a run's whole output."""
+
+    run_id: str
+    output: str
+    offset: int
+    lines: int
+    total_lines: int
+    finished: bool
+    exit_code: int | None = None
+    lost_bytes: int = 0  # over the quota: these were never written
+
+
+class Sent(Result, frozen=True, kw_only=True):
+    output: str
+    lines: int
+    alive: bool
+
+
+class Pressed(Result, frozen=True, kw_only=True):
+    output: str
+    alive: bool
+
+
+class SessionState(Result, frozen=True, kw_only=True, omit_defaults=True):
+    session_id: str
+    port: int
+    name: str
+    alive: bool
+    idle_seconds: int
+    last_line: str
+    run_locked: bool
+    state: State
+    generation: int
+    exit_code: int | None = None
+
+
+class SessionStarted(Result, frozen=True, kw_only=True):
+    port: int
+    session_id: str
+    shell: str
+    name: str
+
+
+class Closed(Result, frozen=True, kw_only=True):
+    status: Literal["closed"] = "closed"
+
+
+class WaitOutcome(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """Which condition came true, in which session."""
+
+    matched: bool
+    session: str | None = None
+    condition: str | None = None
+    generation: int | None = None
+    match: str | None = None  # the text that was found
+    matches: list[str] | None = None  # with match=all: the sessions in their order
+    state: State | None = None
+    run: RunOutcome | None = None

@@ -28,8 +28,10 @@ from nacre.core.keyboard import Keyboard, encode_paste
 from nacre.core.keys import KeyPress
 from nacre.core.plain import PlainText
 from nacre.core.render import Rendering
+from nacre.core.repaint import Picture
 from nacre.core.screen import Cursor, Line, Modes
 from nacre.core.scrollback import Scrollback
+from nacre.core.statecodes import StateCodes
 
 MIN_ROWS = 2  # at one row the engine crashes at a later scroll
 
@@ -193,6 +195,28 @@ class Terminal:
     def alternate(self) -> bool:
         return self.modes().alternate_screen
 
+    def picture(self) -> Picture:
+        """Return all that repaint() needs to draw this terminal on another one."""
+        self._open()
+        rows, cols = self._dimensions()
+        return Picture(
+            rows=rows,
+            cols=cols,
+            lines=self.styled_lines(),
+            cursor=self.cursor(),
+            title=self.title,
+            alternate=self.alternate,
+            codes=StateCodes(self._handle, self._grid).read(),
+        )
+
+    @property
+    def in_sequence(self) -> bool:
+        """Whether what was fed ends within a sequence or a character."""
+        ground = new("bool *")
+        key = lib.GHOSTTY_TERMINAL_DATA_VT_GROUND
+        check(lib.ghostty_terminal_get(self._open(), key, ground), "answer")
+        return not ground[0]
+
     @property
     def title(self) -> str:
         return self._text(lib.GHOSTTY_TERMINAL_DATA_TITLE)
@@ -233,6 +257,18 @@ class Terminal:
         rows = self.rows
         first, count = self._scrollback.span(offset, limit)
         return self._rendering.history(first, count, rows) if count else []
+
+    def unwrapped_lines(self) -> list[str]:
+        """Return scrollback and screen as lines; those that only the width parted are joined."""
+        rows, cols = self._dimensions()
+        first, count = self._scrollback.span(0, self._scrollback.total)
+        return self._plain.unwrapped(SCREEN, first, count + rows, cols)
+
+    def unwrapped_scrollback(self) -> list[str]:
+        """Return the scrollback as lines; those that only the width parted are joined."""
+        cols = self.cols
+        first, count = self._scrollback.span(0, self._scrollback.total)
+        return self._plain.unwrapped(SCREEN, first, count, cols) if count else []
 
     # Keys and pastes
 

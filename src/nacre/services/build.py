@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from nacre.config import Settings
 from nacre.core.catalog import (
@@ -9,41 +10,61 @@ from nacre.core.catalog import (
 )
 from nacre.core.operations import (
     AwaitQuiesce,
+    CloseSession,
     CreateSession,
     DismissSession,
     GetScreen,
     GetScrollback,
+    GetSessionStatus,
     ListSessions,
     ManageSession,
     PressKeys,
     ReadOutput,
+    ReadRun,
     ResizeSession,
     RestartSession,
+    Run,
     RunCommand,
+    Send,
     SendInput,
+    SendKey,
     SignalSession,
+    StartSession,
+    WaitFor,
 )
+from nacre.services.commands import Commands
 from nacre.services.dispatch import Dispatch, Handler
 from nacre.services.engine import Engine
 from nacre.services.janitor import Janitor
+from nacre.services.ports import PortPool
 from nacre.services.registry import Registry
+from nacre.services.runs import Runs
 from nacre.services.session import Host
 from nacre.services.sessions import Sessions
+from nacre.services.talking import Talking
 from nacre.services.turns import Turns
+from nacre.services.waiting import Waiting
+from nacre.services.watching import Watching
 
 
+@dataclass(frozen=True, slots=True)
 class Services:
-    def __init__(
-        self, registry: Registry, sessions: Sessions, janitor: Janitor, host: Host
-    ) -> None:
-        self.registry = registry
-        self.sessions = sessions
-        self.janitor = janitor
-        self.engine = host.engine
-        self._host = host
+    registry: Registry
+    ports: PortPool
+    sessions: Sessions
+    commands: Commands
+    runs: Runs
+    talking: Talking
+    waiting: Waiting
+    janitor: Janitor
+    host: Host
+
+    @property
+    def engine(self) -> Engine:
+        return self.host.engine
 
     def on_session_end(self, call: Callable[[], None]) -> None:
-        self._host.when_ended.append(call)
+        self.host.when_ended.append(call)
 
     def dispatch(self, more: Mapping[type[Operation], Handler]) -> Dispatch:
         """Return the one path to all operations; `more` are those that are not about sessions."""
@@ -61,19 +82,42 @@ class Services:
             GetScreen: sessions.screen,
             GetScrollback: sessions.scrollback,
             ReadOutput: sessions.output,
-            AwaitQuiesce: sessions.quiesce,
-            RunCommand: sessions.run,
+            AwaitQuiesce: self.commands.quiesce,
+            RunCommand: self.commands.run,
+            Run: self.runs.run,
+            ReadRun: self.runs.read,
+            Send: self.talking.send,
+            SendKey: self.talking.press,
+            WaitFor: self.waiting.wait,
+            GetSessionStatus: sessions.status,
+            StartSession: sessions.start,
+            CloseSession: sessions.close,
         }
-        return Dispatch({**handlers, **more})
+        return Dispatch({**handlers, **more}, Watching(self.registry).watch)
 
 
-def build_services(settings: Settings, *, descriptor_limit: int, home: str) -> Services:
-    """`home` is where sessions start whose caller stands nowhere."""
+def build_services(
+    settings: Settings, *, descriptor_limit: int, home: str, runtime: str | None = None
+) -> Services:
+    """`home` is where sessions start whose caller stands nowhere, `runtime` a private folder."""
     loop = asyncio.get_running_loop()
     engine = Engine(settings.scrollback)
-    host = Host(loop, settings, engine, Turns(loop, settings.read_buffer_bytes), descriptor_limit)
-    registry = Registry(settings)
-    sessions = Sessions(registry, host, home=home)
+    turns = Turns(loop, settings.read_buffer_bytes)
+    host = Host(loop, settings, engine, turns, descriptor_limit, runtime)
+    ports = PortPool(settings.first_session_port)
+    registry = Registry(settings, ports)
+    runs = Runs(registry, host)
+    sessions = Sessions(registry, host, home, runs.is_locked)
     janitor = Janitor(registry, host)
     host.when_ended.append(janitor.session_ended)
-    return Services(registry, sessions, janitor, host)
+    return Services(
+        registry=registry,
+        ports=ports,
+        sessions=sessions,
+        commands=Commands(registry, host),
+        runs=runs,
+        talking=Talking(registry, host),
+        waiting=Waiting(registry, runs, host),
+        janitor=janitor,
+        host=host,
+    )

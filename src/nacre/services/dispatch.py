@@ -7,25 +7,31 @@ that no door can leave one out.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from nacre.core.caller import Caller
+from nacre.core.caller import Caller, Scope
 from nacre.core.catalog import (
     Operation,
     Result,
     spec_of,
 )
+from nacre.core.watch import Watch, WatchSession
 from nacre.errors import Forbidden, Internal, NacreError
 
 Handler = Callable[[Caller, Any], Awaitable[Result]]
+WatchHandler = Callable[[Caller, WatchSession], AbstractAsyncContextManager[Watch]]
 
 _log = logging.getLogger("nacre.dispatch")
 
 
 class Dispatch:
-    def __init__(self, handlers: Mapping[type[Operation], Handler]) -> None:
+    def __init__(
+        self, handlers: Mapping[type[Operation], Handler], watch: WatchHandler | None = None
+    ) -> None:
         self._handlers = handlers
+        self._watch = watch
 
     async def __call__(self, caller: Caller, operation: Operation) -> Result:
         """Do what the caller asks for.
@@ -34,11 +40,7 @@ class Dispatch:
         anything unforeseen becomes Internal, with its traceback in the log.
         """
         spec = spec_of(operation)
-        if caller.scope < spec.scope:
-            raise Forbidden(
-                f"{spec.name} needs the scope {spec.scope.name.lower()}; "
-                f"this token has {caller.scope.name.lower()}"
-            )
+        _authorise(caller, spec.name, spec.scope)
         started = time.monotonic()
         outcome = "ok"
         try:
@@ -65,3 +67,22 @@ class Dispatch:
                         "ms": took,
                     },
                 )
+
+    @asynccontextmanager
+    async def watch(self, caller: Caller, request: WatchSession) -> AsyncIterator[Watch]:
+        """Watch a session for as long as this is entered.
+
+        Raises Forbidden when the caller's scope does not reach, and SessionNotFound.
+        """
+        _authorise(caller, "watch", Scope.OBSERVE)
+        assert self._watch is not None
+        async with self._watch(caller, request) as watch:
+            yield watch
+
+
+def _authorise(caller: Caller, name: str, scope: Scope) -> None:
+    if caller.scope < scope:
+        raise Forbidden(
+            f"{name} needs the scope {scope.name.lower()}; "
+            f"this token has {caller.scope.name.lower()}"
+        )

@@ -6,10 +6,12 @@ Rule 3: an interrupt does not stand in line behind what it is to stop.
 """
 
 import asyncio
+import base64
+import binascii
 import os
 from collections import deque
 
-from nacre.errors import LimitReached
+from nacre.errors import InvalidInput, LimitReached
 from nacre.system.pty import discard_unread
 
 
@@ -82,3 +84,24 @@ class InputQueue:
         elif self._watched and not wanted:
             self._loop.remove_writer(self._master)
         self._watched = wanted
+
+
+def input_bytes(text: str, encoding: str, limit: int) -> bytes:
+    """Return the bytes of an input. Raises InvalidInput when it is no such text, or too long."""
+    if len(text) > limit * 4 // 3 + 4:
+        raise _too_long(len(text), limit)
+    try:
+        data = base64.b64decode(text, validate=True) if encoding == "base64" else text.encode()
+    except (binascii.Error, ValueError) as error:
+        # ValueError: base64 that is not ASCII; text with a lone surrogate is a UnicodeError.
+        raise InvalidInput(f"input is not valid {encoding}: {error}") from error
+    if len(data) > limit:
+        raise _too_long(len(data), limit)
+    return data
+
+
+def _too_long(size: int, limit: int) -> InvalidInput:
+    return InvalidInput(
+        f"input of {size} bytes is over the limit of {limit} (max_input_bytes); "
+        "write it to a file, or send it in parts"
+    )

@@ -6,6 +6,7 @@ Rule: everything that can be wrong with it is found out here, before anything is
 import os
 import pwd
 import shlex
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,8 +16,10 @@ from nacre.core.caller import Caller
 from nacre.core.operations import (
     CreateSession,
 )
+from nacre.core.programs import SHELLS
 from nacre.errors import InvalidInput
 from nacre.system.pty import find_program
+from nacre.system.shells import INTEGRATED
 
 # Not handed on from the daemon's environment: these describe its terminal, not the child's.
 _NOT_INHERITED = (
@@ -36,6 +39,7 @@ class Launch:
     command: str  # as a person reads it
     program: str  # the name of what runs: bash, vim
     is_shell: bool  # an interactive shell at its prompt, not a command
+    integrated: bool  # it can be made to mark its prompts
     cwd: str
     env: Mapping[str, str]
 
@@ -54,14 +58,15 @@ def plan_launch(
         if request.args is not None:
             raise InvalidInput("args need a command; leave both out to get the shell")
         shell = _find_shell(default_shell or env.get("SHELL"), cwd, env)
-        return Launch((shell,), shell, os.path.basename(shell), True, cwd, env)
+        name = os.path.basename(shell)
+        return Launch((shell,), shell, name, True, name in INTEGRATED, cwd, env)
     if not request.command.strip():
         raise InvalidInput("command is empty; leave it out to get the shell")
     if request.args is not None:
         program = _require_program(request.command, cwd, env)
         argv = (program, *request.args)
         command = shlex.join((request.command, *request.args))
-        return Launch(argv, command, os.path.basename(program), False, cwd, env)
+        return Launch(argv, command, os.path.basename(program), False, False, cwd, env)
     return _plan_line(request.command, cwd, env)
 
 
@@ -73,24 +78,10 @@ def _plan_line(line: str, cwd: str, env: Mapping[str, str]) -> Launch:
             raise InvalidInput(_not_found(word))
         if program is not None and line.strip() == word:
             name = os.path.basename(program)
-            return Launch((program,), line.strip(), name, name in _SHELLS, cwd, env)
-    return Launch(("/bin/sh", "-c", line), line, os.path.basename(word or "sh"), False, cwd, env)
-
-
-_SHELLS = (
-    "sh",
-    "bash",
-    "zsh",
-    "fish",
-    "dash",
-    "ksh",
-    "mksh",
-    "ash",
-    "busybox",
-    "pwsh",
-    "tcsh",
-    "csh",
-)
+            integrated = name in INTEGRATED
+            return Launch((program,), line.strip(), name, name in SHELLS, integrated, cwd, env)
+    name = os.path.basename(word or "sh")
+    return Launch(("/bin/sh", "-c", line), line, name, False, False, cwd, env)
 
 
 def _first_word(line: str) -> str | None:
@@ -190,3 +181,8 @@ def _refuse_nul(request: CreateSession) -> None:
             os.fsencode(word)
         except UnicodeEncodeError:
             raise InvalidInput("a lone surrogate cannot be part of a command or variable") from None
+
+
+def installed_shells() -> list[str]:
+    """Return the names of the shells that are here."""
+    return [name for name in ("bash", "zsh", "fish", "dash", "sh", "pwsh") if shutil.which(name)]

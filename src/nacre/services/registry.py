@@ -2,24 +2,25 @@
 
 Rule 1: a listed session has a name, an id and a port of its own. A killed or dismissed one keeps
 only its id: it is readable by it until it ages out.
-Rule 2: ports are handed out from the first one up; those taken on this machine are skipped.
+Rule 2: a listed session's port listens (services/ports.py); it is free again once unlisted.
 """
 
 import secrets
-import socket
 from collections.abc import Iterator
 
 from nacre.config import Settings
 from nacre.errors import InvalidInput, LimitReached, SessionExists, SessionNotFound
 from nacre.services.names import check_name, name_from_folder
+from nacre.services.ports import PortPool
 from nacre.services.session import Identity, Session
 
 Reference = str | int
 
 
 class Registry:
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, ports: PortPool) -> None:
         self._settings = settings
+        self._pool = ports
         self._names: dict[str, Session] = {}
         self._ports: dict[int, Session] = {}
         self._ids: dict[str, Session] = {}
@@ -50,11 +51,19 @@ class Registry:
         return found
 
     def new_identity(
-        self, name: str | None, folder: str, *, keep: bool, tags: tuple[str, ...]
+        self,
+        name: str | None,
+        folder: str,
+        *,
+        keep: bool,
+        tags: tuple[str, ...],
+        port: int | None = None,
     ) -> Identity:
-        """Make an identity that no listed session has.
+        """Make an identity that no listed session has; its port listens from now on.
 
-        Raises LimitReached, SessionExists, or InvalidInput for a name that cannot be one.
+        It is followed by `add`, or by `give_up` when no session came of it.
+        Raises LimitReached, SessionExists, or InvalidInput for a name that cannot be one and for
+        an asked-for port that is taken or out of range.
         """
         if self.alive >= self._settings.max_sessions:
             raise LimitReached(
@@ -67,7 +76,11 @@ class Registry:
         else:
             self._check_free(name)
             named = True
-        return Identity(name, self._new_id(), self._free_port(), named, keep, tags)
+        return Identity(name, self._new_id(), self._pool.claim(port), named, keep, tags)
+
+    def give_up(self, identity: Identity) -> None:
+        """Free the port of an identity whose session could not be made."""
+        self._pool.release(identity.port)
 
     def add(self, session: Session) -> None:
         self._names[session.identity.name] = session
@@ -93,6 +106,7 @@ class Registry:
             del self._names[session.identity.name]
         if self._ports.get(session.identity.port) is session:
             del self._ports[session.identity.port]
+            self._pool.release(session.identity.port)
 
     def forget(self, session: Session) -> None:
         self.unlist(session)
@@ -112,19 +126,3 @@ class Registry:
             identifier = secrets.choice("abcdef") + secrets.token_hex(4)[:7]
             if identifier not in self._ids:
                 return identifier
-
-    def _free_port(self) -> int:
-        for port in range(self._settings.first_session_port, 65536):
-            if port not in self._ports and _can_bind(port):
-                return port
-        raise LimitReached("no free port for another session; kill one that is not needed")
-
-
-def _can_bind(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True

@@ -10,21 +10,30 @@ import asyncio
 import os
 import secrets
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from signal import SIGINT
 
 from nacre.config import Settings
-from nacre.errors import LimitReached, SessionExited
+from nacre.core.marks import Mark, MarkScanner, Prompting
+from nacre.core.screen import Cursor
+from nacre.core.state import State
+from nacre.core.veil import Veil
+from nacre.errors import Failed, LimitReached, SessionExited
 from nacre.services.endings import end_trees
 from nacre.services.engine import Engine
 from nacre.services.input import InputQueue
 from nacre.services.launch import Launch
 from nacre.services.turns import Turns
+from nacre.services.viewers import Viewers
 from nacre.system.exits import Ending, watch_exit
+from nacre.system.foreground import Facts, sample
 from nacre.system.processes import COOKIE, Tree, working_directory
 from nacre.system.pty import Child, foreground_group, read_available, set_size, spawn, takes_signals
+from nacre.system.shells import integrate
+
+_REMEMBERED = 16  # screens that callers may refer to by their generation
 
 _INTERRUPT = b"\x03"  # Ctrl+C
 
@@ -41,7 +50,12 @@ class Host:
     engine: Engine
     turns: Turns
     descriptor_limit: int
+    runtime: str | None = None  # a private folder; without one no shell is integrated
     when_ended: list[Callable[[], None]] = field(default_factory=list)
+
+    def budget(self, max_chars: int | None) -> int:
+        """Return how many characters of text an answer may have."""
+        return max_chars if max_chars is not None else self.settings.max_result_chars
 
 
 @dataclass(slots=True)
@@ -72,6 +86,7 @@ class Session:
         self.identity = identity
         self.launch = launch
         self.terminal = host.engine.new_terminal(rows, cols)
+        self.viewers = Viewers(lambda: self.terminal, host.settings.max_viewer_bytes)
         self.generation = 0
         self.ending: Ending | None = None
         self.ended_at: float | None = None
@@ -79,6 +94,15 @@ class Session:
         self.last_output = self.last_input = host.loop.time()
         self._compressed_at: int | None = None
         self._host = host
+        self.taps: list[Callable[[bytes | Mark], None]] = []
+        self.veil: Veil | None = None
+        self.scanner: MarkScanner
+        self.prompting: Prompting
+        self.glanced: tuple[object, State] | None = None  # see states.glance
+        self.remembered: dict[int, dict[int, str]] = {}  # generation → line number → text
+        self._handed_out = False
+        self._secret: str | None = None
+        self._prompt_end: Cursor | None = None
         self._life = asyncio.Lock()
         self._steps: set[asyncio.Task[None]] = set()
         self._output_waiters: list[asyncio.Future[None]] = []
@@ -98,11 +122,20 @@ class Session:
         return self._running.child.pid
 
     def _start(self) -> None:
-        cookie = secrets.token_hex(16)
+        cookie, nonce = secrets.token_hex(16), secrets.token_hex(16)
+        argv = self.launch.argv
+        env: Mapping[str, str]
         env = {**self.launch.env, "NACRE_SESSION": self.identity.id, COOKIE: cookie}
         host = self._host
+        integrated = self.launch.integrated and host.settings.shell_integration
+        if integrated and host.runtime is not None:
+            started = integrate(self.launch.program, argv, env, nonce, host.runtime)
+            argv, env, self._secret = started.argv, started.env, started.secret
+        self.scanner = MarkScanner(nonce)
+        self.prompting = Prompting()
+        self.veil = None
         child = spawn(
-            self.launch.argv,
+            argv,
             cwd=self.launch.cwd,
             env=env,
             rows=self.terminal.rows,
@@ -149,7 +182,8 @@ class Session:
         assert running is not None
         self._stop_reading(running)
         with suppress(TimeoutError):
-            await asyncio.wait_for(running.gone.wait(), self._host.settings.kill_grace + 1.0)
+            async with asyncio.timeout(self._host.settings.kill_grace + 1.0):
+                await running.gone.wait()
 
     async def restart(self) -> None:
         """End what runs and start the same command anew on an empty screen.
@@ -196,12 +230,67 @@ class Session:
             self._stop_reading(running)
 
     def _absorb(self, running: _Running, data: bytes) -> None:
-        self.terminal.feed(data)
+        for piece in self.scanner.scan(data):
+            if self.veil is None:
+                self._show(piece)
+            else:
+                for seen in self.veil.pass_on(piece):
+                    self._show(seen)
         if replies := self.terminal.take_replies():
             # A program that asks without ever reading the answers loses them, nobody else.
             with suppress(LimitReached):
                 running.input.write(replies)
-        self._note_output()
+        if self._output_waiters:
+            self._wake(self._output_waiters)
+
+    def _show(self, piece: bytes | Mark) -> None:
+        if isinstance(piece, Mark):
+            if piece.kind in "ABCDP":
+                self.prompting.note(piece)
+            if piece.kind == "B":
+                self._prompt_end = self.terminal.cursor()
+        else:
+            if self._handed_out:
+                self._remember()
+            self.terminal.feed(piece)
+            if self.viewers:
+                self.viewers.publish(piece)
+            self.generation += 1
+            self.last_output = self._host.loop.time()
+        for tap in self.taps:
+            tap(piece)
+
+    @property
+    def line_is_typed(self) -> bool:
+        """Whether something stands behind the prompt already: a person began to type."""
+        if self.prompting.phase != "prompt" or self._prompt_end is None:
+            return False
+        now = self.terminal.cursor()
+        return (now.row, now.col) != (self._prompt_end.row, self._prompt_end.col)
+
+    def hand_out(self) -> int:
+        """Return the generation for a caller, who may ask for what came after it."""
+        self._handed_out = True
+        return self.generation
+
+    def _remember(self) -> None:
+        """Keep the screen of a generation that somebody knows, before it changes."""
+        self._handed_out = False
+        terminal = self.terminal
+        if terminal.alternate:
+            return
+        top = terminal.evicted + terminal.scrollback_total
+        self.remembered[self.generation] = dict(enumerate(terminal.plain_lines(), top))
+        while len(self.remembered) > _REMEMBERED:
+            del self.remembered[next(iter(self.remembered))]
+
+    def lift_veil(self) -> None:
+        """Show what was hidden: the mark that it waited for does not come."""
+        if self.veil is not None:
+            held = self.veil.release()
+            self.veil = None
+            if held:
+                self._show(held)
 
     def _note_output(self) -> None:
         self.generation += 1
@@ -220,9 +309,16 @@ class Session:
             # Else a process in the background still has the terminal: its output is read on.
         running.input.close()
         running.gone.set()
+        if held := self.scanner.flush():
+            self._show(held)
+        if self._secret is not None:
+            # A shell that never came to its first line left it.
+            with suppress(FileNotFoundError):
+                os.unlink(self._secret)
         if running is self._running:
             self.ending = ending
             self.ended_at = self._host.loop.time()
+            self.viewers.ended(ending.exit_code, ending.signal)
             self._wake(self._end_waiters)
             for call in self._host.when_ended:
                 call()
@@ -275,14 +371,22 @@ class Session:
         self.terminal.resize(rows, cols)
         if self._running is not None and self._running.reading:
             set_size(self._running.child.master, self.terminal.rows, self.terminal.cols)
+        self.viewers.refresh()
         self._note_output()
 
     def signal(self, number: int) -> None:
         """Send a signal to the foreground process group, else to the child's own."""
         running = self.require_alive()
         group = foreground_group(running.child.master) if running.reading else None
-        with suppress(ProcessLookupError):
+        try:
             os.killpg(group or running.child.pid, number)
+        except ProcessLookupError:
+            return
+        except PermissionError as error:
+            raise Failed(
+                "the foreground program runs as another user and may not be signalled; "
+                "send the key instead (ctrl+c), or kill the session"
+            ) from error
 
     def require_alive(self) -> _Running:
         if self.ending is not None or self._running is None:
@@ -295,6 +399,29 @@ class Session:
         return self._running
 
     @property
+    def marks_itself(self) -> bool:
+        """Whether its own shell marks prompts and commands."""
+        return self._secret is not None
+
+    def facts(self) -> Facts | None:
+        """What the kernel knows of the terminal now; None when it is closed."""
+        running = self._running
+        return sample(running.child.master) if running is not None and running.reading else None
+
+    @property
+    def foreground(self) -> int | None:
+        """The process group that has the terminal."""
+        running = self._running
+        if running is None or not running.reading:
+            return None
+        return foreground_group(running.child.master)
+
+    @property
+    def in_foreground(self) -> bool:
+        """Whether the session's own program has the terminal, not something that it started."""
+        return self.foreground == self.pid
+
+    @property
     def foreground_busy(self) -> bool:
         """Whether a command runs: only a shell at its prompt is idle."""
         if not self.launch.is_shell or self._running is None or not self._running.reading:
@@ -304,8 +431,8 @@ class Session:
     @property
     def cwd(self) -> str:
         """Where it stands: as its shell reports, else its process, else where it began."""
-        if self.terminal.cwd:
-            return self.terminal.cwd
+        if self.terminal.cwd or self.prompting.folder:
+            return self.prompting.folder or self.terminal.cwd or ""
         found = working_directory(self.pid) if self.alive else None
         # A folder's name is bytes; what is not text is shown as such, but cannot be sent.
         return os.fsencode(found or self.launch.cwd).decode(errors="replace")

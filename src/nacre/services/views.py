@@ -16,6 +16,7 @@ from nacre.core.results import (
 )
 from nacre.core.screen import Line, ScreenMode
 from nacre.services.session import Session
+from nacre.services.states import glance
 
 NOWHERE = -1  # the position in a full-screen program
 
@@ -33,7 +34,7 @@ def view_screen(session: Session, request: GetScreen, budget: int) -> Screen:
         rows=terminal.rows,
         cols=terminal.cols,
         mode=screen_mode(session),
-        generation=session.generation,
+        generation=session.hand_out(),
         title=terminal.title,
         unchanged=unchanged,
         omitted_lines=omitted,
@@ -55,7 +56,7 @@ def view_scrollback(session: Session, request: GetScrollback, budget: int) -> Sc
     return Scrollback(
         lines=lines,
         total=terminal.scrollback_total,
-        generation=session.generation,
+        generation=session.hand_out(),
         unchanged=unchanged,
         omitted_lines=omitted,
     )
@@ -63,7 +64,7 @@ def view_scrollback(session: Session, request: GetScrollback, budget: int) -> Sc
 
 def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
     if _is_unchanged(session, request.since_generation):
-        return Output(output="", lines=0, generation=session.generation, unchanged=True)
+        return Output(output="", lines=0, generation=session.hand_out(), unchanged=True)
     wanted = request.lines
     lines = _trim_end(session.terminal.plain_lines())
     if (missing := wanted - len(lines)) > 0:
@@ -74,7 +75,7 @@ def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
     return Output(
         output="\n".join(str(line) for line in kept),
         lines=len(kept),
-        generation=session.generation,
+        generation=session.hand_out(),
         omitted_lines=omitted,
     )
 
@@ -82,6 +83,7 @@ def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
 def view_details(session: Session, now: float) -> SessionDetails:
     identity, ending = session.identity, session.ending
     idle = max(0.0, now - max(session.last_output, session.last_input))
+    state = glance(session)
     return SessionDetails(
         name=identity.name,
         session_id=identity.id,
@@ -98,11 +100,13 @@ def view_details(session: Session, now: float) -> SessionDetails:
         signal=ending.signal if ending else None,
         idle_seconds=int(idle),
         created=round(session.created, 3),
-        generation=session.generation,
+        generation=session.hand_out(),
         title=session.terminal.title,
         mode=screen_mode(session),
         keep=identity.keep,
         tags=list(identity.tags),
+        state=state.state,
+        asks=state.asks,
     )
 
 

@@ -24,10 +24,13 @@ async def await_quiet(session: Session, wait: Quiesce) -> None:
         if verdict is Verdict.QUIET:
             return
         if verdict is Verdict.TIMED_OUT:
-            raise WaitTimedOut(
-                f"session {session.identity.name!r} was not quiet within "
-                f"{round(wait.max_wait * 1000)} ms; it goes on: wait again with await_quiesce, "
-                "read it with get_screen or interrupt it with \\x03",
-                generation=session.generation,
-            )
+            raise timed_out(session, wait.max_wait)
         await session.next_change(verdict.time, output=verdict.on_output)
+
+
+def timed_out(session: Session, max_wait: float) -> WaitTimedOut:
+    return WaitTimedOut(
+        f"session {session.identity.name!r} was not quiet within {round(max_wait * 1000)} ms; it "
+        "goes on: wait again with await_quiesce, read it with get_screen or send \\x03",
+        generation=session.hand_out(),
+    )

@@ -1,0 +1,197 @@
+"""A screen as the bytes that draw it on another terminal.
+
+Rule 1: exact on a terminal of the same size: it then shows the same, its cursor and pen are where
+they were, and output that follows does the same there as here.
+Rule 2: it draws on the screen it finds: it never switches to the alternate one or back, for the
+screen underneath may be a person's own. Whoever wants that does it before.
+Rule 3: whatever state the other terminal was in, it starts from the defaults.
+What is not carried: the saved cursor (DECSC), the character that REP repeats, and changed palettes;
+they cannot be asked for.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nacre.core.screen import Cursor, Line, Span
+from nacre.core.sgr import sgr_parameters
+
+Size = tuple[int, int]  # rows, columns
+
+
+class Codes(NamedTuple):
+    """What brings another terminal into this one's state; only what is not the default."""
+
+    modes: bytes
+    tabs: bytes
+    margins: bytes
+    cursor: bytes  # where it is; at a line's end that waits to wrap, the last character again
+    pen: bytes  # style, link, keyboard and charsets of what is written next
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A terminal at one moment; `codes` are the engine's own (statecodes.py)."""
+
+    rows: int
+    cols: int
+    lines: list[Line]
+    cursor: Cursor
+    title: str
+    alternate: bool
+    codes: Codes
+
+
+# Modes by number: xterm ctlseqs, "DEC Private Mode Set"; 2027 is the grapheme cluster proposal.
+_MODE = re.compile(rb"\x1b\[(\??)(\d+)([hl])")
+_CLUSTERS = b"\x1b[?2027h"
+_SIDE_MARGINS = b"\x1b[?69h"
+# The screen's own business, or a switch of it: 3 and 40 change the width, 2026 holds drawing back.
+_NOT_CARRIED = {b"?3", b"?40", b"?47", b"?1047", b"?1048", b"?1049", b"?2026"}
+# How text flows: of no use, and in the way, where only what fits is drawn.
+_FLOW = {b"4", b"20", b"?6", b"?7", b"?69"}
+
+_DEFAULTS = (
+    # no origin, insert and newline mode, margins over all, wrapping, a cursor
+    b"\x1b[?6l\x1b[4;20l\x1b[?69l\x1b[r\x1b[?7;25h"
+    # cursor keys, keypad, colours the right way round, reverse wrap, mouse, focus, paste, clusters
+    b"\x1b[?1;5;45;66l\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004;2027l"
+    # keyboards: kitty's flags, xterm's modifyOtherKeys
+    b"\x1b[=0;1u\x1b[>4m"
+    # pen, link, charsets
+    b"\x1b[0m\x1b]8;;\x1b\\\x1b(B\x1b)B\x0f"
+)
+_BEGIN, _END = b"\x1b[?2026h", b"\x1b[?2026l"  # drawn at once, where terminals know how
+_CLEAR = b"\x1b[H\x1b[2J"
+
+_SHAPES = {"block": 1, "underline": 3, "bar": 5}  # DECSCUSR, blinking; steady is one more
+
+
+def repaint(picture: Picture, fit: Size | None = None) -> bytes:
+    """Return the bytes that draw a picture; with `fit` what fits on a screen of that size."""
+    if fit is None or fit == (picture.rows, picture.cols):
+        return b"".join([*_head(picture), *_whole(picture), *_state(picture), _END])
+    top = max(0, min(picture.cursor.row - fit[0] + 1, picture.rows - fit[0]))
+    body = _fitting(picture, top, *fit)
+    row, col = picture.cursor.row - top + 1, min(picture.cursor.col + 1, fit[1])
+    place = b"\x1b[%d;%dH" % (row, col)
+    return b"".join(
+        [*_head(picture), *body, *_modes(picture, without=_NOT_CARRIED | _FLOW), place, _END]
+    )
+
+
+def restore() -> bytes:
+    """Return the bytes that bring a terminal back to its defaults; the screen stays as it is."""
+    return _DEFAULTS + b"\x1b[0 q\x1b[?2026l"
+
+
+def _head(picture: Picture) -> list[bytes]:
+    parts = [_BEGIN, _DEFAULTS]
+    if _CLUSTERS in picture.codes.modes:
+        parts.append(_CLUSTERS)
+    parts.append(_CLEAR)
+    if picture.title:
+        parts.append(b"\x1b]2;%b\x1b\\" % _harmless(picture.title))
+    return parts
+
+
+def _harmless(text: str) -> bytes:
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", "", text).encode(errors="replace")
+
+
+# --- the text ----------------------------------------------------------------------------------
+
+
+def _whole(picture: Picture) -> list[bytes]:
+    return [_row(y, line) for y, line in enumerate(picture.lines) if line]
+
+
+def _row(y: int, line: Line) -> bytes:
+    return b"\x1b[%dH%b" % (y + 1, "".join(map(_span, line)).encode(errors="replace"))
+
+
+def _span(span: Span) -> str:
+    text = span.text
+    if codes := sgr_parameters(span):
+        text = f"\x1b[{codes}m{text}\x1b[m"
+    return f"\x1b]8;;{span.link}\x1b\\{text}\x1b]8;;\x1b\\" if span.link else text
+
+
+def _fitting(picture: Picture, top: int, rows: int, cols: int) -> list[bytes]:
+    # Widths are not the same everywhere: without wrapping a wrong one costs a column, not the rows.
+    shown = (_cut(line, cols) for line in picture.lines[top : top + rows])
+    return [b"\x1b[?7l", *(_row(y, line) for y, line in enumerate(shown)), b"\x1b[?7h"]
+
+
+def _cut(line: Line, cols: int) -> Line:
+    """Keep what begins before a column: wide characters take two, marks none (UAX #11)."""
+    kept: list[Span] = []
+    at = 0
+    for span in line:
+        end = len(span.text)
+        for index, char in enumerate(span.text):
+            width = _width(char)
+            if at + width > cols:
+                end = index
+                break
+            at += width
+        if end:
+            fields = {name: getattr(span, name) for name in Span.__struct_fields__}
+            kept.append(Span(**{**fields, "text": span.text[:end]}))
+        if end < len(span.text):
+            break
+    return tuple(kept)
+
+
+def _width(char: str) -> int:
+    if char == "\u200d" or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+# --- the state ---------------------------------------------------------------------------------
+
+
+def _state(picture: Picture) -> list[bytes]:
+    codes = picture.codes
+    return [
+        codes.tabs,
+        _SIDE_MARGINS if _SIDE_MARGINS in codes.modes else b"",
+        codes.margins,
+        *_modes(picture, without=_NOT_CARRIED | {b"?69"}),
+        _cursor(picture),
+        codes.pen,
+    ]
+
+
+def _modes(picture: Picture, *, without: set[bytes]) -> list[bytes]:
+    shape = _SHAPES[picture.cursor.shape] + (not picture.cursor.blinking)
+    kept = [
+        found[0]
+        for found in _MODE.finditer(picture.codes.modes)
+        if found[1] + found[2] not in without
+    ]
+    # A steady block is what nobody asked for: the other terminal's own cursor is as good.
+    return [b"\x1b[%d q" % (0 if shape == 2 else shape), *kept]
+
+
+_MARGINS = re.compile(rb"\x1b\[(\d+);(\d+)r")
+_SIDES = re.compile(rb"\x1b\[(\d+);(\d+)s")
+_PLACE = re.compile(rb"\x1b\[(\d+);(\d+)H")
+
+
+def _cursor(picture: Picture) -> bytes:
+    row, col = picture.cursor.row + 1, picture.cursor.col + 1
+    again = _PLACE.sub(b"", picture.codes.cursor, count=1)
+    if b"\x1b[?6h" in picture.codes.modes:  # origin mode: places count from the margins
+        if margins := _MARGINS.search(picture.codes.margins):
+            row -= int(margins[1]) - 1
+        if sides := _SIDES.search(picture.codes.margins):
+            col -= int(sides[1]) - 1
+    place = b"\x1b[%d;%dH" % (max(1, row), max(1, col))
+    line = picture.lines[picture.cursor.row]
+    if again and line and (link := line[-1].link):
+        # The formatter writes the last character again, but not its link.
+        again = b"\x1b]8;;%b\x1b\\%b\x1b]8;;\x1b\\" % (link.encode(errors="replace"), again)
+    return place + again

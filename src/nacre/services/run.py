@@ -1,0 +1,189 @@
+"""One run: a command from the moment it was sent to its exit code, and what it printed between."""
+
+import asyncio
+import re
+import secrets
+from collections.abc import Callable
+from typing import Literal
+
+from nacre.core.capture import Capture
+from nacre.core.marks import Mark
+from nacre.core.results import RunOutcome
+from nacre.core.state import State
+from nacre.core.transcript import render
+from nacre.core.wrapper import ShellKind
+from nacre.services.session import Session
+from nacre.services.spool import Spool
+
+Context = Literal["native", "wrapped", "repl"]
+EndedBy = Literal["mark", "prompt", "exit"]
+
+# zsh shows an output without a final newline by a mark and blanks before its prompt (PROMPT_SP).
+_PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r?\Z")
+
+
+_ECHO = 64 * 1024  # bytes kept of what comes before the start mark
+
+
+class Run:
+    def __init__(self, session: Session, context: Context, memory: int) -> None:
+        self.id = secrets.token_hex(6)
+        self.nonce = secrets.token_hex(16)
+        self.session = session
+        self.context = context
+        self.cols = session.terminal.cols
+        self.started = asyncio.get_running_loop().time()
+        self.ended: float | None = None
+        self.exit_code: int | None = None
+        self.ended_by: EndedBy | None = None
+        self.folder: str | None = None
+        self.recording = False  # between the start mark and the end
+        self.waited_for = False  # a call is waiting for it right now
+        self.starts_by_wrapper = False
+        self.started_by_mark = False
+        self.outer: frozenset[str] = frozenset()  # nonces of the runs that it runs inside of
+        self.before: Run | None = None  # the session's last one
+        self.kind: ShellKind = "sh"
+        self.pid: int | None = None  # of the shell that a wrapped command was sent to, if local
+        self.program: str | None = None  # its name, or ssh's
+        self.shell_id = ""  # the same by its own word, also at the other end of ssh
+        self.prompt = ""  # the line that the command was sent after
+        self.elsewhere = False  # asked for its end, another shell answered
+        self.reads_parts = False  # a long command's shell waits for it
+        self.capture = Capture(memory // 2, memory // 2)
+        self.spool: Spool | None = None
+        self.on_overflow: Callable[[], Spool | None] | None = None
+        self._memory = memory
+        self._unstarted = bytearray()  # what came before the start mark: the echo
+
+    @property
+    def done(self) -> bool:
+        return self.ended is not None
+
+    def record(self, data: bytes) -> None:
+        if self.on_overflow is not None and self.capture.total + len(data) > self._memory:
+            self.spool = self.on_overflow()
+            self.on_overflow = None
+            if self.spool is not None:
+                self.spool.write(self.capture.parts()[0])
+        self.capture.write(data)
+        if self.spool is not None:
+            self.spool.write(data)
+
+    def finish(self, by: EndedBy, exit_code: int | None, folder: str | None = None) -> None:
+        if self.done:
+            return
+        self.recording = False
+        self.ended = asyncio.get_running_loop().time()
+        self.ended_by = by
+        self.exit_code = exit_code
+        self.folder = folder
+        if self.spool is not None:
+            self.spool.finish()
+
+    def text(self, budget: int) -> tuple[str, int]:
+        """Return what a reader would have seen, within the budget, and the lines cut out of it."""
+        head, tail, between = self.capture.parts()
+        whole = _PROMPT_SP.sub(b"", head if tail is None else tail)
+        if tail is None:
+            return _within(render(whole, self.cols), budget)
+        first, _ = _keep(render(head, self.cols), budget // 2, first=True)
+        last, _ = _keep(render(whole, self.cols), budget // 2, first=False)
+        cut = self.capture.lines - len(first) - len(last)
+        return _joined(first, last, max(cut, between)), max(cut, between)
+
+    def outcome(
+        self, status: Literal["completed", "timeout"], budget: int, state: State | None = None
+    ) -> RunOutcome:
+        now = self.ended if self.ended is not None else asyncio.get_running_loop().time()
+        output, omitted = self.text(budget)
+        if self.ended_by == "prompt" and self.prompt:
+            # Back at the prompt without an end mark: the prompt is no output.
+            output = output.removesuffix(self.prompt.rstrip()).rstrip("\n")
+        return RunOutcome(
+            output=output,
+            exit_code=self.exit_code,
+            status=status,
+            run_id=self.id,
+            cwd=self.folder or self.session.cwd,
+            duration_ms=round((now - self.started) * 1000),
+            context=self.context,
+            ended_by=self.ended_by,
+            omitted_lines=omitted,
+            state=state,
+        )
+
+    def tap(self, piece: bytes | Mark) -> None:
+        """Follow the session's output; given to Session.taps."""
+        if isinstance(piece, bytes):
+            if self.recording:
+                self.record(piece)
+            elif not self.started_by_mark and len(self._unstarted) < _ECHO:
+                self._unstarted += piece
+        elif piece.nonce == self.nonce:
+            self._wrapped(piece)
+        elif self.context == "native" and piece.kind in "CD":
+            self._native(piece)
+        elif piece.kind == "E" and piece.nonce in self.outer:
+            # What brought up the shell that this ran in has ended, and the shell with it.
+            self.finish("exit", piece.exit_code)
+        elif piece.kind == "D":
+            # The session's own shell is back: whatever this ran in is gone.
+            self.finish("exit", piece.exit_code)
+
+    def _wrapped(self, mark: Mark) -> None:
+        if mark.kind == "S" and mark.value == "read":
+            self.reads_parts = True
+        elif mark.kind == "S":
+            self.started_by_mark = self.recording = True
+            self.shell_id = mark.value
+        elif mark.kind == "E" and self.context == "wrapped":
+            self._end_wrapped(mark)
+        elif mark.kind == "E":
+            # In the native shell the prompt's own mark follows, with the folder.
+            self.recording = False
+
+    def _end_wrapped(self, mark: Mark) -> None:
+        _, asked, shell_id = mark.value.partition(";")
+        if not asked:
+            self.finish("mark", mark.exit_code)
+        elif shell_id == self.shell_id:
+            self.finish("prompt", mark.exit_code)
+        else:
+            self.elsewhere = True
+
+    def _native(self, mark: Mark) -> None:
+        if mark.kind == "C" and not self.starts_by_wrapper:
+            self.started_by_mark = self.recording = True
+        elif mark.kind == "D":
+            if not self.started_by_mark:
+                # A syntax error: the shell ran nothing, and says why below the echo of the line.
+                self.record(bytes(self._unstarted).partition(b"\n")[2])
+            self.finish("mark", mark.exit_code, mark.folder)
+
+
+def _within(lines: list[str], budget: int) -> tuple[str, int]:
+    if sum(map(len, lines)) + len(lines) <= budget + 1:
+        return "\n".join(lines), 0
+    first, at = _keep(lines, budget // 2, first=True)
+    last, _ = _keep(lines[at:], budget // 2, first=False)
+    cut = len(lines) - len(first) - len(last)
+    return _joined(first, last, cut), cut
+
+
+def _keep(lines: list[str], budget: int, *, first: bool) -> tuple[list[str], int]:
+    """Return the first or last lines that fit; one that alone is too long is cut."""
+    kept: list[str] = []
+    used = 0
+    for line in lines if first else reversed(lines):
+        if used + len(line) + 1 > budget:
+            if not kept:
+                kept.append(line[:budget] if first else line[-budget:])
+            break
+        used += len(line) + 1
+        kept.append(line)
+    return (kept if first else kept[::-1]), len(kept)
+
+
+def _joined(first: list[str], last: list[str], cut: int) -> str:
+    return "\n".join([*first, f"[… {cut} lines left out; read_run has them …]", *last])

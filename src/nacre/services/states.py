@@ -1,0 +1,66 @@
+"""Look at what a session is doing now."""
+
+from typing import Literal
+
+from nacre.core.state import Seen, State, judge
+from nacre.services.session import Session
+from nacre.system.shells import is_integrated
+
+
+def look(session: Session) -> State:
+    """Judge by marks, kernel and screen; takes about 0.3 ms, so it is for those who ask or wait."""
+    if session.ending is not None:
+        return State(state="exited", evidence=[str(session.ending)])
+    if session.prompting.phase == "prompt" and session.in_foreground:
+        # The shell's own mark says it all; the rest costs a hundred times as much.
+        return State(
+            state="prompt",
+            evidence=["mark: prompt", "foreground: the shell itself"],
+            program=session.launch.program,
+        )
+    facts = session.facts()
+    if facts is None:
+        return State(state="running", evidence=["its terminal is closed"], sure=False)
+    modes = session.terminal.modes()
+    marked = _marked(session)
+    in_shell = session.launch.is_shell and facts.group == session.pid
+    if marked == "running" and in_shell and not is_integrated(session.pid):
+        marked, in_shell = None, False  # `exec zsh`: its marks will never come
+    return judge(
+        Seen(
+            marked=marked,
+            in_shell=in_shell,
+            program=facts.program,
+            echo=facts.echo,
+            canonical=facts.canonical,
+            waits=facts.waits,
+            alternate=modes.alternate_screen,
+            bracketed_paste=modes.bracketed_paste,
+            line=line_before_cursor(session),
+            scripted=facts.scripted,
+        )
+    )
+
+
+def glance(session: Session) -> State:
+    """Judge as `look` does, but anew only when something was printed, typed or started since.
+
+    For lists: a look at each of 500 sessions would hold up everybody else.
+    """
+    sign = (session.generation, session.last_input, session.foreground, session.alive)
+    if session.glanced is None or session.glanced[0] != sign:
+        session.glanced = (sign, look(session))
+    return session.glanced[1]
+
+
+def line_before_cursor(session: Session) -> str:
+    """Return the text left of the cursor: a prompt, when one is shown."""
+    cursor = session.terminal.cursor()
+    line = session.terminal.plain_lines()[cursor.row]
+    return line[: cursor.col].ljust(min(cursor.col, len(line) + 1))
+
+
+def _marked(session: Session) -> Literal["prompt", "continuation", "running"] | None:
+    phase = session.prompting.phase
+    # Between two commands the kernel tells: a theme may have drawn its prompt without our marks.
+    return None if phase == "drawing" else phase

@@ -1,0 +1,268 @@
+"""Viewers see what the engine sees, or a fresh snapshot of it; the session never waits for them."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nacre.core.operations import ManageSession, ResizeSession
+from nacre.core.terminal import Terminal
+from nacre.core.watch import Detached, Ended, Event, Output, Resized, Snapshot, WatchSession
+from nacre.errors import SessionNotFound
+from nacre.services.viewers import Viewer, Viewers
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
+from vt_streams import STREAMS, steady
+
+from services.living import CALLER, PATIENCE, living, shows, start
+
+LIMIT = 4096
+
+
+class Watched:
+    """A terminal with viewers, and the terminal that one viewer looks at."""
+
+    def __init__(self, fit: tuple[int, int] | None = None) -> None:
+        self.terminal = Terminal(8, 20)
+        self.viewers = Viewers(lambda: self.terminal, LIMIT)
+        self.viewer = self.viewers.add(fit)
+        self.shown = Terminal(*(fit or (8, 20)))
+
+    def feed(self, data: bytes) -> None:
+        self.terminal.feed(data)
+        self.viewers.publish(data)
+
+    def look(self) -> list[Event]:
+        events = self.viewer.take()
+        for event in events:
+            if isinstance(event, Output | Snapshot):
+                self.shown.feed(event.data)
+        return events
+
+
+def seen(terminal: Terminal) -> dict[str, Any]:
+    modes = terminal.modes()
+    return {
+        "styled": terminal.styled_lines(),
+        "cursor": terminal.cursor(),
+        "paste": modes.bracketed_paste,
+        "mouse": modes.mouse_tracking,
+        "keys": (modes.application_cursor_keys, modes.application_keypad, modes.kitty_keyboard),
+    }
+
+
+def kinds(events: list[Event]) -> list[str]:
+    return [type(event).__name__ for event in events]
+
+
+def test_a_viewer_begins_with_the_size_and_a_snapshot() -> None:
+    watched = Watched()
+    watched.feed(b"\x1b[31mhello")
+    assert kinds(watched.look()) == ["Resized", "Snapshot"]
+    assert seen(watched.shown) == seen(watched.terminal)
+    watched.feed(b" world")
+    assert watched.look() == [Output(b" world")]
+    assert watched.look() == []
+
+
+def test_one_who_falls_behind_gets_a_snapshot_and_goes_on() -> None:
+    watched = Watched()
+    watched.look()
+    for number in range(10_000):
+        watched.feed(b"line %d\r\n" % number)
+    [snapshot] = watched.look()
+    assert isinstance(snapshot, Snapshot)
+    assert len(snapshot.data) < LIMIT
+    watched.feed(b"tail")
+    assert watched.look() == [Output(b"tail")]
+    assert seen(watched.shown) == seen(watched.terminal)
+
+
+def test_a_resize_is_told_with_a_snapshot() -> None:
+    watched = Watched()
+    watched.look()
+    watched.feed(b"lost with the snapshot")
+    watched.terminal.resize(5, 30)
+    watched.viewers.refresh()
+    [resized, snapshot] = watched.look()
+    assert resized == Resized(5, 30)
+    assert isinstance(snapshot, Snapshot)
+
+
+def test_a_switch_of_the_screen_is_a_snapshot_that_does_not_switch() -> None:
+    watched = Watched()
+    watched.look()
+    for data, alternate in ((b"a\x1b[?1049hvim", True), (b"\x1b[?1049l$ ", False)):
+        watched.feed(data)
+        [snapshot] = watched.look()
+        assert isinstance(snapshot, Snapshot)
+        assert snapshot.alternate is alternate
+        assert b"1049" not in snapshot.data
+        assert seen(watched.shown) == seen(watched.terminal)
+
+
+@pytest.mark.parametrize("begun", [b"\x1b[3", b"\x1b]0;ti", b"\xe6\xbc", b"\x1b"])
+def test_one_who_comes_in_the_middle_of_a_sequence_sees_no_half_of_it(begun: bytes) -> None:
+    watched = Watched()
+    watched.viewers.remove(watched.viewer)
+    watched.terminal.feed(b"before" + begun)
+    watched.viewer = watched.viewers.add()
+    watched.look()
+    watched.feed(
+        {b"\x1b[3": b"1mred", b"\x1b]0;ti": b"tle\x07x", b"\xe6\xbc": b"\xa2x"}.get(begun, b"[1mx")
+    )
+    watched.look()
+    watched.feed(b"more")
+    watched.look()
+    assert seen(watched.shown) == seen(watched.terminal)
+
+
+def test_another_size_gets_snapshots_that_fit_instead_of_output() -> None:
+    watched = Watched(fit=(4, 10))
+    watched.look()
+    watched.feed(b"0123456789abcdef\r\n" * 6)
+    [snapshot] = watched.look()
+    assert isinstance(snapshot, Snapshot)
+    assert watched.shown.plain_lines() == ["0123456789"] * 3 + [""]
+    watched.viewer.fit(8, 20)
+    watched.look()
+    watched.feed(b"x")
+    assert watched.look() == [Output(b"x")]
+
+
+def test_restoring_a_cursor_that_was_saved_before_the_snapshot_needs_another_one() -> None:
+    watched = Watched()
+    watched.feed(b"\x1b[3;4H\x1b7\x1b[H")
+    watched.look()
+    watched.feed(b"\x1b8x")
+    assert kinds(watched.look()) == ["Snapshot"]
+    watched.feed(b"\x1b7\x1b[Hy\x1b8z")
+    assert kinds(watched.look()) == ["Output"]
+    assert seen(watched.shown) == seen(watched.terminal)
+
+
+@steady
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(sorted(STREAMS.values())), st.integers(0, 60), st.booleans()),
+        max_size=8,
+    )
+)
+def test_a_viewer_that_has_looked_shows_what_the_session_shows(
+    steps: list[tuple[bytes, int, bool]],
+) -> None:
+    watched = Watched()
+    for stream, cut, looks in steps:
+        # Neither a cluster's cells nor what REP repeats are in a snapshot (repaint.py).
+        stream = stream.replace(b"\x1b[?2027h", b"").replace(b"\x1b[30b", b"")
+        for piece in filter(None, (stream[:cut], stream[cut:])):
+            watched.feed(piece)
+            if looks:
+                watched.look()
+    watched.feed(b"\x18.")
+    watched.look()
+    assert seen(watched.shown) == seen(watched.terminal)
+
+
+# --- through dispatch, with real sessions ------------------------------------------------------
+
+
+async def until(viewer: Any, kind: type[Any]) -> Any:
+    async with asyncio.timeout(PATIENCE):
+        async for event in viewer:
+            if isinstance(event, kind):
+                return event
+    raise AssertionError(f"no {kind.__name__}")
+
+
+@pytest.mark.anyio
+async def test_output_then_the_end_are_told() -> None:
+    async with living() as services:
+        session = await start(services, "read x; echo got $x; exit 3")
+        dispatch = services.dispatch({})
+        async with dispatch.watch(CALLER, WatchSession(session=session.identity.id)) as viewer:
+            assert session.viewers
+            session.write(b"it\r")
+            told = b""
+            async with asyncio.timeout(PATIENCE):
+                async for event in viewer:
+                    if isinstance(event, Output | Snapshot):
+                        told += event.data
+            assert b"got it" in told
+            assert event == Ended(3, None)
+        assert not session.viewers
+
+
+@pytest.mark.anyio
+async def test_an_ended_session_shows_its_last_screen() -> None:
+    async with living() as services:
+        session = await start(services, "echo last words; exit 7")
+        while session.alive:
+            await session.next_change(asyncio.get_running_loop().time() + PATIENCE, output=False)
+        dispatch = services.dispatch({})
+        async with dispatch.watch(CALLER, WatchSession(session=session.identity.id)) as viewer:
+            events = [event async for event in viewer]
+        assert kinds(events) == ["Resized", "Snapshot", "Ended"]
+        assert isinstance(events[1], Snapshot)
+        assert b"last words" in events[1].data
+
+
+@pytest.mark.anyio
+async def test_detach_sends_all_away_and_the_child_goes_on() -> None:
+    async with living() as services:
+        session = await start(services, "cat")
+        dispatch = services.dispatch({})
+        detach = ManageSession(session=session.identity.id, action="detach")
+        await dispatch(CALLER, detach)  # nobody is there: that is fine
+        watch = WatchSession(session=session.identity.id)
+        async with dispatch.watch(CALLER, watch) as one, dispatch.watch(CALLER, watch) as two:
+            await until(one, Snapshot)
+            await dispatch(CALLER, detach)
+            for viewer in (one, two):
+                told = await until(viewer, Detached)
+                assert told.message
+        assert session.alive
+        session.write(b"still here\r")
+        await shows(session, "still here")
+
+
+@pytest.mark.anyio
+async def test_a_resize_reaches_viewers() -> None:
+    async with living() as services:
+        session = await start(services, "cat")
+        dispatch = services.dispatch({})
+        async with dispatch.watch(CALLER, WatchSession(session=session.identity.id)) as viewer:
+            await until(viewer, Snapshot)
+            await dispatch(CALLER, ResizeSession(session=session.identity.id, rows=10, cols=33))
+            assert await until(viewer, Resized) == Resized(10, 33)
+
+
+@pytest.mark.anyio
+async def test_memory_for_a_viewer_that_never_reads_is_bounded() -> None:
+    async with living(max_viewer_bytes=LIMIT) as services:
+        session = await start(services, "yes", args=[])
+        with session.viewers.watch() as viewer:
+            viewer.take()
+            before = session.generation
+            while session.generation < before + 200:
+                deadline = asyncio.get_running_loop().time() + PATIENCE
+                await session.next_change(deadline, output=True)
+                assert waiting(viewer) <= LIMIT
+            assert isinstance(viewer.take()[-1], Snapshot)
+
+
+def waiting(viewer: Viewer) -> int:
+    return sum(map(len, viewer._pieces))
+
+
+@pytest.mark.anyio
+async def test_a_session_that_is_not_there_is_refused() -> None:
+    async with living() as services:
+        dispatch = services.dispatch({})
+        with pytest.raises(SessionNotFound):
+            async with dispatch.watch(CALLER, WatchSession(session="nope")):
+                pass
