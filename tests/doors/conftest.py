@@ -95,19 +95,30 @@ def text_of(result: CallToolResult) -> str:
     return content.text
 
 
-async def connect(stack: AsyncExitStack, daemon: Daemon, transport: str) -> Client:
+async def connect(
+    stack: AsyncExitStack,
+    daemon: Daemon,
+    transport: str,
+    toolsets: str | None = None,
+    cwd: Path | None = None,
+) -> Client:
     """Open the official SDK's client over a transport, pinned to a protocol revision."""
     kind, _, version = transport.partition("-")
     if kind == "stdio":
+        options = ["--toolsets", toolsets] if toolsets else []
         command = StdioServerParameters(
-            command=sys.executable, args=["-m", "nacre", "mcp"], env=daemon.env, cwd=daemon.home
+            command=sys.executable,
+            args=["-m", "nacre", "mcp", *options],
+            env=daemon.env,
+            cwd=cwd or daemon.home,
         )
         wire = stdio_client(command)
     else:
         http = await stack.enter_async_context(
             httpx2.AsyncClient(headers={"Authorization": f"Bearer {daemon.token}"}, timeout=60)
         )
-        wire = streamable_http_client(f"{daemon.url}/mcp", http_client=http)
+        query = f"?toolsets={toolsets}" if toolsets else ""
+        wire = streamable_http_client(f"{daemon.url}/mcp{query}", http_client=http)
     if version == MODERN:
         return await stack.enter_async_context(Client(wire, mode=MODERN))
     with pytest.MonkeyPatch.context() as patch:
@@ -122,8 +133,10 @@ async def connect(stack: AsyncExitStack, daemon: Daemon, transport: str) -> Clie
 async def connected(
     request: pytest.FixtureRequest, daemon: Daemon, anyio_backend: str
 ) -> AsyncIterator[Tools]:
+    """A client of the toolsets that a suite names by TOOLSETS, else of the default one."""
     async with AsyncExitStack() as stack:
-        client = await connect(stack, daemon, request.param)
+        toolsets = getattr(request.module, "TOOLSETS", None)
+        client = await connect(stack, daemon, request.param, toolsets)
         yield Tools(client, (await client.list_tools()).tools)
 
 
@@ -132,7 +145,10 @@ async def tools(connected: Tools) -> AsyncIterator[Tools]:
     """The tools over each transport, on a daemon without sessions."""
     yield connected
     for session in json.loads(text_of(await connected.result("list_sessions"))):
-        await connected("manage_session", session=session["session_id"], action="kill")
+        if "manage_session" in connected.listed:
+            await connected("manage_session", session=session["session_id"], action="kill")
+        else:
+            await connected("close_session", port=session["session_id"])
 
 
 @pytest.fixture

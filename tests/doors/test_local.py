@@ -185,3 +185,55 @@ def test_a_client_that_leaves_during_a_wait_leaves_nothing_behind(
         # A client is still there, and so is the daemon.
         assert call(line, 3, "status")["result"]["ephemeral"] is True
     assert doomed.survivors(2.0) == []
+
+
+# --- attached ------------------------------------------------------------------------------
+
+
+def attach(line: Line, **more: Any) -> None:
+    line.send({**GREETING, "door": "attach", "person": True, **more})
+
+
+def test_who_attaches_without_naming_a_session_is_refused(daemon: Daemon) -> None:
+    with local_line(daemon.env) as line:
+        attach(line)
+        assert "names a session" in line.read()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"session": "nope"}, "SESSION_NOT_FOUND"),
+        ({"session": "nope", "size": [0, 5]}, "INVALID_INPUT"),
+        ({"session": "nope", "size": [5, 5000], "read_only": True}, "INVALID_INPUT"),
+    ],
+)
+def test_who_attaches_to_nothing_is_told_and_closed(
+    daemon: Daemon, more: dict[str, Any], code: str
+) -> None:
+    with local_line(daemon.env) as line:
+        attach(line, **more)
+        assert line.read() == {"nacre": 1, "version": __version__}
+        assert line.read()["error"]["code"] == code
+        assert line.reader.read() == b""
+
+
+def test_lines_that_are_none_and_input_to_look_at_only_are_told(daemon: Daemon) -> None:
+    daemon.rest("POST", "/sessions", {"name": "seen", "command": "cat"})
+    with local_line(daemon.env) as line:
+        attach(line, session="seen", size=[10, 40], read_only=True)
+        assert line.read() == {"nacre": 1, "version": __version__}
+        assert line.read() == {"resized": [24, 80]}
+        assert "snapshot" in line.read()
+        for garbage in (b"{\n", b"[]\n", b'{"nope": 1}\n', b'{"resize": [1]}\n', b"\xff\n"):
+            line.connection.sendall(garbage)
+            assert line.read()["error"]["code"] == "INVALID_INPUT"
+        line.send({"input": "eA=="})
+        assert line.read()["error"]["code"] == "FORBIDDEN"
+        line.send({"refresh": True})
+        assert "snapshot" in line.read()
+        daemon.rest("POST", "/sessions/seen/manage", {"action": "kill"})
+        told = line.read()
+        while "ended" not in told:
+            told = line.read()
+        assert line.reader.read() == b""

@@ -181,6 +181,72 @@ def dismiss_session(daemon: Daemon, job: str) -> None:
     assert ask(daemon, "GET", f"/sessions/{session_id}/screen?format=plain")["lines"][0] == "ready"
 
 
+def started(daemon: Daemon) -> int:
+    """Return the port of a bash."""
+    return int(ask(daemon, "POST", "/start", {"shell": "bash", "cwd": "/usr"})["port"])
+
+
+def run(daemon: Daemon, job: str) -> None:
+    port = started(daemon)
+    ran = ask(daemon, "POST", f"/sessions/{port}/run", {"command": "pwd; (exit 3)"})
+    assert (ran["output"], ran["exit_code"], ran["status"]) == ("/usr", 3, "completed")
+    ask(daemon, "POST", f"/sessions/{port}/close")
+    refused = ask(daemon, "POST", f"/sessions/{job}/run", {"command": "x", "timeout_ms": 1000})
+    assert refused["status"] in ("busy", "error"), "no shell reads there"
+
+
+def read_run(daemon: Daemon, job: str) -> None:
+    port = started(daemon)
+    ran = ask(daemon, "POST", f"/sessions/{port}/run", {"command": "seq 1 9"})
+    page = ask(daemon, "GET", f"/runs/{ran['run_id']}?offset=2&limit=3")
+    assert (page["output"], page["total_lines"], page["finished"]) == ("3\n4\n5", 9, True)
+    assert refusal(http_call(daemon, "GET", "/api/runs/nope")) == "INVALID_INPUT"
+    ask(daemon, "POST", f"/sessions/{port}/close")
+
+
+def send(daemon: Daemon, job: str) -> None:
+    sent = ask(daemon, "POST", f"/sessions/{job}/send", {"text": "hello"})
+    assert sent == {"output": "hello", "lines": 1, "alive": True}
+    sent = ask(daemon, "POST", f"/sessions/{job}/send", {"text": "x", "timeout_ms": 0})
+    assert sent == {"output": "", "lines": 0, "alive": True}
+
+
+def send_key(daemon: Daemon, job: str) -> None:
+    for key in ("h", "I", "Enter"):
+        assert ask(daemon, "POST", f"/sessions/{job}/key", {"key": key})["alive"] is True
+    wait_for(daemon, job, "hI")
+    unknown = http_call(daemon, "POST", f"/api/sessions/{job}/key", {"key": "hyper+nope"})
+    assert refusal(unknown) == "INVALID_INPUT"
+
+
+def get_status(daemon: Daemon, job: str) -> None:
+    told = ask(daemon, "GET", f"/sessions/{job}/status")
+    assert (told["name"], told["alive"], told["last_line"]) == (job, True, "ready")
+    assert told["run_locked"] is False
+    assert told["state"]["program"] in ("sh", "cat")
+
+
+def start_session(daemon: Daemon, job: str) -> None:
+    made = ask(daemon, "POST", "/start", {"shell": "sh", "cwd": "/usr"})
+    assert made["shell"] == "sh"
+    assert ask(daemon, "GET", f"/sessions?session={made['port']}")["cwd"] == "/usr"
+    taken = http_call(daemon, "POST", "/api/start", {"port": made["port"]})
+    assert refusal(taken) == "INVALID_INPUT"
+    ask(daemon, "POST", f"/sessions/{made['session_id']}/close")
+
+
+def close_session(daemon: Daemon, job: str) -> None:
+    assert ask(daemon, "POST", f"/sessions/{job}/close") == {"status": "closed"}
+    assert ask(daemon, "GET", "/sessions") == {"sessions": []}
+
+
+def wait_for_text(daemon: Daemon, job: str) -> None:
+    found = ask(daemon, "POST", "/wait", {"session": job, "text": "ready"})
+    assert (found["matched"], found["condition"]) == (True, "text")
+    late = ask(daemon, "POST", "/wait", {"session": job, "text": "never", "timeout_ms": 10})
+    assert (late["matched"], late["session"]) == (False, job)
+
+
 def status(daemon: Daemon, job: str) -> None:
     told = ask(daemon, "GET", "/status")
     assert (told["pid"], told["sessions"]) == (daemon.process.pid, 1)
@@ -210,9 +276,17 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         restart_session,
         signal_session,
         dismiss_session,
+        run,
+        read_run,
+        send,
+        send_key,
+        get_status,
+        start_session,
+        close_session,
         status,
     )
 }
+EXAMPLES["wait_for"] = wait_for_text  # the other name is taken by the tests' own wait
 
 
 @pytest.mark.parametrize("operation", [name for name in CATALOG if name != "stop"])

@@ -1,7 +1,7 @@
 """Who may come in over TCP: Host, Origin and token are checked before anything is read.
 
-Rule 1: the Host must be this machine's loopback name with our port, else a web page whose name was
-pointed at 127.0.0.1 (DNS rebinding) would reach the terminals.
+Rule 1: the Host must be this machine's loopback name with the very port that was connected to, else
+a web page whose name was pointed at 127.0.0.1 (DNS rebinding) would reach the terminals.
 Rule 2: a request with an Origin comes from a browser; only our own page's is taken.
 Rule 3: the token stands in a header, never in the address, and is compared in constant time.
 """
@@ -22,21 +22,23 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Guard:
-    """An ASGI middleware that lets in who has the token, and counts it as a client meanwhile."""
+    """An ASGI middleware that lets in who has the token, and counts it as a client meanwhile.
+
+    `door` names the door that a path belongs to.
+    """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
         token: str,
-        port: int,
+        door: Callable[[str], str],
         open_paths: Collection[str],
         client: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._app = app
         self._token = token.encode()
-        self._hosts = {f"{host}:{port}" for host in _LOOPBACK}
-        self._origins = {f"http://{host}" for host in self._hosts}
+        self._door = door
         self._open_paths = open_paths
         self._client = client
 
@@ -45,21 +47,22 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        if refusal := self._refusal(headers, scope["path"]):
+        if refusal := self._refusal(headers, scope["path"], port=scope["server"][1]):
             await refusal(scope, receive, send)
             return
-        door = "mcp" if scope["path"].startswith("/mcp") else "rest"
         scope["nacre.caller"] = Caller(
-            door=door, scope=CallerScope.ADMIN, client=headers.get("user-agent", "")
+            door=self._door(scope["path"]),
+            scope=CallerScope.ADMIN,
+            client=headers.get("user-agent", ""),
         )
         with self._client():
             await self._app(scope, receive, send)
 
-    def _refusal(self, headers: Headers, path: str) -> Response | None:
-        if headers.get("host", "").lower() not in self._hosts:
+    def _refusal(self, headers: Headers, path: str, *, port: int) -> Response | None:
+        if not _is_ours(headers.get("host", ""), port):
             return error_response("FORBIDDEN", "this Host is not served here; use 127.0.0.1", 421)
         origin = headers.get("origin")
-        if origin is not None and origin.lower() not in self._origins:
+        if origin is not None and not _is_ours(origin.lower().removeprefix("http://"), port):
             return error_response("FORBIDDEN", "this Origin may not reach the terminals", 403)
         if path in self._open_paths:
             return None
@@ -76,6 +79,10 @@ class Guard:
         )
         response.headers["WWW-Authenticate"] = 'Bearer realm="nacre"'
         return response
+
+
+def _is_ours(host: str, port: int) -> bool:
+    return host.lower() in {f"{name}:{port}" for name in _LOOPBACK}
 
 
 def error_response(code: str, message: str, status: int | None = None, **more: object) -> Response:

@@ -2,22 +2,25 @@
 
 Rule 1: the folder's mode is the lock: whoever can open the socket is its owner, so that no token is
 asked for.
-Rule 2: the first line says what follows (mcp or call), the client's version and where it stands;
-the daemon answers with its own version, so that a mismatch is said at once.
+Rule 2: the first line says what follows (mcp, call or attach), the client's version and where it
+stands; the daemon answers with its own version, so that a mismatch is said at once.
 """
 
 import asyncio
+import base64
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from nacre import __version__
-from nacre.core.caller import Caller
-from nacre.core.operations import parse_operation
+from nacre.core.caller import Caller, Scope
+from nacre.core.catalog import Operation, parse_parameters
+from nacre.core.operations import ResizeSession, SendInput, parse_operation
+from nacre.core.watch import Detached, Event, Output, Resized, Snapshot, Watch, WatchSession
 from nacre.errors import Internal, InvalidInput, NacreError
 from nacre.services.dispatch import Dispatch
 
@@ -42,11 +45,16 @@ class Hello(msgspec.Struct, frozen=True):
     person: bool = False
     toolsets: str | None = None
     prefix: str | None = None
+    # Of who attaches: the session, the size of the screen it is shown on, and who only looks.
+    session: str | int | None = None
+    size: tuple[int, int] | None = None
+    read_only: bool = False
 
     def caller(self) -> Caller:
         env = {name: self.env[name] for name in _ENVIRONMENT if self.env.get(name)}
         return Caller(
-            door="cli" if self.door == "call" else self.door,
+            door="cli" if self.door in ("call", "attach") else self.door,
+            scope=Scope.OBSERVE if self.read_only else Scope.ADMIN,
             person=self.person,
             client=f"nacre {self.version}",
             cwd=self.cwd,
@@ -54,6 +62,7 @@ class Hello(msgspec.Struct, frozen=True):
         )
 
 
+OperationT = TypeVar("OperationT", bound=Operation)
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 Open = Callable[[Hello], Serve]  # may refuse by raising a NacreError
 
@@ -171,6 +180,100 @@ async def _answer(dispatch: Dispatch, caller: Caller, line: bytes) -> dict[str, 
         _log.exception("call failed outside its operation")
         failure = Internal("unexpected error; the daemon's log says why")
         return {"id": identifier, "error": failure.as_dict()}
+
+
+class Keys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of who is attached: what was typed, the screen's new size, or a wish to see it all."""
+
+    input: str | None = None  # base64
+    resize: tuple[int, int] | None = None
+    refresh: bool = False
+
+
+def serve_attached(dispatch: Dispatch, hello: Hello) -> Serve:
+    """Return what serves a person at a session: events out, keys and sizes in, one a line."""
+    caller, session = hello.caller(), hello.session
+    if session is None:
+        raise InvalidInput("the greeting of attach names a session")
+
+    async def resize(watch: Watch | None, rows: int, cols: int) -> None:
+        if watch is not None:
+            watch.fit(rows, cols)
+        if not hello.read_only:
+            await dispatch(caller, _parsed(ResizeSession, session=session, rows=rows, cols=cols))
+
+    async def take(watch: Watch, line: bytes) -> None:
+        try:
+            keys = msgspec.json.decode(line, type=Keys)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise InvalidInput(f"a line is input, resize or refresh: {error}") from error
+        if keys.resize is not None:
+            await resize(watch, *keys.resize)
+        if keys.refresh:
+            watch.refresh()
+        if keys.input is not None:
+            await dispatch(caller, SendInput(session=session, input=keys.input, encoding="base64"))
+
+    async def take_all(
+        watch: Watch, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        while line := await _read_line(reader):
+            try:
+                await take(watch, line)
+            except NacreError as error:
+                _send(writer, {"error": error.as_dict()})
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            rows, cols = hello.size or (None, None)
+            if rows is not None and cols is not None:
+                await resize(None, rows, cols)
+            request = _parsed(WatchSession, session=session, rows=rows, cols=cols)
+            async with dispatch.watch(caller, request) as watch:
+                taking = asyncio.create_task(take_all(watch, reader, writer))
+                telling = asyncio.create_task(_tell(watch, writer))
+                try:
+                    done, _ = await asyncio.wait(
+                        (taking, telling), return_when=asyncio.FIRST_COMPLETED
+                    )
+                    for task in done:
+                        task.result()
+                finally:
+                    for task in (taking, telling):
+                        task.cancel()
+                    await asyncio.gather(taking, telling, return_exceptions=True)
+        except NacreError as error:
+            _send(writer, {"error": error.as_dict()})
+        await writer.drain()
+
+    return serve
+
+
+def _parsed(cls: type[OperationT], **params: Any) -> OperationT:
+    """Build an operation from what a client sent, so that sizes are checked."""
+    operation = parse_parameters(cls, params)
+    assert isinstance(operation, cls)
+    return operation
+
+
+async def _tell(watch: Watch, writer: asyncio.StreamWriter) -> None:
+    async for event in watch:
+        _send(writer, _message(event))
+        # A client that does not read keeps us here; what waits for it meanwhile is bounded.
+        await writer.drain()
+
+
+def _message(event: Event) -> dict[str, Any]:
+    if isinstance(event, Output):
+        return {"output": base64.b64encode(event.data).decode()}
+    if isinstance(event, Snapshot):
+        painted = base64.b64encode(event.data).decode()
+        return {"snapshot": painted, "alternate": event.alternate}
+    if isinstance(event, Resized):
+        return {"resized": [event.rows, event.cols]}
+    if isinstance(event, Detached):
+        return {"detached": event.message}
+    return {"ended": {"exit_code": event.exit_code, "signal": event.signal}}
 
 
 async def _read_line(reader: asyncio.StreamReader) -> bytes:

@@ -3,25 +3,21 @@
 Rule: routes, parameters and schemas follow from the catalog; nothing is stated here twice.
 """
 
-import asyncio
 import html
-from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from nacre import __version__
-from nacre.core.catalog import Operation, Result, Spec, parse_parameters
+from nacre.core.catalog import Operation, Spec, parse_parameters
 from nacre.core.operations import CATALOG
 from nacre.core.schema import input_schema, output_schema
+from nacre.doors.exchange import decode_object, read_body, route
 from nacre.doors.guard import error_response
-from nacre.errors import WIRE, InvalidInput, NacreError
+from nacre.errors import WIRE, InvalidInput
 from nacre.services.dispatch import Dispatch
-
-_CLIENT_GONE = 499  # nginx's number for it; nobody is there to read it
 
 OPENAPI_PATH, DOCS_PATH = "/api/openapi.json", "/api/docs"
 
@@ -43,46 +39,10 @@ def build_routes(dispatch: Dispatch, *, max_body: int) -> list[Route]:
 def _route(dispatch: Dispatch, spec: Spec, max_body: int) -> Route:
     method, _, path = spec.route.partition(" ")
 
-    async def endpoint(request: Request) -> Response:
-        try:
-            operation = await _read(request, spec, max_body)
-            result = await _while_connected(
-                request, dispatch(request.scope["nacre.caller"], operation)
-            )
-        except NacreError as error:
-            body = msgspec.json.encode({"error": error.as_dict()})
-            return Response(body, WIRE[error.code].http, media_type="application/json")
-        if result is None:
-            return Response(status_code=_CLIENT_GONE)
-        return Response(msgspec.json.encode(result), media_type="application/json")
+    async def build(request: Request) -> Operation:
+        return await _read(request, spec, max_body)
 
-    return Route(f"/api{path}", endpoint, methods=[method], name=spec.name)
-
-
-async def _while_connected(request: Request, call: Coroutine[Any, Any, Result]) -> Result | None:
-    """Give up a call whose client is gone: a wait may be long, and nobody would read its end.
-
-    Returns None then.
-    """
-    running = asyncio.create_task(call)
-    gone = False
-
-    async def watch() -> None:
-        nonlocal gone
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-        gone = True
-        running.cancel()
-
-    watching = asyncio.create_task(watch())
-    try:
-        return await running
-    except asyncio.CancelledError:
-        if gone:
-            return None
-        raise
-    finally:
-        watching.cancel()
+    return route(dispatch, f"{method} /api{path}", build)
 
 
 async def _read(request: Request, spec: Spec, max_body: int) -> Operation:
@@ -92,26 +52,8 @@ async def _read(request: Request, spec: Spec, max_body: int) -> Operation:
         return parse_parameters(spec.type, {**query, **request.path_params}, strict=False)
     if query:
         raise InvalidInput("parameters of this route belong into the JSON body, not into the query")
-    body = await _body(request, max_body)
+    body = decode_object(await read_body(request, max_body))
     return parse_parameters(spec.type, {**body, **request.path_params})
-
-
-async def _body(request: Request, max_body: int) -> dict[str, Any]:
-    data = bytearray()
-    stream: AsyncIterator[bytes] = request.stream()
-    async for part in stream:
-        data += part
-        if len(data) > max_body:
-            raise InvalidInput(f"the body is over {max_body} bytes (max_message_bytes)")
-    if not data.strip():
-        return {}
-    try:
-        found = msgspec.json.decode(bytes(data))
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"the body is not valid JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise InvalidInput("the body must be a JSON object with the parameters")
-    return found
 
 
 def not_found(request: Request, error: Exception) -> Response:
@@ -222,8 +164,8 @@ def _page(document: dict[str, Any]) -> str:
     """Render the description as one page that needs nothing from elsewhere."""
     parts = []
     for path, methods in document["paths"].items():
-        for method, route in methods.items():
-            parts.append(_page_entry(path, method, route))
+        for method, entry in methods.items():
+            parts.append(_page_entry(path, method, entry))
     return _PAGE.format(version=html.escape(__version__), routes="\n".join(parts))
 
 

@@ -26,12 +26,16 @@ _log = logging.getLogger("nacre.mcp")
 
 _METHOD_NOT_FOUND = -32601
 
-_INSTRUCTIONS = """\
-nacre gives you real terminals. create_session starts one (a shell, or any program), run_command \
-types a command and returns the screen when it is quiet, send_input types keys into whatever runs \
-there (end a line with \\r; \\u0003 is Ctrl+C), get_screen and get_scrollback read it, \
-await_quiesce waits. Sessions keep their state between calls; a session is called by its name, id \
-or port. A result with a generation can be waited on: pass it as last_generation."""
+_INSTRUCTIONS = {
+    "terminal": "{p}create_session starts a session (a shell, or any program), {p}run_command "
+    "types a command and returns the screen at its end, {p}send_input types keys into whatever "
+    "runs there (end a line with \\r; \\u0003 is Ctrl+C), {p}get_screen and {p}get_scrollback "
+    "read it, {p}await_quiesce waits.",
+    "shell": "{p}start_session starts a shell, {p}run runs a command and returns its output and "
+    "exit code, {p}send types a line into whatever runs there, {p}send_key presses a key (ctrl+c), "
+    "{p}read and {p}get_status tell what is there.",
+    "extra": "{p}wait_for waits for text, a state or an end; {p}read_run reads a long output.",
+}
 
 Context = ServerRequestContext[Any, Any]
 
@@ -57,7 +61,7 @@ def build_server(dispatch: Dispatch, selection: Selection) -> Server[Any]:
                 {"code": "UNKNOWN_OPERATION"},
             )
         try:
-            operation = parse_parameters(tool.spec.type, params.arguments or {})
+            operation = parse_parameters(tool.spec.type, tool.arguments(params.arguments or {}))
             return shape_result(await dispatch(_caller(ctx), operation))
         except NacreError as error:
             return _failure_or_raise(error)
@@ -71,9 +75,20 @@ def build_server(dispatch: Dispatch, selection: Selection) -> Server[Any]:
         "nacre",
         version=__version__,
         title="nacre",
-        instructions=_INSTRUCTIONS,
+        instructions=_instructions(selection),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+    )
+
+
+def _instructions(selection: Selection) -> str:
+    parts = [_INSTRUCTIONS[toolset].format(p=selection.prefix) for toolset in selection.toolsets]
+    return " ".join(
+        [
+            "nacre gives you real terminals.",
+            *parts,
+            "Sessions keep their state between calls; one is called by its name, id or port.",
+        ]
     )
 
 

@@ -4,21 +4,34 @@ Rule: names, parameters and result fields are the documents'; a prefix goes befo
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import msgspec
 
 from nacre.core.catalog import Result, Spec
 from nacre.core.operations import CATALOG
-from nacre.core.results import SessionList
+from nacre.core.results import RunOutcome, SessionList
 from nacre.core.schema import input_schema, output_schema
 from nacre.errors import InvalidInput
 
-# toolset → tool → operation
-TOOLSETS: dict[str, dict[str, str]] = {
+
+class Entry(NamedTuple):
+    """A tool: its operation, and the operation's parameters that are called otherwise in it."""
+
+    operation: str
+    renamed: Mapping[str, str] = MappingProxyType({})  # the tool's name → the operation's
+
+
+# SILC's callers name a session by its port; the parameter takes name and id all the same.
+_BY_PORT = MappingProxyType({"port": "session"})
+
+# toolset → tool
+TOOLSETS: dict[str, dict[str, Entry]] = {
     "terminal": {
-        name: name
+        name: Entry(name)
         for name in (
             "create_session",
             "list_sessions",
@@ -30,6 +43,17 @@ TOOLSETS: dict[str, dict[str, str]] = {
             "run_command",
         )
     },
+    "shell": {
+        "send": Entry("send", _BY_PORT),
+        "read": Entry("read_output", _BY_PORT),
+        "send_key": Entry("send_key", _BY_PORT),
+        "run": Entry("run", _BY_PORT),
+        "start_session": Entry("start_session"),
+        "close_session": Entry("close_session", _BY_PORT),
+        "get_status": Entry("get_status", _BY_PORT),
+        "list_sessions": Entry("list_sessions"),
+    },
+    "extra": {name: Entry(name) for name in ("wait_for", "read_run")},
 }
 DEFAULT_TOOLSET = "terminal"
 
@@ -42,6 +66,17 @@ class Tool:
     name: str
     spec: Spec
     output: dict[str, Any]
+    renamed: Mapping[str, str]
+
+    def arguments(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the operation's parameters for the tool's.
+
+        Raises InvalidInput for the operation's own name of a parameter that is renamed here.
+        """
+        for ours, theirs in self.renamed.items():
+            if theirs in given:
+                raise InvalidInput(f"unknown parameter {theirs!r}; it is called {ours!r} here")
+        return {self.renamed.get(name, name): value for name, value in given.items()}
 
     def as_wire(self) -> dict[str, Any]:
         spec = self.spec
@@ -49,7 +84,7 @@ class Tool:
             "name": self.name,
             "title": spec.name.replace("_", " ").capitalize(),
             "description": spec.doc,
-            "inputSchema": input_schema(spec.type),
+            "inputSchema": self._input(),
             "outputSchema": self.output,
             "annotations": {
                 "readOnlyHint": spec.read_only,
@@ -58,6 +93,15 @@ class Tool:
                 "openWorldHint": not spec.read_only,
             },
         }
+
+    def _input(self) -> dict[str, Any]:
+        schema = input_schema(self.spec.type)
+        names = {theirs: ours for ours, theirs in self.renamed.items()}
+        schema["properties"] = {
+            names.get(name, name): value for name, value in schema["properties"].items()
+        }
+        schema["required"] = [names.get(name, name) for name in schema.get("required", ())]
+        return schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +114,11 @@ class Selection:
     def tools(self) -> dict[str, Tool]:
         found: dict[str, Tool] = {}
         for toolset in self.toolsets:
-            for name, operation in TOOLSETS[toolset].items():
-                spec = CATALOG[operation]
+            for name, entry in TOOLSETS[toolset].items():
+                spec = CATALOG[entry.operation]
                 full = self.prefix + name
-                found.setdefault(full, Tool(full, spec, output_schema(spec.result)))
+                tool = Tool(full, spec, output_schema(spec.result), entry.renamed)
+                found.setdefault(full, tool)
         return found
 
 
@@ -93,6 +138,10 @@ def parse_selection(toolsets: str | None, prefix: str | None) -> Selection:
 def shape_result(result: Result) -> dict[str, Any]:
     """Return the tool result: JSON as text, and the same as structured content."""
     structured = msgspec.to_builtins(result)
+    if isinstance(result, RunOutcome) and result.status in ("busy", "error"):
+        # The result's own fields stay readable; the failure is one the model can act upon.
+        code = {"busy": "BUSY", "error": "NOT_AT_PROMPT"}[result.status]
+        return shape_failure({"code": code, "message": result.hint or result.status, **structured})
     # The documents return a bare array; the protocol demands an object (CONTRACTS, "Bare arrays").
     text = structured["sessions"] if isinstance(result, SessionList) else structured
     return {

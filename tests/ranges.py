@@ -1,0 +1,11 @@
+"""Session ports of a test's own: those that run beside it count up from elsewhere."""
+
+import os
+
+# Below what Linux hands out to outgoing connections (32768), above where daemons begin.
+_FIRST, _SIZE, _RANGES = 22_000, 300, 35
+
+
+def own_ports() -> int:
+    """Return the first of 300 ports; pytest's workers are processes of their own."""
+    return _FIRST + os.getpid() % _RANGES * _SIZE
