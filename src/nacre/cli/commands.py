@@ -33,7 +33,11 @@ COMMANDS = (
     Command("screen", "screens", "Show a session's screen.", "get_screen"),
     Command("scrollback", "screens", "Show the lines above the screen.", "get_scrollback"),
     Command("read", "screens", "Show a session's last lines of output.", "read_output"),
-    Command("wait", "screens", "Wait until a session is quiet.", "await_quiesce"),
+    Command("run", "run", "Run a command in a session; exit with its exit code.", "run"),
+    Command(
+        "wait", "wait", "Wait until a session is quiet, or for what it shows.", "await_quiesce"
+    ),
+    Command("attach", "attach", "Be in a session yourself, until you detach."),
     Command("kill", "sessions", "End sessions and all that runs in them.", "manage_session"),
     Command("rename", "sessions", "Give a session another name."),
     Command("resize", "sessions", "Change a session's size.", "resize_session"),

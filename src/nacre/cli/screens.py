@@ -1,4 +1,4 @@
-"""The commands that look at a session: screen, scrollback, read, wait."""
+"""The commands that look at a session: screen, scrollback, read."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -9,7 +9,7 @@ from nacre.cli.client import Client
 from nacre.cli.flags import add_flags
 from nacre.cli.paint import paint_line
 from nacre.cli.sessions import add_session
-from nacre.core.operations import AwaitQuiesce, GetScreen, GetScrollback, ReadOutput
+from nacre.core.operations import GetScreen, GetScrollback, ReadOutput
 
 
 def add_screen(parser: ArgumentParser) -> None:
@@ -97,22 +97,3 @@ def run_read(arguments: Namespace) -> int:
             since_generation=arguments.since_generation,
         )
     return show(arguments, result, result["output"] or None)
-
-
-def add_wait(parser: ArgumentParser) -> None:
-    add_session(parser)
-    add_flags(parser, AwaitQuiesce, ("timeout_ms", "max_wait_ms", "last_generation"))
-    add_json(parser)
-    parser.set_defaults(run=run_wait)
-
-
-def run_wait(arguments: Namespace) -> int:
-    with Client.open() as client:
-        result = client.call(
-            "await_quiesce",
-            session=arguments.session,
-            timeout_ms=arguments.timeout_ms,
-            max_wait_ms=arguments.max_wait_ms,
-            last_generation=arguments.last_generation,
-        )
-    return show(arguments, result)

@@ -15,9 +15,9 @@ from nacre.cli.flags import add_flags, explain, facts_of
 from nacre.core.operations import (
     CreateSession,
     ResizeSession,
-    SessionRef,
     SignalSession,
 )
+from nacre.core.parameters import SessionRef
 from nacre.errors import InvalidInput, NacreError
 
 

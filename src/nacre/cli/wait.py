@@ -1,0 +1,81 @@
+"""`nacre wait`: until a session is quiet, or until a condition comes true in it."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Any, get_args
+
+from nacre.cli.answers import add_json, show
+from nacre.cli.client import Client
+from nacre.cli.flags import add_flags
+from nacre.cli.sessions import add_session, describe
+from nacre.core.operations import AwaitQuiesce, WaitFor
+from nacre.core.state import StateName
+from nacre.errors import WIRE, InvalidInput
+
+_CONDITIONS = "--text, --regex, --state, --exit or --run"
+
+
+def add_wait(parser: ArgumentParser) -> None:
+    add_session(parser)
+    add_flags(parser, AwaitQuiesce, ("max_wait_ms", "last_generation"))
+    quiet, deadline = (describe(struct, "timeout_ms") for struct in (AwaitQuiesce, WaitFor))
+    parser.add_argument(
+        "--timeout-ms", type=int, metavar="N", help=f"{quiet} With a condition: {deadline}"
+    )
+    add_flags(parser, WaitFor, ("text", "regex", "exit", "after_generation"))
+    parser.add_argument(
+        "--state",
+        action="append",
+        choices=get_args(StateName),
+        help=f"{describe(WaitFor, 'state')} May be given several times.",
+    )
+    parser.add_argument("--run", dest="run_id", metavar="RUN_ID", help=describe(WaitFor, "run_id"))
+    parser.epilog = f"The conditions are {_CONDITIONS}; without one it waits for quiet."
+    add_json(parser)
+    parser.set_defaults(run=run_wait)
+
+
+def run_wait(arguments: Namespace) -> int:
+    conditions = {
+        name: value
+        for name in ("text", "regex", "exit", "state", "run_id")
+        if (value := getattr(arguments, name)) is not None
+    }
+    return _wait_for(arguments, conditions) if conditions else _wait_for_quiet(arguments)
+
+
+def _wait_for_quiet(arguments: Namespace) -> int:
+    if arguments.after_generation is not None:
+        raise InvalidInput(
+            f"--after-generation goes with {_CONDITIONS}; for quiet there is --last-generation"
+        )
+    with Client.open() as client:
+        result = client.call(
+            "await_quiesce",
+            session=arguments.session,
+            timeout_ms=arguments.timeout_ms,
+            max_wait_ms=arguments.max_wait_ms,
+            last_generation=arguments.last_generation,
+        )
+    return show(arguments, result)
+
+
+def _wait_for(arguments: Namespace, conditions: dict[str, Any]) -> int:
+    if arguments.max_wait_ms is not None or arguments.last_generation is not None:
+        raise InvalidInput(
+            "--max-wait-ms and --last-generation are for quiet; with a condition there are "
+            "--timeout-ms (the deadline) and --after-generation"
+        )
+    with Client.open() as client:
+        outcome = client.call(
+            "wait_for",
+            session=arguments.session,
+            timeout_ms=arguments.timeout_ms,
+            after_generation=arguments.after_generation,
+            **conditions,
+        )
+    show(arguments, outcome)
+    if outcome["matched"]:
+        return 0
+    print("nacre: it did not come to that in time; the session goes on", file=sys.stderr)
+    return WIRE["TIMEOUT"].exit
