@@ -20,6 +20,8 @@ help:
 run: $(VENV)/.run
 	@$(NACRE) list --json | grep -q '"name": *"main"' || $(NACRE) new main >/dev/null
 	@$(NACRE) status
+	@echo "attach    $(NACRE) attach main"
+	@echo 'MCP       {"mcpServers": {"nacre": {"command": "$(abspath $(NACRE))", "args": ["mcp"]}}}'
 
 stop: $(VENV)/.run
 	@$(NACRE) stop

@@ -42,10 +42,15 @@ def test_every_setting_has_a_description_and_a_default(name: str) -> None:
 @pytest.mark.parametrize("name", setting_names())
 def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> None:
     default = getattr(Settings(), name)
-    other: Any = {"log_level": "debug", "token": "t" * 20, "shell": "/bin/sh"}.get(
-        name, default + 1 if isinstance(default, int | float) and name != "port" else 5000
-    )
-    literal = f"'{other}'" if isinstance(other, str) else other
+    other: Any = {
+        "log_level": "debug",
+        "token": "t" * 20,
+        "shell": "/bin/sh",
+        "port": 5000,
+    }.get(name)
+    if other is None:
+        other = not default if isinstance(default, bool) else default + 1
+    literal = repr(other) if isinstance(other, str) else str(other).lower()
     for settings in (
         load(tmp_path, f"{name} = {literal}"),
         load(tmp_path, env={environment_name(name): str(other)}),

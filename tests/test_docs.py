@@ -8,7 +8,7 @@ import pytest
 
 from nacre.config import Settings, environment_name, setting_names
 from nacre.core.operations import CATALOG
-from nacre.doors.mcp.toolsets import TOOLSETS
+from nacre.doors.mcp.toolsets import TOOLSETS, Entry
 from nacre.errors import WIRE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +25,7 @@ def describe_setting(name: str) -> str:
     schema = msgspec.json.schema(field.type)
     described = next(iter(schema.get("anyOf", [schema])))
     default = "" if field.default is None else field.default
+    default = str(default).lower() if isinstance(default, bool) else default  # as in TOML
     meaning = described.get("description", "")
     return f"| `{name}` | `{environment_name(name)}` | {default} | {meaning} |"
 
@@ -42,11 +43,29 @@ def test_every_operation_stands_in_the_rest_page(spec) -> None:  # type: ignore[
     assert f"| `{method} /api{path}` | {spec.name} |" in page("rest.md")
 
 
-@pytest.mark.parametrize("tool", [name for tools in TOOLSETS.values() for name in tools])
-def test_every_tool_and_its_parameters_stand_in_the_mcp_page(tool: str) -> None:
+@pytest.mark.parametrize(
+    ("tool", "entry"),
+    [
+        pytest.param(name, entry, id=f"{toolset}-{name}")
+        for toolset, tools in TOOLSETS.items()
+        for name, entry in tools.items()
+    ],
+)
+def test_every_tool_and_its_parameters_stand_in_the_mcp_page(tool: str, entry: Entry) -> None:
     row = next(line for line in page("mcp.md").splitlines() if line.startswith(f"| `{tool}` |"))
-    for parameter in CATALOG[tool].type.__struct_fields__:
-        assert re.search(rf"\b{parameter}\b", row), parameter
+    names = {theirs: ours for ours, theirs in entry.renamed.items()}
+    for parameter in CATALOG[entry.operation].type.__struct_fields__:
+        assert re.search(rf"\b{names.get(parameter, parameter)}\b", row), parameter
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+def test_every_toolset_stands_in_the_mcp_page(toolset: str) -> None:
+    assert f"### Toolset `{toolset}`" in page("mcp.md")
+
+
+@pytest.mark.parametrize("code", ["BUSY", "NOT_AT_PROMPT"])
+def test_failures_of_a_run_stand_in_the_mcp_page(code: str) -> None:
+    assert f"| {code} | isError |" in page("mcp.md")
 
 
 @pytest.mark.parametrize("code", [code for code in WIRE if not code.startswith("DAEMON_")])

@@ -66,7 +66,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=1,
-            description="Sessions at once; each takes two descriptors and up to 7 MB.",
+            description="Sessions at once; each takes three descriptors and up to 7 MB.",
         ),
     ] = 100
     idle_timeout: Annotated[
@@ -140,6 +140,48 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "more throughput; smaller: less delay for the others.",
         ),
     ] = 128 * 1024
+    max_viewer_bytes: Annotated[
+        int,
+        Meta(
+            ge=4096,
+            description="Output that waits for a viewer who reads slowly, before it is dropped and "
+            "replaced by a fresh screen: bounds memory, and how far behind a viewer can be.",
+        ),
+    ] = 256 * 1024
+    shell_integration: Annotated[
+        bool,
+        Meta(
+            description="Start bash, zsh and fish so that they mark prompts and commands; without "
+            "it ends of commands are known by a wrapper around each.",
+        ),
+    ] = True
+    send_quiet: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Seconds of silence after which `send` returns where no mark can come.",
+        ),
+    ] = 0.15
+    run_memory_bytes: Annotated[
+        int,
+        Meta(
+            ge=4096,
+            description="Output of a run kept in memory, half of it from its beginning, half from "
+            "its end; all of a longer one goes to disk.",
+        ),
+    ] = 512 * 1024
+    max_run_bytes: Annotated[
+        int,
+        Meta(ge=0, description="Output of one run kept on disk; what is more is counted and lost."),
+    ] = 256 * 1024 * 1024
+    max_runs_bytes: Annotated[
+        int,
+        Meta(ge=0, description="Output of all runs kept on disk; the oldest go first."),
+    ] = 1024 * 1024 * 1024
+    max_runs: Annotated[
+        int,
+        Meta(ge=1, description="Runs remembered by their run_id; the oldest go first."),
+    ] = 1000
     kill_grace: Annotated[
         float,
         Meta(ge=0, description="Seconds between the hangup and the kill when a session is ended."),
@@ -197,7 +239,7 @@ def _from_file(path: str) -> dict[str, Any]:
             tables = tomllib.load(file)
     except FileNotFoundError:
         return {}
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"cannot read {path}: {error}") from error
     found: dict[str, Any] = {}
     for name, value in tables.items():
