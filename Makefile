@@ -41,7 +41,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.dev
-	@for script in engine roundtrip throughput startup idle; do \
+	@for script in engine roundtrip runs throughput startup idle; do \
 		echo "== bench/$$script.py"; $(BIN)/python bench/$$script.py || exit 1; done
 
 # uv is used when it is there: the same environment, in seconds instead of a minute.

@@ -16,7 +16,8 @@ def scratch_environment(**settings: object) -> Iterator[dict[str, str]]:
     """An environment with an empty home; a daemon on demand in it ends with its last client."""
     with tempfile.TemporaryDirectory(prefix="nacre-bench-") as home:
         env = {key: value for key, value in os.environ.items() if not key.startswith("NACRE_")}
-        env.update(NACRE_HOME=home, NACRE_PORT="0", NACRE_GRACE="0", PYTHONPATH=SOURCE)
+        # An empty HOME: a user's own prompt commands would be measured else.
+        env.update(HOME=home, NACRE_HOME=home, NACRE_PORT="0", NACRE_GRACE="0", PYTHONPATH=SOURCE)
         env.update({f"NACRE_{name.upper()}": str(value) for name, value in settings.items()})
         yield env
 

@@ -11,9 +11,9 @@ from typing import Any
 class StdioClient:
     """Speaks to `nacre mcp` in the handshake era."""
 
-    def __init__(self, env: dict[str, str]) -> None:
+    def __init__(self, env: dict[str, str], *options: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "nacre", "mcp"],
+            [sys.executable, "-m", "nacre", "mcp", *options],
             env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

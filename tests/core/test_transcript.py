@@ -32,7 +32,7 @@ def test_lines_as_read(data: bytes, lines: list[str]) -> None:
     assert render(data, 80) == lines
 
 
-TEXT = st.text(alphabet="ab \té世\n", max_size=400)
+TEXT = st.text(alphabet="ab \té世\n", max_size=100)
 
 
 @given(TEXT)
@@ -51,6 +51,26 @@ def test_a_stream_in_parts_is_the_same_text() -> None:
     assert [line for part in parts for line in part] == [
         f"line {number} bold" for number in range(50_000)
     ]
+
+
+@pytest.mark.parametrize("size", [8000, 1 << 22])
+def test_lines_of_several_rows_are_whole_wherever_they_are_taken_out(size: int) -> None:
+    lines = [f"{number:06d} {'x y' * 64}." for number in range(20_000)]
+    data = "\r\n".join(lines).encode()
+    chunks = [data[at : at + size] for at in range(0, len(data), size)]
+    assert [line for part in render_stream(chunks, 80) for line in part] == lines
+
+
+def test_no_line_is_lost_in_a_large_chunk_of_short_ones() -> None:
+    data = "\r\n".join(str(number) for number in range(200_000)).encode()
+    got = [line for part in render_stream([data], 80) for line in part]
+    assert got == [str(number) for number in range(200_000)]
+
+
+def test_one_endless_line_is_all_there() -> None:
+    data = b"0123456789" * 400_000
+    got = [line for part in render_stream([data], 80) for line in part]
+    assert "".join(got).encode() == data
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])

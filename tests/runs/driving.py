@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runs.corpus import Case, Keys, Page, Resize, Run, Screen, Step, Wait
-from services.living import CALLER, PATIENCE, until
 
 from nacre.config import Settings
 from nacre.core.operations import CreateSession, ReadRun, WaitFor
@@ -24,6 +22,9 @@ from nacre.core.operations import Run as RunRequest
 from nacre.core.results import RunOutcome
 from nacre.services.build import Services, build_services
 from nacre.services.session import Session
+
+from runs.corpus import Case, Keys, Page, Resize, Run, Screen, Step, Wait
+from services.living import CALLER, PATIENCE, until
 
 NATIVE = ("bash", "zsh", "fish")
 
@@ -152,14 +153,14 @@ class Drive:
         got = self.last = await self.run(self.fill(step.command), step.timeout_ms, **more)
         context = step.context or ("native" if self.shell in NATIVE else "wrapped")
         refused = step.status in ("busy", "error")
-        wanted = {
+        wanted: dict[str, object] = {
             "status": step.status,
             "exit_code": step.code,
             "ended_by": None if refused else step.ended_by,
             "context": None if refused else context,
             "asks": step.asks,
         }
-        shown = {
+        shown: dict[str, object] = {
             "status": got.status,
             "exit_code": got.exit_code,
             "ended_by": got.ended_by,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from runs.corpus import CORPUS, Case
 from runs.driving import PYTHON, Drive, at_work, open_shell, ssh_server
 

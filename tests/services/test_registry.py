@@ -9,7 +9,7 @@ import pytest
 from nacre.core.operations import DismissSession, ListSessions, ManageSession
 from nacre.errors import InvalidInput, LimitReached, SessionExists, SessionNotFound
 from nacre.services.build import Services
-from nacre.services.session import Identity
+from nacre.services.host import Identity
 from ranges import own_ports
 
 from services.living import CALLER, ended, living, start

@@ -65,7 +65,7 @@ class MarkScanner:
         if _BEGIN not in data:
             keep = _unfinished(data)
             if not keep:
-                return [data]
+                return [data] if data else []
             self._held = data[-keep:]
             return [data[:-keep]] if keep < len(data) else []
         pieces: list[bytes | Mark] = []

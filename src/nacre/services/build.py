@@ -35,11 +35,11 @@ from nacre.core.operations import (
 from nacre.services.commands import Commands
 from nacre.services.dispatch import Dispatch, Handler
 from nacre.services.engine import Engine
+from nacre.services.host import Host
 from nacre.services.janitor import Janitor
 from nacre.services.ports import PortPool
 from nacre.services.registry import Registry
 from nacre.services.runs import Runs
-from nacre.services.session import Host
 from nacre.services.sessions import Sessions
 from nacre.services.talking import Talking
 from nacre.services.turns import Turns

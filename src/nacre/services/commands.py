@@ -14,9 +14,10 @@ from nacre.core.quiesce import Quiesce
 from nacre.core.results import CommandOutcome, Quiesced, Screen
 from nacre.core.state import State
 from nacre.errors import Failed, InvalidInput
+from nacre.services.host import Host
 from nacre.services.input import input_bytes
 from nacre.services.registry import Registry
-from nacre.services.session import Host, Session
+from nacre.services.session import Session
 from nacre.services.settling import settle, waits_for_somebody
 from nacre.services.states import look
 from nacre.services.views import position, text_since, view_screen

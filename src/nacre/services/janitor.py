@@ -7,8 +7,9 @@ import asyncio
 import logging
 from contextlib import suppress
 
+from nacre.services.host import Host
 from nacre.services.registry import Registry
-from nacre.services.session import Host, Session
+from nacre.services.session import Session
 
 _log = logging.getLogger("nacre.janitor")
 

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 
 from nacre.config import Settings
 from nacre.errors import InvalidInput, LimitReached, SessionExists, SessionNotFound
+from nacre.services.host import Identity
 from nacre.services.names import check_name, name_from_folder
 from nacre.services.ports import PortPool
-from nacre.services.session import Identity, Session
+from nacre.services.session import Session
 
 Reference = str | int
 

@@ -24,9 +24,10 @@ from nacre.core.state import State, asks_for_line
 from nacre.core.veil import Veil
 from nacre.core.wrapper import SHORT_LINE, ShellKind, report, wrap, wrap_long
 from nacre.errors import InvalidInput
+from nacre.services.host import Host
 from nacre.services.registry import Registry
 from nacre.services.run import Run
-from nacre.services.session import Host, Session
+from nacre.services.session import Session
 from nacre.services.settling import LOOKS, settle, waits_for_somebody
 from nacre.services.spool import Spool
 from nacre.services.states import line_before_cursor, look
@@ -310,11 +311,11 @@ class Runs:
             # Key by key it would need seconds; zsh takes pastes a little after its prompt's mark.
             soon = self._host.loop.time() + _PASTE_MODE
             await settle(session, lambda: session.terminal.modes().bracketed_paste, soon)
-        session.write(session.terminal.encode_paste(line) + b"\r")
+        session.write(_pasted(session, line))
 
     async def _write_parts(self, session: Session, run: Run, command: str, kind: ShellKind) -> None:
         head, parts = wrap_long(command, kind, run.nonce)
-        session.write(session.terminal.encode_paste(head) + b"\r")
+        session.write(_pasted(session, head))
         until = self._host.loop.time() + _START_MARK
         await settle(session, lambda: run.reads_parts or run.started_by_mark, until, asks=_never)
         for part in parts:
@@ -394,7 +395,7 @@ class Runs:
             return
         run.recording = False
         session.veil = Veil(run.nonce, _ERASE_LINE, "E")
-        session.write(session.terminal.encode_paste(report(run.kind, run.nonce)) + b"\r")
+        session.write(_pasted(session, report(run.kind, run.nonce)))
         until = self._host.loop.time() + _START_MARK
         await settle(session, lambda: run.done or run.elsewhere, until, asks=_never)
         session.lift_veil()
@@ -501,6 +502,11 @@ class Runs:
         if request.timeout_ms > self._host.settings.max_wait * 1000:
             raise InvalidInput("timeout_ms is over the setting max_wait; wait again by run_id")
         return command
+
+
+def _pasted(session: Session, line: str) -> bytes:
+    """A wrapper as input. Its leading blank keeps it out of histories: fish drops a pasted one."""
+    return b" " + session.terminal.encode_paste(line.removeprefix(" ")) + b"\r"
 
 
 def _never(state: State) -> bool:

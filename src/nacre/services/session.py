@@ -15,17 +15,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from signal import SIGINT
 
-from nacre.config import Settings
 from nacre.core.marks import Mark, MarkScanner, Prompting
 from nacre.core.screen import Cursor
 from nacre.core.state import State
 from nacre.core.veil import Veil
 from nacre.errors import Failed, LimitReached, SessionExited
 from nacre.services.endings import end_trees
-from nacre.services.engine import Engine
+from nacre.services.host import Host, Identity
 from nacre.services.input import InputQueue
 from nacre.services.launch import Launch
-from nacre.services.turns import Turns
 from nacre.services.viewers import Viewers
 from nacre.system.exits import Ending, watch_exit
 from nacre.system.foreground import Facts, sample
@@ -39,33 +37,6 @@ _INTERRUPT = b"\x03"  # Ctrl+C
 
 # What a terminal may still hold when its child has ended (12 to 22 KB were measured), with room.
 _LEFT_OVER = 256 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """What a session needs from the daemon around it."""
-
-    loop: asyncio.AbstractEventLoop
-    settings: Settings
-    engine: Engine
-    turns: Turns
-    descriptor_limit: int
-    runtime: str | None = None  # a private folder; without one no shell is integrated
-    when_ended: list[Callable[[], None]] = field(default_factory=list)
-
-    def budget(self, max_chars: int | None) -> int:
-        """Return how many characters of text an answer may have."""
-        return max_chars if max_chars is not None else self.settings.max_result_chars
-
-
-@dataclass(slots=True)
-class Identity:
-    name: str
-    id: str
-    port: int
-    named: bool  # somebody chose the name
-    keep: bool
-    tags: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

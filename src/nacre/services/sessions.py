@@ -37,10 +37,11 @@ from nacre.core.results import (
 )
 from nacre.errors import Internal, InvalidInput
 from nacre.services.endings import end_trees
+from nacre.services.host import Host
 from nacre.services.input import input_bytes
 from nacre.services.launch import installed_shells, plan_launch
 from nacre.services.registry import Registry
-from nacre.services.session import Host, Session
+from nacre.services.session import Session
 from nacre.services.states import look
 from nacre.services.views import (
     view_details,

@@ -10,8 +10,9 @@ from nacre.core.operations import Send, SendKey
 from nacre.core.results import Pressed, Sent
 from nacre.core.state import State
 from nacre.errors import InvalidInput
+from nacre.services.host import Host
 from nacre.services.registry import Registry
-from nacre.services.session import Host, Session
+from nacre.services.session import Session
 from nacre.services.settling import LOOKS, settle, waits_for_somebody
 from nacre.services.views import position, text_since
 

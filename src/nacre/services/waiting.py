@@ -13,9 +13,10 @@ from nacre.core.caller import Caller
 from nacre.core.operations import WaitFor
 from nacre.core.results import WaitOutcome
 from nacre.errors import InvalidInput
+from nacre.services.host import Host
 from nacre.services.registry import Registry
 from nacre.services.runs import Runs
-from nacre.services.session import Host, Session
+from nacre.services.session import Session
 from nacre.services.settling import LOOKS
 from nacre.services.states import look
 from nacre.services.views import NOWHERE, position

@@ -51,6 +51,11 @@ if [[ -o interactive && -n "$__nacre_nonce" ]]; then
         builtin printf '\e]133;C;n=%s\a' "$__nacre_nonce"
     }
 
+    # Our own lines begin with a blank, which zsh heeds only if it is told to.
+    __nacre_addhistory() {
+        [[ "$1" != ' _nacre_s='* ]]
+    }
+
     # At the first prompt functions of the user's may come after ours and rebuild it without marks:
     # there the line editor says that the prompt is drawn.
     __nacre_line_init() {
@@ -65,12 +70,13 @@ if [[ -o interactive && -n "$__nacre_nonce" ]]; then
         add-zle-hook-widget line-init __nacre_line_init 2>/dev/null
         precmd_functions=(__nacre_precmd ${precmd_functions:#__nacre_install} __nacre_wrap)
         preexec_functions=(${preexec_functions[@]} __nacre_preexec)
+        zshaddhistory_functions=(${zshaddhistory_functions[@]} __nacre_addhistory)
         # The hooks are in place for this very prompt too.
         __nacre_began=
         __nacre_precmd
         __nacre_wrap
         return $code
     }
-    typeset -ga precmd_functions preexec_functions
+    typeset -ga precmd_functions preexec_functions zshaddhistory_functions
     precmd_functions+=(__nacre_install)
 fi

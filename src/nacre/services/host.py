@@ -1,0 +1,36 @@
+"""What surrounds a session: the daemon's side of it, and what it is called."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from nacre.config import Settings
+from nacre.services.engine import Engine
+from nacre.services.turns import Turns
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a session needs from the daemon around it."""
+
+    loop: asyncio.AbstractEventLoop
+    settings: Settings
+    engine: Engine
+    turns: Turns
+    descriptor_limit: int
+    runtime: str | None = None  # a private folder; without one no shell is integrated
+    when_ended: list[Callable[[], None]] = field(default_factory=list)
+
+    def budget(self, max_chars: int | None) -> int:
+        """Return how many characters of text an answer may have."""
+        return max_chars if max_chars is not None else self.settings.max_result_chars
+
+
+@dataclass(slots=True)
+class Identity:
+    name: str
+    id: str
+    port: int
+    named: bool  # somebody chose the name
+    keep: bool
+    tags: tuple[str, ...] = ()
