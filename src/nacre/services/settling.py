@@ -35,6 +35,7 @@ async def settle(
     """Return why the wait is over; the state when that is known by looking."""
     loop = asyncio.get_running_loop()
     looks = agreeing = 0
+    looked = float("-inf")
     before: State | None = None
     generation = session.generation
     while True:
@@ -48,7 +49,13 @@ async def settle(
         if session.generation != generation:
             generation, looks, agreeing, before = session.generation, 0, 0, None
         next_look = max(session.last_output, session.last_input) + _silence(looks, looks_at)
+        # A loop that was held up would look twice at one moment: these looks agree on nothing.
+        next_look = max(next_look, looked + looks_at[min(looks, len(looks_at) - 1)])
         if now >= next_look:
+            looked = now
+            await read_on()
+            if done() or session.generation != generation:
+                continue
             looks += 1
             state = look(session)
             same = before is not None and (before.state, before.asks) == (state.state, state.asks)
@@ -58,6 +65,12 @@ async def settle(
                 return "needs_input", state
             continue
         await session.next_change(min(next_look, deadline), output=True)
+
+
+async def read_on() -> None:
+    """Let the loop read what is printed already: the kernel's answer is newer than the screen."""
+    for _ in range(2):
+        await asyncio.sleep(0)
 
 
 def _silence(looks: int, looks_at: tuple[float, ...]) -> float:
