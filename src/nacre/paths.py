@@ -76,7 +76,7 @@ class SocketAddress:
     """A Unix socket's address that fits into sun_path, however deep the folder lies.
 
     Use it as a context manager: on Linux a long path goes through /proc/self/fd, whose descriptor
-    must stay open until bind or connect has returned.
+    must stay open until bind or connect has returned, or for as long as the address is looked up.
     """
 
     def __init__(self, path: str) -> None:

@@ -1,6 +1,6 @@
 """A capture keeps head and tail, counts the rest, and does not grow."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nacre.core.capture import Capture
@@ -32,6 +32,7 @@ def test_one_endless_line_has_no_line_to_cut_at() -> None:
     assert (head, tail, between) == (b"", b"x" * 10, 0)
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(st.binary(max_size=40)), st.integers(1, 30), st.integers(1, 30))
 def test_parts_do_not_depend_on_how_it_came(parts: list[bytes], head: int, tail: int) -> None:
     whole = b"".join(parts)

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nacre.core.marks import Mark, MarkScanner, Prompting
@@ -65,17 +65,20 @@ def test_a_stream_byte_by_byte() -> None:
     assert scanned([bytes([byte]) for byte in STREAM]) == PIECES
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(st.integers(0, len(STREAM)), max_size=12))
 def test_a_stream_cut_anywhere(cuts: list[int]) -> None:
     at = [0, *sorted(cuts), len(STREAM)]
     assert scanned([STREAM[a:b] for a, b in itertools.pairwise(at)]) == PIECES
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.binary(max_size=300), st.integers(0, 300))
 def test_bytes_without_marks_pass_unchanged(data: bytes, cut: int) -> None:
     assert scanned([data[:cut], data[cut:]]) == ([data] if data else [])
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(st.sampled_from([b"\x1b", b"]133;", b"D;n=", b"\a", b"x", mark("C"), b"\x1b\\"])))
 def test_fragments_lose_no_byte(parts: list[bytes]) -> None:
     found = scanned(parts)

@@ -1,7 +1,7 @@
 """The veil hides the echo and nothing that the terminal must know."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nacre.core.marks import Mark
@@ -83,6 +83,7 @@ def test_more_than_an_echo_is_output() -> None:
     assert veil.lifted
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(st.binary(max_size=50)))
 def test_without_the_mark_nothing_is_lost(pieces: list[bytes]) -> None:
     veil = Veil("n1", b"x")

@@ -155,10 +155,9 @@ class Runs:
         return self._reading(session, state)
 
     def _ended_at(self, session: Session) -> float | None:
-        """When the last run ended, if no other is under way: a prompt follows it at once."""
-        stack = self._stacks.get(session.identity.id)
+        """When the last run ended, if it has: a prompt follows it at once."""
         run = self._last.get(session.identity.id)
-        return run.ended if run is not None and not (stack and not stack[-1].done) else None
+        return run.ended if run is not None else None
 
     def _reading(self, session: Session, state: State) -> State:
         """Tell the `read` of a wrapped command from the prompt: dash reads both alike."""

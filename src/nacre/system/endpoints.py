@@ -58,8 +58,8 @@ def listen_local(path: str) -> socket.socket:
     with suppress(FileNotFoundError):
         os.unlink(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    with SocketAddress(path) as address:
-        listener.bind(address)
+    # Entered for good: from Python 3.13 on the loop looks the bound path up again, later.
+    listener.bind(SocketAddress(path).__enter__())
     os.chmod(path, 0o600)
     listener.listen(_BACKLOG)
     listener.setblocking(False)
