@@ -128,9 +128,12 @@ def test_killed_session_ages_out_too() -> None:
             session = await start(services, "sleep", args=["1000"], name="dev")
             await services.sessions.manage(CALLER, ManageSession(session="dev", action="kill"))
             assert is_known(services, session)
+            forgotten: list[str] = []
+            services.host.when_forgotten.append(forgotten.append)
             await advance(101)
             await services.janitor.sweep()
             assert not is_known(services, session)
+            assert forgotten == [session.identity.id]
 
     with_clock(test)
 

@@ -110,6 +110,7 @@ def build_services(
     sessions = Sessions(registry, host, home, runs.is_locked)
     janitor = Janitor(registry, host)
     host.when_ended.append(janitor.session_ended)
+    host.when_forgotten.append(runs.forget_session)
     return Services(
         registry=registry,
         ports=ports,

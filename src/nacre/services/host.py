@@ -20,6 +20,7 @@ class Host:
     descriptor_limit: int
     runtime: str | None = None  # a private folder; without one no shell is integrated
     when_ended: list[Callable[[], None]] = field(default_factory=list)
+    when_forgotten: list[Callable[[str], None]] = field(default_factory=list)  # with the id
 
     def budget(self, max_chars: int | None) -> int:
         """Return how many characters of text an answer may have."""

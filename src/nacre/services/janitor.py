@@ -82,6 +82,8 @@ class Janitor:
     async def _forget(self, session: Session) -> None:
         self._registry.forget(session)
         await session.end()  # what it left in the background goes with it
+        for call in self._host.when_forgotten:
+            call(session.identity.id)
         session.close()
 
 

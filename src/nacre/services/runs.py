@@ -69,6 +69,11 @@ class Runs:
         finally:
             self._locked.discard(session.identity.id)
 
+    def forget_session(self, identifier: str) -> None:
+        self._stacks.pop(identifier, None)
+        self._last.pop(identifier, None)
+        self._sender.forget_session(identifier)
+
     def is_locked(self, session: Session) -> bool:
         return session.identity.id in self._locked
 

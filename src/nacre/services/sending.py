@@ -34,6 +34,9 @@ class Sender:
         self._host = host
         self._kinds: dict[tuple[str, int], ShellKind] = {}  # by session id and foreground process
 
+    def forget_session(self, identifier: str) -> None:
+        self._kinds = {key: kind for key, kind in self._kinds.items() if key[0] != identifier}
+
     async def native(self, session: Session, run: Run, command: str) -> None:
         if self._line_may_be_typed(session, run):
             session.write(_KILL_LINE)
