@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,8 +69,6 @@ IFS= read -r -d R _
 {tmux} wait-for -S "$2"
 exec cat >/dev/null
 """
-
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 
 class Tmux:

@@ -99,7 +99,10 @@ def run_bridge(paths: Paths, toolsets: str | None, prefix: str | None) -> int:
 def _first_line(connection: socket.socket) -> bytes:
     head = b""
     while b"\n" not in head:
-        part = connection.recv(_CHUNK)
+        try:
+            part = connection.recv(_CHUNK)
+        except ConnectionError:  # it died while it was loading
+            part = b""
         if not part:
             break
         head += part

@@ -2,12 +2,17 @@
 
 Rendered through an engine of its own: progress bars collapse to their last state, colours go, and
 lines that the terminal's width wrapped are whole again.
+
+Rule: the engine is loaded when there is something to render, not with this module: a daemon that
+was just started answers its first client before it loads the engine.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from nacre.core.terminal import Terminal
+if TYPE_CHECKING:
+    from nacre.core.terminal import Terminal
 
 _ROWS = 24
 _KEPT = 200_000  # lines; more never fit into what is rendered at once
@@ -28,6 +33,8 @@ def render(data: bytes, cols: int) -> list[str]:
     if _PLAIN.match(data) and (b"\t" not in data or data.isascii()):
         text = data.decode(errors="replace").replace("\r\n", "\n").expandtabs()
         return _trimmed([line.rstrip(" ") for line in text.split("\n")])
+    from nacre.core.terminal import Terminal
+
     terminal = Terminal(_ROWS, cols, scrollback=_KEPT)
     try:
         terminal.feed(data)
@@ -38,6 +45,8 @@ def render(data: bytes, cols: int) -> list[str]:
 
 def render_stream(chunks: Iterable[bytes], cols: int) -> Iterator[list[str]]:
     """Render an output of any length in parts, in bounded memory."""
+    from nacre.core.terminal import Terminal
+
     terminal = Terminal(_ROWS, cols, scrollback=2 * _HARVEST)
     begun = ""  # a line that was taken out in part: the rest of it is still on the screen
     try:
@@ -59,7 +68,7 @@ def _slices(chunks: Iterable[bytes]) -> Iterator[bytes]:
             yield chunk[at : at + _SLICE]
 
 
-def _harvest(terminal: Terminal, begun: str) -> tuple[list[str], str]:
+def _harvest(terminal: "Terminal", begun: str) -> tuple[list[str], str]:
     """Take the scrollback out of the engine; return its lines, and the one that goes on below."""
     lines = terminal.unwrapped_scrollback()
     goes_on = terminal.unwrapped_lines()[len(lines) - 1] != lines[-1]
