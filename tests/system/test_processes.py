@@ -61,6 +61,14 @@ def test_member_is_found(way: str) -> None:
         assert {leader, member} <= find_members([Tree(leader, "feed")])
 
 
+def test_member_is_found_while_it_executes_one_program_after_the_other() -> None:
+    again = 'exec "$0" -c "$1" "$0" "$1"'
+    script = f"(setsid sh -c 'echo $$; exec \"$0\" -c \"$1\" \"$0\" \"$1\"' /bin/sh '{again}' &)"
+    with started(script) as (leader, member):
+        for _ in range(300):
+            assert {leader, member} <= find_members([Tree(leader, "feed")])
+
+
 def test_members_are_found_by_their_cookie_once_the_leader_is_reaped() -> None:
     with started(WAYS["a double-forked one in its own session"]) as (leader, member):
         os.kill(leader, signal.SIGKILL)

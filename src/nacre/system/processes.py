@@ -13,11 +13,17 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 COOKIE = "NACRE_SESSION_COOKIE"
 _COOKIE = re.compile(rb"(?:^|\0)" + COOKIE.encode() + rb"=([0-9a-f]+)")
+
+# Between its old memory and its new one, a process that calls exec shows no environment for some
+# ten microseconds, longer when it waits for a processor. No event tells when it has one.
+_EXEC_PAUSE = 0.0005  # seconds
+_EXEC_LOOKS = 40
 
 
 class _Process(NamedTuple):
@@ -129,10 +135,29 @@ def _ps_table() -> list[_Process]:
 
 
 def _cookie_of(pid: int) -> bytes | None:
+    """Return the cookie; one that executes a program just now is looked at again."""
+    environment, sure = b"", 0
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            environment = file.read()
+        for _ in range(_EXEC_LOOKS):
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                environment = file.read()
+            if environment:
+                break
+            size, start, end = _memory(pid)
+            # One by one the kernel fills in the ends: equal for a moment is not empty yet.
+            sure = sure + 1 if start == end != b"0" else 0
+            if size == b"0" or sure == 2:  # a kernel thread, or nothing in it
+                break
+            time.sleep(_EXEC_PAUSE)
     except OSError:
         return None
     found = _COOKIE.search(environment)
     return found.group(1) if found else None
+
+
+def _memory(pid: int) -> tuple[bytes, bytes, bytes]:
+    """Return its size, and where its environment starts and ends (proc(5): stat)."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        stat = file.read()
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    return fields[20], fields[47], fields[48]
