@@ -63,7 +63,7 @@ def test_member_is_found(way: str) -> None:
 
 def test_member_is_found_while_it_executes_one_program_after_the_other() -> None:
     again = 'exec "$0" -c "$1" "$0" "$1"'
-    script = f"(setsid sh -c 'echo $$; exec \"$0\" -c \"$1\" \"$0\" \"$1\"' /bin/sh '{again}' &)"
+    script = f'(setsid sh -c \'echo $$; exec "$0" -c "$1" "$0" "$1"\' /bin/sh \'{again}\' &)'
     with started(script) as (leader, member):
         for _ in range(300):
             assert {leader, member} <= find_members([Tree(leader, "feed")])
