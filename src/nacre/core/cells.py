@@ -6,13 +6,13 @@ Rule 2: equal screens give equal lines: neighbouring runs of one style are one s
 blanks of the default style are left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import compress, groupby
 from typing import Any, NamedTuple, Protocol
 
 from nacre.core.ghostty import CellLayout
-from nacre.core.screen import COLOR_NAMES, Line, Rgb, Span
+from nacre.core.screen import COLOR_NAMES, CellRun, Line, Rgb, Span
 
 CELL_BYTES = 8
 _LANE = 8 * CELL_BYTES
@@ -103,24 +103,42 @@ class CellDecoder:
 
     def _mixed(self, raw: bytes, row: int, masks: _Masks, detail: RowDetail) -> Line:
         """Decode a row with wide characters, clusters, links or cells that are only background."""
+        line: list[Span] = []
+        last: tuple[Style, str | None] | None = None
+        for _start, cells, style, link in self._parts(raw, row, masks, detail):
+            part = cells if isinstance(cells, str) else "".join(cells)
+            if not part:  # spacers alone
+                continue
+            if (style, link) == last:
+                part = line.pop().text + part
+            line.append(_styled(part, style, link))
+            last = (style, link)
+        return _trimmed(line)
+
+    def runs(self, raw: bytes, detail: RowDetail) -> tuple[CellRun, ...]:
+        """Decode a row for whoever must know the column of everything in it."""
+        masks = self._masks_by_width.get(len(raw)) or self._masks(len(raw))
+        row = int.from_bytes(raw, "little")
+        if not row & masks.visible:
+            return ()
+        return tuple(
+            CellRun(start, tuple(cells), _styled("".join(cells), style, link))
+            for start, cells, style, link in self._parts(raw, row, masks, detail)
+        )
+
+    def _parts(
+        self, raw: bytes, row: int, masks: _Masks, detail: RowDetail
+    ) -> Iterator[tuple[int, Sequence[str], Style, str | None]]:
+        """Part a row by style: where a part begins, what its cells show, style and link."""
         background = row & masks.background
         # Every lane's background bit, widened to a mask over the lane's content: no lane borrows
         # from the next, for the subtrahend is the smaller one in each.
         low, high = self._content_span
         colors = (background << high) - (background << low)
         text = self._text(row & masks.codepoint & ~colors, len(raw))
-        chars = self._chars(text, row, background, masks, detail)
-        line: list[Span] = []
-        last: tuple[Style, str | None] | None = None
+        chars = self._chars(text, row, background, masks, detail) or text
         for start, end, style, link in self._runs(raw, row & (masks.run | colors), masks, detail):
-            part = text[start:end] if chars is None else "".join(chars[start:end])
-            if not part:  # spacers alone
-                continue
-            if (style, link) == last:
-                part = line.pop().text + part
-            line.append(Span(part, *style) if link is None else _linked(part, style, link))
-            last = (style, link)
-        return _trimmed(line)
+            yield start, chars[start:end], style, link
 
     def _chars(
         self, text: str, row: int, background: int, masks: _Masks, detail: RowDetail
@@ -227,7 +245,9 @@ def _links(start: int, end: int, detail: RowDetail) -> Iterator[tuple[int, int, 
         at = after
 
 
-def _linked(text: str, style: Style, link: str) -> Span:
+def _styled(text: str, style: Style, link: str | None) -> Span:
+    if link is None:
+        return Span(text, *style)
     fields: tuple[Any, ...] = (text, *style, *_DEFAULTS[len(style) :], link)
     return Span(*fields)
 

@@ -5,9 +5,11 @@ update takes the changes away, so that a second render state would silently go s
 Rule 2: a decoded row is kept until the engine calls it dirty.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from nacre.core.cells import CELL_BYTES, CellDecoder, Style, palette_color
+from nacre.core.drawing import Colors, Ink
 from nacre.core.ghostty import (
     NULL,
     OUT_OF_SPACE,
@@ -22,7 +24,16 @@ from nacre.core.ghostty import (
 )
 from nacre.core.grid import ACTIVE, SCREEN, Grid
 from nacre.core.plain import PlainText
-from nacre.core.screen import Color, Cursor, CursorShape, Line, Rgb, Span, UnderlineStyle
+from nacre.core.screen import (
+    CellRun,
+    Color,
+    Cursor,
+    CursorShape,
+    Line,
+    Rgb,
+    Span,
+    UnderlineStyle,
+)
 
 # Rows of a scrollback read that are rendered at once: bounds the native copy, and an overscan is
 # sixteen bits wide.
@@ -39,6 +50,7 @@ _SHAPES: dict[int, CursorShape] = {
 }
 
 _CURSOR = lib.GHOSTTY_RENDER_STATE_DATA_CURSOR
+_COLORS = lib.GHOSTTY_RENDER_STATE_DATA_COLORS
 _ROW_ITERATOR = lib.GHOSTTY_RENDER_STATE_DATA_ROW_ITERATOR
 _CELLS = lib.GHOSTTY_RENDER_STATE_ROW_DATA_CELLS
 _CELLS_RAW = lib.GHOSTTY_RENDER_STATE_ROW_DATA_CELLS_RAW
@@ -49,6 +61,8 @@ _next_row = lib.ghostty_render_state_row_iterator_next
 _next_dirty_row = lib.ghostty_render_state_row_iterator_next_dirty
 _select_cell = lib.ghostty_render_state_row_cells_select
 _cell_get = lib.ghostty_render_state_row_cells_get
+
+RowT = TypeVar("RowT")
 
 
 class Rendering:
@@ -101,7 +115,24 @@ class Rendering:
         y: int = self._find_cursor().viewport_y
         shown = "".join([span.text for span in self._lines[y]]).rstrip(" ")
         if shown != self._plain.lines(ACTIVE, y, 1, cols)[0]:
-            [self._lines[y]] = self._read_afresh(ACTIVE, y, 1, skipped=y)
+            [self._lines[y]] = self._read_afresh(self._row.line, ACTIVE, y, 1, skipped=y)
+
+    def cells(self, rows: int) -> list[tuple[CellRun, ...]]:
+        """Decode the screen with the column of everything in it."""
+        self._update()
+        return self._read_afresh(self._row.runs, ACTIVE, 0, rows)
+
+    def colors(self) -> Colors:
+        """Tell the colours as the program may have changed them (OSC 4, 10, 11, 12, DECSCNM)."""
+        self._update()
+        colors = sized("GhosttyRenderStateColors")
+        check(lib.ghostty_render_state_get(self._state, _COLORS, colors), "tell its colours")
+        return Colors(
+            foreground=_ink(colors.foreground),
+            background=_ink(colors.background),
+            cursor=_ink(colors.cursor) if colors.cursor_has_value else None,
+            palette=tuple(map(_ink, colors.palette)),
+        )
 
     def _update(self) -> None:
         result = lib.ghostty_render_state_update(self._state, self._handle)
@@ -113,11 +144,13 @@ class Rendering:
         # The live state takes its changes first, or they would go to the passing one below.
         self._update()
         try:
+            read = self._row.line
             lines: list[Line] = []
             for start in range(first, first + count, _PIECE):
                 piece = min(_PIECE, first + count - start)
                 self._grid.scroll_to(start)
-                lines += self._read_afresh(SCREEN, start, piece, below=max(0, piece - rows))
+                below = max(0, piece - rows)
+                lines += self._read_afresh(read, SCREEN, start, piece, below=below)
             return lines
         finally:
             # The engine remembers the viewport's last place. Should that be a blank row, a later
@@ -125,8 +158,15 @@ class Rendering:
             self._grid.scroll_to(None)
 
     def _read_afresh(
-        self, tag: int, first: int, count: int, *, skipped: int = 0, below: int = 0
-    ) -> list[Line]:
+        self,
+        read: Callable[[Any, int, int], RowT],
+        tag: int,
+        first: int,
+        count: int,
+        *,
+        skipped: int = 0,
+        below: int = 0,
+    ) -> list[RowT]:
         """Decode rows of the viewport, and `below` it, with a render state that then is freed.
 
         The first one read comes after `skipped` rows, and is `first` in the coordinates of `tag`.
@@ -141,7 +181,6 @@ class Rendering:
             iterator = self._iterator[0]
             for _row in range(skipped):
                 _next_row(iterator)
-            read = self._row.line
             span = range(first, first + count)
             return [read(iterator, tag, y) for y in span if _next_row(iterator)]
         finally:
@@ -174,6 +213,12 @@ class _Row:
         self._opened: Any = None
 
     def line(self, iterator: Any, tag: int, y: int) -> Line:
+        return self._decoder.line(self._read(iterator, tag, y), self)
+
+    def runs(self, iterator: Any, tag: int, y: int) -> tuple[CellRun, ...]:
+        return self._decoder.runs(self._read(iterator, tag, y), self)
+
+    def _read(self, iterator: Any, tag: int, y: int) -> bytes:
         self._iterator = iterator
         self._place = (tag, y)
         self._opened = None
@@ -181,7 +226,8 @@ class _Row:
         result = _row_get(iterator, _CELLS_RAW, raw)
         if result:
             check(result, "read a row")
-        return self._decoder.line(ffi.buffer(raw.ptr, raw.len * CELL_BYTES)[:], self)
+        cells: bytes = ffi.buffer(raw.ptr, raw.len * CELL_BYTES)[:]
+        return cells
 
     def _open(self) -> Any:
         check(_row_get(self._iterator, _CELLS, self._cells), "read a row")
@@ -263,3 +309,7 @@ def _color(color: Any) -> Color | None:
         rgb = color.value.rgb
         return Rgb(rgb.r, rgb.g, rgb.b)
     return None
+
+
+def _ink(color: Any) -> Ink:
+    return color.r, color.g, color.b

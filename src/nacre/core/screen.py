@@ -5,7 +5,7 @@ names are the wire's names, so that a snapshot is encoded as it is.
 Rule 2: rows and columns count from zero.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -67,6 +67,14 @@ class Span(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 Line = tuple[Span, ...]
+
+
+class CellRun(NamedTuple):
+    """Neighbouring cells of one style, cell by cell."""
+
+    col: int
+    cells: tuple[str, ...]  # what each shows; empty after a wide character
+    span: Span  # their text and style
 
 
 class Cursor(msgspec.Struct, frozen=True):

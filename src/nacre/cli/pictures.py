@@ -1,0 +1,86 @@
+"""The command that saves a picture of a session: screenshot."""
+
+import base64
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from itertools import count
+from typing import Any
+
+from nacre.cli.answers import add_json, harmless, print_json
+from nacre.cli.client import Client
+from nacre.cli.flags import add_flags
+from nacre.cli.sessions import add_session
+from nacre.core.operations import Screenshot
+
+_STANDARD_OUTPUT = "-"
+
+
+def add_screenshot(parser: ArgumentParser) -> None:
+    add_session(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Where to; '-' is standard output. Default: standard output, or in a terminal "
+        "SESSION.png in this folder.",
+    )
+    add_flags(parser, Screenshot, ("format", "scale"))
+    parser.add_argument("--no-cursor", action="store_true", help="Leave the cursor out.")
+    add_json(parser)
+    parser.set_defaults(run=run_screenshot)
+
+
+def run_screenshot(arguments: Namespace) -> int:
+    with Client.open() as client:
+        result = client.call(
+            "screenshot",
+            session=arguments.session,
+            format=_format(arguments),
+            scale=arguments.scale,
+            show_cursor=False if arguments.no_cursor else None,
+        )
+    if arguments.json and arguments.output is None:
+        print_json(result)
+        return 0
+    return _save(arguments, result)
+
+
+def _format(arguments: Namespace) -> str | None:
+    """Return what is asked for, else what the file's name ends with."""
+    given: str | None = arguments.format
+    if given is None and arguments.output and arguments.output.lower().endswith(".svg"):
+        return "svg"
+    return given
+
+
+def _save(arguments: Namespace, result: dict[str, Any]) -> int:
+    data = result.pop("data")
+    picture = base64.b64decode(data) if result["format"] == "png" else data.encode()
+    path = arguments.output
+    if path == _STANDARD_OUTPUT or (path is None and not sys.stdout.isatty()):
+        sys.stdout.buffer.write(picture)
+        return 0
+    if path is None:
+        path = _write_new(result["session"], result["format"], picture)
+    else:
+        with open(path, "wb") as file:
+            file.write(picture)
+    if arguments.json:
+        print_json({**result, "file": os.path.abspath(path)})
+    else:
+        print(harmless(path))
+    return 0
+
+
+def _write_new(name: str, suffix: str, picture: bytes) -> str:
+    """Write a file that was not there: dev.png, dev-2.png, dev-3.png …"""
+    for number in count(1):
+        path = f"{name}.{suffix}" if number == 1 else f"{name}-{number}.{suffix}"
+        try:
+            with open(path, "xb") as file:
+                file.write(picture)
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError("there is always a next number")
