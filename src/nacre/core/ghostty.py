@@ -23,9 +23,10 @@ _POINTERS = (
     *("GhosttyTerminal", "GhosttyTerminalScreen", "GhosttyTerminalModeConfig"),
     *("GhosttyTerminalCompressionResult", "GhosttyFormatter", "GhosttyFormatterTerminalOptions"),
     *("GhosttyRenderState", "GhosttyRenderStateRowIterator", "GhosttyRenderStateRowCells"),
-    *("GhosttyRenderStateCursor", "GhosttyRenderStateOverscan", "GhosttyKeyEncoder"),
-    *("GhosttyKeyEvent", "GhosttyPointS", "GhosttyPointCoordinate", "GhosttyGridRef"),
-    *("GhosttyTrackedGridRef", "GhosttySelection", "NacreScrollViewport"),
+    *("GhosttyRenderStateCursor", "GhosttyRenderStateColors", "GhosttyRenderStateOverscan"),
+    *("GhosttyKeyEncoder", "GhosttyKeyEvent", "GhosttyPointS", "GhosttyPointCoordinate"),
+    *("GhosttyGridRef", "GhosttyTrackedGridRef", "GhosttySelection", "NacreScrollViewport"),
+    *("GhosttySnapshotDecoder", "uint8_t *"),
 )
 _ARRAYS = ("char", "uint8_t", "GhosttyTerminalData", "void *")
 _CALLBACKS = ("GhosttyTerminalWritePtyFn", "GhosttyTerminalSizeFn")

@@ -40,7 +40,9 @@ _STRING_END = {
 
 
 class Passage:
-    def __init__(self) -> None:
+    def __init__(self, *, switches: bool = False) -> None:
+        """`switches`: the whole terminal is the viewer's, and what rule 3 is about passes too."""
+        self._switches = switches
         self._held = b""
         self._skipping: bool | None = None  # within a string that is left out; True: of an OSC
 
@@ -51,7 +53,7 @@ class Passage:
         elif self._held:
             data, self._held = self._held + data, b""
         data = self._hold_back(data)
-        if _ESC in data and _SWITCH.search(data):
+        if not self._switches and _ESC in data and _SWITCH.search(data):
             return None
         if _ESC in data or b"\x05" in data or b"\xc2" in data:
             return _LEFT_OUT.sub(b"", data)

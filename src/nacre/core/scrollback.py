@@ -16,11 +16,13 @@ Rule 4: erasing (CSI 3 J, RIS) is dropping: rows that stay keep their numbers, n
 Rule 5: a resize keeps the number of the row with the cursor. A reflow renumbers the rows above it;
 at a narrower width there may not be numbers enough before it, and then it gets a higher one.
 Rule 6: in the alternate screen the count stands still, and no row is kept above the screen.
+Rule 7: one that begins in the alternate screen (a snapshot) cannot track a row of the other one.
+Until that is shown nothing is dropped, and the oldest row keeps its number whatever happens.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from nacre.core.ghostty import NULL, Fields, lib, new, set_option
 from nacre.core.grid import Grid
@@ -46,8 +48,16 @@ _STEP = _PAGE_BYTES // 2
 _ROWS_MIN = 2_000  # kept in any case, or the allowance of a tiny scrollback would shred every feed
 
 
+class Count(NamedTuple):
+    """Where the numbering stands, to go on from there."""
+
+    evicted: int
+    dropped: int
+    kept: int = 0  # rows above the primary screen
+
+
 class Scrollback:
-    def __init__(self, handle: Any, grid: Grid, limit: int) -> None:
+    def __init__(self, handle: Any, grid: Grid, limit: int, begin: Count | None = None) -> None:
         self._handle = handle
         self._grid = grid
         self._limit = limit
@@ -67,8 +77,13 @@ class Scrollback:
         self._y: int | None = None
         self._tracked_cols = 0
         self._low = _ROWS_MIN // 2  # an allowance below which a later row is tracked instead
-        self._dropped = 0
-        self._evicted = 0
+        self._evicted, self._dropped, kept = begin or Count(0, 0)
+        self._hidden: int | None = None  # rows of the primary screen, which was not shown yet
+        if self._screen[0] == _ALTERNATE:
+            self._hide(kept)
+        elif begin is not None:
+            self._fields.fetch(handle)
+            self._dropped += kept - self._kept[0]  # a lower limit may have cost some
         self._settle()
 
     # Keeping rows
@@ -82,6 +97,20 @@ class Scrollback:
         self._bytes = _DENSEST * (most + page) * _CELL_BYTES * (cols + 1)
         set_option(self._handle, _MAX_BYTES, NULL, "the byte limit")
         set_option(self._handle, _MAX_LINES, new("size_t *", most), "the line limit")
+
+    def _hide(self, kept: int) -> None:
+        """Drop nothing until the primary screen is shown."""
+        self._hidden = kept
+        set_option(self._handle, _MAX_BYTES, NULL, "the byte limit")
+        set_option(self._handle, _MAX_LINES, NULL, "the line limit")
+
+    def _unhide(self, hidden: int) -> None:
+        if self._kept[0] < hidden:  # erased meanwhile (rule 4); how far it had come is not known
+            self._dropped += hidden + self._rows[0]
+        self._hidden = None
+        self._track(min(1, self._cols[0] - 1), self._rows[0] - 1)
+        self._keep(self._cols[0])
+        self._fields.fetch(self._handle)
 
     def _find_byte_limit(self) -> None:
         """Lower the byte limit until the engine drops a page for it."""
@@ -108,13 +137,11 @@ class Scrollback:
         self._fields.fetch(self._handle)
         if self._screen[0] == _ALTERNATE:
             return self._full
+        if self._hidden is not None:
+            self._unhide(self._hidden)
         cols = self._cols[0]
         if self._y is not None and cols == self._tracked_cols:
-            place = self._grid.tracked(self._tracked)
-            if place is None or place[0] != self._x:
-                dropped = self._y + 1
-            else:
-                dropped = max(0, self._y - place[1])
+            dropped = self._dropped_since()
             self._dropped += dropped
             if dropped and self._kept[0] < self._limit:
                 self._keep(cols)
@@ -128,6 +155,21 @@ class Scrollback:
         # Nothing is dropped before the limit; and then a page more than was made anew.
         return max(self._full - kept, kept - self._page)
 
+    def _dropped_since(self) -> int:
+        """How many rows were dropped since the tracked one was where it was noted."""
+        assert self._y is not None
+        place = self._grid.tracked(self._tracked)
+        if place is None or place[0] != self._x:
+            return self._y + 1
+        return max(0, self._y - place[1])
+
+    def count(self) -> Count:
+        """Return where the numbering stands, also that of the primary screen behind another."""
+        self._settle()
+        if self._screen[0] != _ALTERNATE or self._hidden is not None or self._y is None:
+            return Count(self._evicted, self._dropped)
+        return Count(self._evicted, self._dropped + self._dropped_since())
+
     def _track(self, x: int, row: int) -> None:
         self._grid.retrack(self._tracked, x, row)
         self._x, self._y = x, self._kept[0] + row
@@ -137,6 +179,10 @@ class Scrollback:
     def resizing(self, cols: int) -> Iterator[None]:
         """Resize inside this: it keeps the rows that will fit, and the cursor's line its number."""
         self._settle()
+        if self._hidden is not None:
+            self._hide(0)
+            yield
+            return
         self._keep(min(cols, self._cols[0]))
         if self._screen[0] != _ALTERNATE:
             # The bottom row may be blank and go; and a reflow keeps blanks up to a tracked cell.

@@ -9,9 +9,10 @@ Rule 4: rows and columns count from zero; the scrollback counts from the oldest 
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 from urllib.parse import unquote
 
+from nacre.core.drawing import Drawing, draw
 from nacre.core.ghostty import (
     Fields,
     callback,
@@ -30,7 +31,8 @@ from nacre.core.plain import PlainText
 from nacre.core.render import Rendering
 from nacre.core.repaint import Picture
 from nacre.core.screen import Cursor, Line, Modes
-from nacre.core.scrollback import Scrollback
+from nacre.core.scrollback import Count, Scrollback
+from nacre.core.snapshot import UNFINISHED_BYTES, pack, unpack
 from nacre.core.statecodes import StateCodes
 
 MIN_ROWS = 2  # at one row the engine crashes at a later scroll
@@ -59,7 +61,25 @@ class TerminalClosed(RuntimeError):
 class Terminal:
     def __init__(self, rows: int = 24, cols: int = 80, *, scrollback: int = 10_000) -> None:
         rows, cols = _size(rows, cols)
-        handle = create("GhosttyTerminal", lib.ghostty_terminal_new, cols, rows)
+        self._begin(create("GhosttyTerminal", lib.ghostty_terminal_new, cols, rows), scrollback)
+
+    @classmethod
+    def from_snapshot(
+        cls, data: bytes, *, scrollback: int = 10_000, evicted: int | None = None
+    ) -> Self:
+        """Return the twin of a terminal, as it was when its `snapshot` was taken.
+
+        `evicted` goes on from the value given, else from what it was. Raises ValueError for bytes
+        that are damaged.
+        """
+        was = unpack(data)
+        later = 0 if evicted is None else evicted - was.evicted
+        count = Count(was.evicted + later, was.dropped + later, was.kept)
+        terminal = cls.__new__(cls)
+        terminal._begin(was.handle, scrollback, count)
+        return terminal
+
+    def _begin(self, handle: Any, scrollback: int, count: Count | None = None) -> None:
         self._handle = handle
         self._replies: list[bytes] = []
         self._callbacks = _callbacks(self._replies)
@@ -67,7 +87,7 @@ class Terminal:
         self._grid = Grid(handle)
         self._plain = PlainText(handle, self._grid)
         self._rendering = Rendering(handle, self._grid, self._plain)
-        self._scrollback = Scrollback(handle, self._grid, scrollback)
+        self._scrollback = Scrollback(handle, self._grid, scrollback, count)
         self._keyboard = Keyboard(handle)
         self._allowance = 0  # bytes that may be fed before the scrollback must look again
         self._string = new("GhosttyString *")
@@ -86,6 +106,8 @@ class Terminal:
         set_option(handle, option, new("uint64_t *", _IMAGE_BYTES), "the image limit")
         option = lib.GHOSTTY_TERMINAL_OPT_APC_MAX_BYTES
         set_option(handle, option, new("size_t *", _APC_BYTES), "the APC limit")
+        option = lib.GHOSTTY_TERMINAL_OPT_CONTINUATION_MAX_BYTES
+        set_option(handle, option, new("size_t *", UNFINISHED_BYTES), "what a snapshot may hold")
         option = lib.GHOSTTY_TERMINAL_OPT_GLYPH_PROTOCOL
         set_option(handle, option, new("bool *", False), "the glyph protocol")
         for option, color in (
@@ -145,6 +167,16 @@ class Terminal:
         result = new("GhosttyTerminalCompressionResult *")
         mode = lib.GHOSTTY_TERMINAL_COMPRESSION_MODE_FULL
         check(lib.ghostty_terminal_compress(self._open(), mode, result), "compress")
+
+    def snapshot(self) -> bytes:
+        """Return all that this terminal is, for `from_snapshot`; 10 ms with a full scrollback.
+
+        Replies that were not taken are not in it. Raises WithinSequence when what was fed ends
+        within a sequence of more than a megabyte.
+        """
+        handle = self._open()
+        count = self._scrollback.count()
+        return pack(handle, count.evicted, count.dropped)
 
     def close(self) -> None:
         """Free the native memory; any later call but this one raises TerminalClosed."""
@@ -208,6 +240,12 @@ class Terminal:
             alternate=self.alternate,
             codes=StateCodes(self._handle, self._grid).read(),
         )
+
+    def drawing(self) -> Drawing:
+        """Return all that a painter needs to make an image of the screen."""
+        rows, cols = self._dimensions()
+        rendering = self._rendering
+        return draw(rendering.cells(rows), rendering.colors(), self.cursor(), rows, cols)
 
     @property
     def in_sequence(self) -> bool:
