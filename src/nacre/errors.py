@@ -13,6 +13,7 @@ NacreError
 │   └── WaitTimedOut       TIMEOUT
 ├── Internal           INTERNAL_ERROR
 ├── DaemonUnreachable  DAEMON_UNREACHABLE   raised by clients of the daemon only
+│   └── DaemonRestarted    DAEMON_RESTARTED     it died before it answered; sessions go on
 └── DaemonRunning      DAEMON_RUNNING       raised by a second `nacre server` only
 
 Rule: a message says what happened and the next step.
@@ -84,6 +85,10 @@ class DaemonUnreachable(NacreError):
     code = "DAEMON_UNREACHABLE"
 
 
+class DaemonRestarted(DaemonUnreachable):
+    code = "DAEMON_RESTARTED"
+
+
 class DaemonRunning(NacreError):
     code = "DAEMON_RUNNING"
 
@@ -110,5 +115,7 @@ WIRE: dict[str, Wire] = {
     "FAILED": Wire(http=409, jsonrpc=None, exit=1),
     "INTERNAL_ERROR": Wire(http=500, jsonrpc=-32603, exit=70),
     "DAEMON_UNREACHABLE": Wire(http=503, jsonrpc=-32603, exit=7),
+    # Not -32000: the SDKs' own code for a connection that is closed, after which hosts give up.
+    "DAEMON_RESTARTED": Wire(http=503, jsonrpc=-32603, exit=7),
     "DAEMON_RUNNING": Wire(http=409, jsonrpc=-32603, exit=9),
 }

@@ -4,7 +4,9 @@ Rule: nothing here sleeps. Reading waits for the terminal's next bytes; PATIENCE
 long a test that fails takes.
 """
 
+import base64
 import fcntl
+import json
 import os
 import select
 import signal
@@ -24,9 +26,10 @@ from conftest import Daemon
 from nacre.cli.detach import DetachKey
 from nacre.core.terminal import Terminal
 from nacre.errors import InvalidInput
+from restarts import PlayedDaemon, crash
 
 from cli.conftest import Nacre
-from doors.wire import GREETING, local_line
+from doors.wire import GREETING, Line, local_line
 
 PATIENCE = 30.0  # seconds
 DETACH = b"\x1d"  # Ctrl+]
@@ -45,14 +48,20 @@ class Person:
     """Somebody at a terminal in which `nacre attach` runs."""
 
     def __init__(
-        self, env: dict[str, str], *arguments: str, rows: int = 24, cols: int = 80
+        self,
+        env: dict[str, str],
+        *arguments: str,
+        rows: int = 24,
+        cols: int = 80,
+        program: tuple[str, ...] = ("-m", "nacre"),
     ) -> None:
         self.master, self.slave = os.openpty()
         self.screen = Terminal(rows, cols)
+        self._bells = 0
         self.resize(rows, cols)
         self.before = termios.tcgetattr(self.slave)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "nacre", "attach", *arguments],
+            [sys.executable, *program, "attach", *arguments],
             env={**env, "TERM": "xterm-256color"},
             stdin=self.slave,
             stdout=self.slave,
@@ -74,7 +83,14 @@ class Person:
         while not holds():
             ready, _, _ = select.select([self.master], [], [], deadline - time.monotonic())
             assert ready, "it did not come to that:\n" + self.text
-            self.screen.feed(os.read(self.master, 65536))
+            data = os.read(self.master, 65536)
+            self._bells += data.count(b"\x07")
+            self.screen.feed(data)
+
+    def hears_bell(self) -> bool:
+        """Return at the next bell."""
+        self.see(lambda: self._bells > 0)
+        return True
 
     def sees(self, text: str) -> None:
         self.see(lambda: text in self.text)
@@ -295,19 +311,6 @@ def test_a_signal_gives_the_terminal_back(
     assert number.name in person.text
 
 
-def test_the_death_of_the_daemon_gives_the_terminal_back(
-    own_daemon: Callable[..., Daemon], attach: Callable[..., Person]
-) -> None:
-    daemon = own_daemon()
-    daemon.rest("POST", "/sessions", {"name": "dev", "command": "echo ready; exec cat"})
-    person = attach("dev", env=daemon.env)
-    person.sees("ready")
-    daemon.process.kill()
-    daemon.process.wait()
-    assert person.leaves() == 7
-    assert "the daemon is gone" in person.text
-
-
 def test_a_person_keeps_an_ephemeral_daemon(
     own_nacre: Nacre, attach: Callable[..., Person]
 ) -> None:
@@ -378,6 +381,188 @@ def test_a_session_does_not_watch_itself(running: Nacre, attach: Callable[..., P
     person = attach("first", env={**running.env, "NACRE_SESSION": identifier})
     assert person.leaves() == 2
     assert "cannot watch itself" in " ".join(person.text.split())
+
+
+# --- a daemon that dies ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Iterator[PlayedDaemon]:
+    daemon = PlayedDaemon(tmp_path)
+    yield daemon
+    daemon.close()
+
+
+IDENTITY = "0a1b2c3d"
+NOTICE = "the daemon was restarted; waiting for dev"
+
+
+def let_in(played: PlayedDaemon) -> Line:
+    """Play a daemon until a person is attached, and sees its screen."""
+    with played.accept(door="call").connection as connection:
+        assert connection.recv(4096)
+        answer = {"id": 1, "result": {"session_id": IDENTITY, "name": "dev"}}
+        connection.sendall(json.dumps(answer).encode() + b"\n")
+        line = played.accept(door="attach")
+    paint(line, "first")
+    return line
+
+
+def paint(line: Line, text: str) -> None:
+    picture = base64.b64encode(b"\x1b[H\x1b[2J" + text.encode()).decode()
+    line.send({"snapshot": picture, "alternate": False})
+
+
+def typed(line: Line, count: int) -> bytes:
+    """Read so many bytes of what was typed, and what else comes meanwhile."""
+    keys = b""
+    while len(keys) < count:
+        keys += base64.b64decode(line.read().get("input", ""))
+    return keys
+
+
+def test_a_person_stays_in_the_session_when_the_daemon_is_killed(
+    own_daemon: Callable[..., Daemon], attach: Callable[..., Person]
+) -> None:
+    daemon = own_daemon()
+    program = "stty -echo; echo ready; exec cat"
+    daemon.rest("POST", "/sessions", {"name": "dev", "command": program})
+    person = attach("dev", env=daemon.env, rows=20, cols=60)
+    person.sees("ready")
+    for word in ("one", "two"):
+        crash(daemon)
+        person.type(f"word {word}\r".encode())
+        person.sees(f"word {word}")
+    person.see(lambda: NOTICE not in person.text)
+    assert "ready" in person.text
+    person.type(DETACH)
+    assert person.leaves() == 0
+    assert daemon.rest("GET", "/sessions?session=dev")["running"] is True
+
+
+def test_the_next_daemon_is_told_the_session_by_its_id_and_paints(
+    played: PlayedDaemon, attach: Callable[..., Person]
+) -> None:
+    person = attach("any reference", env=played.env, rows=20, cols=60)
+    first = let_in(played)
+    person.sees("first")
+    person.resize(25, 70)
+    played.die(first)
+    second = played.accept(door="attach")
+    assert (played.hello["session"], played.hello["size"]) == (IDENTITY, [25, 70])
+    person.sees(NOTICE)
+    paint(second, "second")
+    person.sees("second")
+    person.see(lambda: NOTICE not in person.text)
+    person.type(DETACH)
+    assert person.leaves() == 0
+
+
+def test_keys_typed_meanwhile_arrive_and_those_of_before_do_not_arrive_twice(
+    played: PlayedDaemon, attach: Callable[..., Person]
+) -> None:
+    person = attach("dev", env=played.env)
+    first = let_in(played)
+    person.sees("first")
+    person.type(b"before")
+    assert typed(first, 6) == b"before"
+    played.die(first)
+    person.sees(NOTICE)
+    person.type(b"mean")
+    person.type(b"while")
+    second = played.accept(door="attach")
+    paint(second, "second")
+    assert typed(second, 9) == b"meanwhile"
+    person.type(b"after")
+    assert typed(second, 5) == b"after"
+
+
+def test_keys_beyond_what_is_kept_ring_the_bell(
+    played: PlayedDaemon, attach: Callable[..., Person]
+) -> None:
+    person = attach("dev", env=played.env)
+    first = let_in(played)
+    person.sees("first")
+    played.die(first)
+    person.sees(NOTICE)
+    person.type(b"k" * 3000)
+    person.type(b"l" * 3000)
+    assert person.hears_bell()
+    second = played.accept(door="attach")
+    paint(second, "second")
+    person.sees("second")
+    person.type(b"!")
+    assert typed(second, 4097) == b"k" * 3000 + b"l" * 1096 + b"!"
+
+
+def test_one_can_leave_while_no_daemon_is_there(
+    played: PlayedDaemon, attach: Callable[..., Person]
+) -> None:
+    person = attach("dev", env=played.env)
+    played.die(let_in(played))
+    person.sees(NOTICE)
+    person.type(DETACH)
+    assert person.leaves() == 0
+    assert "detached from dev" in person.text
+
+
+def test_a_daemon_that_does_not_come_is_waited_for_patiently_but_not_forever(
+    played: PlayedDaemon, attach: Callable[..., Person]
+) -> None:
+    hasty = "import nacre.cli.view as view; view._RESTART_PATIENCE = 0.3; from nacre.cli.main "
+    person = attach("dev", env=played.env, program=("-c", hasty + "import main; exit(main())"))
+    played.die(let_in(played))
+    played.die(played.accept(door="attach"))  # this one comes, and dies before it paints
+    assert person.leaves() == 7
+    assert "the daemon is gone, and no other one came within" in " ".join(person.text.split())
+
+
+def test_a_session_that_the_next_daemon_does_not_have_is_told(
+    played: PlayedDaemon, attach: Callable[..., Person]
+) -> None:
+    person = attach("dev", env=played.env)
+    played.die(let_in(played))
+    second = played.accept(door="attach")
+    second.send({"error": {"code": "SESSION_NOT_FOUND", "message": "no session '0a1b2c3d'"}})
+    assert person.leaves() == 3
+    assert "the daemon was restarted, and then: no session '0a1b2c3d'" in person.text
+
+
+def test_an_end_that_was_told_is_no_death(
+    played: PlayedDaemon, attach: Callable[..., Person]
+) -> None:
+    person = attach("dev", env=played.env)
+    first = let_in(played)
+    person.sees("first")
+    first.send({"ended": {"exit_code": 4, "signal": None}})
+    played.die(first)
+    assert person.leaves() == 4
+
+
+def test_a_daemon_that_is_stopped_is_not_waited_for(
+    played: PlayedDaemon, attach: Callable[..., Person]
+) -> None:
+    person = attach("dev", env=played.env)
+    first = let_in(played)
+    person.sees("first")
+    played.take_leave()
+    played.die(first)
+    assert person.leaves() == 7
+    assert "the daemon is gone, and its sessions went with it" in " ".join(person.text.split())
+
+
+def test_the_death_of_daemon_and_keeper_gives_the_terminal_back(
+    own_daemon: Callable[..., Daemon], attach: Callable[..., Person]
+) -> None:
+    daemon = own_daemon()
+    daemon.rest("POST", "/sessions", {"name": "dev", "command": "echo ready; exec cat"})
+    person = attach("dev", env=daemon.env)
+    person.sees("ready")
+    daemon.process.kill()
+    daemon.process.wait()
+    os.kill(daemon.pid, signal.SIGKILL)
+    assert person.leaves() == 7
+    assert "the daemon is gone, and nobody starts another one" in " ".join(person.text.split())
 
 
 # --- the detach key ----------------------------------------------------------------------------

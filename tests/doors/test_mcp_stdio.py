@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import Daemon
+from nacre.paths import find_paths
 
 from doors.wire import (
     HANDSHAKE,
@@ -128,27 +129,21 @@ def test_a_running_daemon_is_used_and_outlives_the_bridge(bridges: Bridges, daem
     created = bridge.call("create_session", name="left-behind", command="cat")
     assert daemon.rest("GET", "/sessions?session=left-behind")["pid"] == created["pid"]
     assert bridge.close() == 0
-    assert daemon.rest("GET", "/status")["pid"] == daemon.process.pid
+    assert daemon.rest("GET", "/status")["pid"] == daemon.pid
     assert daemon.rest("GET", "/sessions?session=left-behind")["running"] is True
     daemon.rest("POST", "/sessions/left-behind/manage", {"action": "kill"})
 
 
-def test_when_the_daemon_is_killed_the_bridge_ends_with_an_error(
+def test_when_the_daemon_is_stopped_the_bridge_ends_with_an_error(
     bridges: Bridges, own_daemon: Callable[..., Daemon]
 ) -> None:
+    """One that is killed is another matter: tests/cli/test_bridge_reconnect.py."""
     daemon = own_daemon()
     bridge = bridges(daemon.env).handshake()
-    daemon.process.kill()
-    daemon.process.wait(30)
+    assert daemon.stop() == 0
     assert bridge.process.wait(30) == 1
     assert "daemon is gone" in bridge.complaint()
-    # The socket that was left behind stops nobody.
-    again = bridges(daemon.env).handshake()
-    assert again.call("list_sessions") == {"sessions": []}
-    doomed = Doomed([daemon_pid(daemon.env)])
-    os.kill(daemon_pid(daemon.env), signal.SIGTERM)
-    assert doomed.survivors(10) == []
-    assert again.process.wait(30) == 1
+    assert not os.path.exists(find_paths(daemon.env).socket)
 
 
 def test_a_daemon_that_cannot_start_is_explained(bridges: Bridges, home_env: Environments) -> None:

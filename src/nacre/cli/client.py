@@ -2,6 +2,7 @@
 
 Rule 1: nothing here starts a daemon unless it is asked to.
 Rule 2: a parameter that is None is not given: the default is the operation's.
+Rule 3: when the daemon dies meanwhile, only what reads (`ask`) is asked again by itself.
 """
 
 import json
@@ -9,10 +10,10 @@ import socket
 from contextlib import suppress
 from typing import Any
 
-from nacre.cli.bridge import greeting, read_greeting
+from nacre.cli.bridge import greeting, read_greeting, was_stopped
 from nacre.cli.start import connect, connect_or_start
-from nacre.errors import DaemonUnreachable, InvalidInput, NacreError
-from nacre.paths import find_paths
+from nacre.errors import DaemonRestarted, DaemonUnreachable, InvalidInput, NacreError
+from nacre.paths import Paths, find_paths
 
 _COMPLETION_PATIENCE = 1.0  # seconds; a shell that hangs at Tab is worse than no names
 
@@ -27,9 +28,23 @@ class AnsweredError(NacreError):
 
 
 class Client:
-    def __init__(self, connection: socket.socket, *, timeout: float | None = None) -> None:
-        """Greet the daemon as a person. Raises DaemonUnreachable when it refuses us."""
-        connection.settimeout(timeout)
+    def __init__(
+        self,
+        connection: socket.socket,
+        *,
+        paths: Paths | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Greet the daemon as a person; `paths` are where the next one is found when it dies.
+
+        Raises DaemonUnreachable when it refuses us, DaemonRestarted when it died.
+        """
+        self._paths = paths
+        self._timeout = timeout
+        self._greet(connection)
+
+    def _greet(self, connection: socket.socket) -> None:
+        connection.settimeout(self._timeout)
         self._connection = connection
         self._answers = connection.makefile("rb")
         try:
@@ -38,14 +53,18 @@ class Client:
         except (OSError, DaemonUnreachable) as error:
             self.close()
             if isinstance(error, OSError):
-                raise DaemonUnreachable(f"the daemon does not answer: {error}; try again") from None
+                raise self._lost(error) from None
             raise
 
     @classmethod
     def open(cls, *, start: bool = False, timeout: float | None = None) -> "Client":
         """Connect, to a new daemon if `start` and none runs. Raises DaemonUnreachable."""
         reach = connect_or_start if start else connect
-        return cls(reach(find_paths()), timeout=timeout)
+        paths = find_paths()
+        try:
+            return cls(reach(paths), paths=paths, timeout=timeout)
+        except DaemonRestarted:  # nothing was asked of it yet: the next one will do
+            return cls(reach(paths), paths=paths, timeout=timeout)
 
     @classmethod
     def reach(cls, *, timeout: float | None = None) -> "Client | None":
@@ -53,11 +72,15 @@ class Client:
 
         Raises DaemonUnreachable when one runs that refuses us or does not answer.
         """
+        paths = find_paths()
         try:
-            connection = connect(find_paths())
+            connection = connect(paths)
         except DaemonUnreachable:
             return None
-        return cls(connection, timeout=timeout)
+        try:
+            return cls(connection, paths=paths, timeout=timeout)
+        except DaemonRestarted:
+            return cls(connect(paths), paths=paths, timeout=timeout)
 
     def __enter__(self) -> "Client":
         return self
@@ -69,24 +92,52 @@ class Client:
         self._answers.close()
         self._connection.close()
 
+    def wait_until_gone(self) -> None:
+        """Return when the daemon that was connected to has gone."""
+        with suppress(OSError):
+            self._answers.read()
+
     def call(self, operation: str, **params: Any) -> dict[str, Any]:
         """Return the operation's result.
 
-        Raises AnsweredError with the daemon's code, and DaemonUnreachable when it goes meanwhile.
+        Raises AnsweredError with the daemon's code, DaemonUnreachable when it goes meanwhile, and
+        DaemonRestarted when it died, so that the operation may or may not have been carried out.
         """
         request = {"id": 1, "operation": operation, "params": params}
         try:
             self._connection.sendall(_encode(request))
             line = self._answers.readline()
         except OSError as error:
-            raise DaemonUnreachable(f"the daemon does not answer: {error}; try again") from None
+            raise self._lost(error) from None
         if not line.endswith(b"\n"):
-            raise DaemonUnreachable("the daemon went away before it answered; try again")
+            raise self._lost()
         answer = json.loads(line)
         if "error" in answer:
             raise AnsweredError(answer["error"])
         result: dict[str, Any] = answer["result"]
         return result
+
+    def ask(self, operation: str, **params: Any) -> dict[str, Any]:
+        """Call an operation that only reads: the next daemon is asked when this one dies."""
+        try:
+            return self.call(operation, **params)
+        except DaemonRestarted:
+            if self._paths is None:
+                raise
+            self.close()
+            self._greet(connect(self._paths))
+            return self.call(operation, **params)
+
+    def _lost(self, error: OSError | None = None) -> DaemonUnreachable:
+        if error is not None and not isinstance(error, ConnectionError):
+            return DaemonUnreachable(f"the daemon does not answer: {error}; try again")
+        if was_stopped(self._paths or find_paths()):
+            return DaemonUnreachable(
+                "the daemon was stopped before it answered; 'nacre new' starts another"
+            )
+        return DaemonRestarted(
+            "the daemon was restarted before it answered; the sessions go on: try again"
+        )
 
 
 def _encode(request: dict[str, Any]) -> bytes:
@@ -100,5 +151,5 @@ def _encode(request: dict[str, Any]) -> bytes:
 def complete_sessions(**_: object) -> list[str]:
     """Name the sessions for a shell's completion; nothing when anything is wrong."""
     with suppress(NacreError, OSError), Client.open(timeout=_COMPLETION_PATIENCE) as client:
-        return [session["name"] for session in client.call("list_sessions")["sessions"]]
+        return [session["name"] for session in client.ask("list_sessions")["sessions"]]
     return []

@@ -32,7 +32,7 @@ def run_status(arguments: Namespace) -> int:
         show(arguments, {"running": False}, "no daemon is running; 'nacre new' starts one")
         return 1
     with client:
-        status = client.call("status")
+        status = client.ask("status")
     lines = [
         f"nacre {status['version']} is running, pid {status['pid']}",
         f"address   {status['url']}",

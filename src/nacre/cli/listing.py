@@ -11,6 +11,7 @@ from typing import Any
 from nacre.cli.answers import add_json, print_json
 from nacre.cli.client import Client
 from nacre.cli.table import format_table
+from nacre.paths import find_paths
 
 _WIDEST_CELL = 40  # columns; on a terminal only, a pipe gets everything
 
@@ -22,10 +23,12 @@ def add_list(parser: ArgumentParser) -> None:
 
 def run_list(arguments: Namespace) -> int:
     client = Client.reach()
+    if client is None and _some_are_lost():
+        client = Client.open(start=True)
     sessions: list[dict[str, Any]] = []  # no daemon, no sessions: an answer, not an error
     if client is not None:
         with client:
-            sessions = client.call("list_sessions")["sessions"]
+            sessions = client.ask("list_sessions")["sessions"]
     if arguments.json:
         print_json(sessions)
     elif sessions:
@@ -33,6 +36,14 @@ def run_list(arguments: Namespace) -> int:
     else:
         print("no sessions; start one with 'nacre new'")
     return 0
+
+
+def _some_are_lost() -> bool:
+    """Whether a daemon that is gone left journals behind: after a reboot."""
+    try:
+        return bool(os.listdir(find_paths().journals))
+    except FileNotFoundError:
+        return False
 
 
 def _table(sessions: list[dict[str, Any]]) -> str:
@@ -57,7 +68,10 @@ def _state(session: dict[str, Any]) -> str:
         return "running"
     if session["signal"] is not None:
         return f"killed ({session['signal']})"
-    return f"exited ({session['exit_code']})"
+    if session["state"] == "lost":
+        return "lost"
+    code = "?" if session["exit_code"] is None else session["exit_code"]
+    return f"exited ({code})"
 
 
 def _duration(seconds: int) -> str:

@@ -14,7 +14,7 @@ from nacre.cli.client import Client
 from nacre.cli.flags import add_flags
 from nacre.cli.sessions import add_session, describe
 from nacre.core.operations import Run
-from nacre.errors import WIRE, InvalidInput
+from nacre.errors import WIRE, DaemonRestarted, InvalidInput
 
 _FAILED = {"timeout": WIRE["TIMEOUT"].exit, "busy": 75, "error": WIRE["FAILED"].exit}
 
@@ -33,14 +33,18 @@ def add_run(parser: ArgumentParser) -> None:
 
 
 def run_run(arguments: Namespace) -> int:
+    line = _line(arguments.command)
     with Client.open() as client:
-        outcome = client.call(
-            "run",
-            session=arguments.session,
-            command=_line(arguments.command),
-            timeout_ms=arguments.timeout_ms,
-            max_chars=arguments.max_chars,
-        )
+        try:
+            outcome = client.call(
+                "run",
+                session=arguments.session,
+                command=line,
+                timeout_ms=arguments.timeout_ms,
+                max_chars=arguments.max_chars,
+            )
+        except DaemonRestarted as error:
+            raise _unknown(arguments.session) from error
     if arguments.json:
         print_json(outcome)
     elif outcome["output"]:
@@ -56,6 +60,14 @@ def _line(words: list[str]) -> str:
     if not words:
         raise InvalidInput("which command? It goes after --: nacre run SESSION -- make test")
     return words[0] if len(words) == 1 else shlex.join(words)
+
+
+def _unknown(session: str) -> DaemonRestarted:
+    """Not "try again": the command would run twice."""
+    return DaemonRestarted(
+        "the daemon was restarted before the command ended; the command may go on: look with "
+        f"'nacre screen {session}', or wait for its end with 'nacre wait {session} --state prompt'"
+    )
 
 
 def _comment(outcome: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ def add_screen(parser: ArgumentParser) -> None:
 
 def run_screen(arguments: Namespace) -> int:
     with Client.open() as client:
-        result = client.call(
+        result = client.ask(
             "get_screen",
             session=arguments.session,
             format=_format(arguments),
@@ -42,7 +42,7 @@ def add_scrollback(parser: ArgumentParser) -> None:
 
 def run_scrollback(arguments: Namespace) -> int:
     with Client.open() as client:
-        result = client.call(
+        result = client.ask(
             "get_scrollback",
             session=arguments.session,
             offset=arguments.offset,
@@ -89,7 +89,7 @@ def add_read(parser: ArgumentParser) -> None:
 
 def run_read(arguments: Namespace) -> int:
     with Client.open() as client:
-        result = client.call(
+        result = client.ask(
             "read_output",
             session=arguments.session,
             lines=arguments.lines,

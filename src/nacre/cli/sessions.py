@@ -149,7 +149,7 @@ def run_resize(arguments: Namespace) -> int:
     rows, cols = _asked_size(arguments)
     with Client.open() as client:
         if rows is None or cols is None:
-            now = client.call("list_sessions", session=arguments.session)
+            now = client.ask("list_sessions", session=arguments.session)
             rows = now["rows"] if rows is None else rows
             cols = now["cols"] if cols is None else cols
         size = client.call("resize_session", session=arguments.session, rows=rows, cols=cols)

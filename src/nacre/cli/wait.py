@@ -1,8 +1,14 @@
-"""`nacre wait`: until a session is quiet, or until a condition comes true in it."""
+"""`nacre wait`: until a session is quiet, or until a condition comes true in it.
+
+Rule: waiting changes nothing, so that it goes on at the next daemon when one dies.
+"""
 
 import sys
+import time
 from argparse import ArgumentParser, Namespace
 from typing import Any, get_args
+
+import msgspec
 
 from nacre.cli.answers import add_json, show
 from nacre.cli.client import Client
@@ -10,7 +16,7 @@ from nacre.cli.flags import add_flags
 from nacre.cli.sessions import add_session, describe
 from nacre.core.operations import AwaitQuiesce, WaitFor
 from nacre.core.state import StateName
-from nacre.errors import WIRE, InvalidInput
+from nacre.errors import WIRE, DaemonRestarted, InvalidInput
 
 _CONDITIONS = "--text, --regex, --state, --exit or --run"
 
@@ -49,14 +55,14 @@ def _wait_for_quiet(arguments: Namespace) -> int:
         raise InvalidInput(
             f"--after-generation goes with {_CONDITIONS}; for quiet there is --last-generation"
         )
-    with Client.open() as client:
-        result = client.call(
-            "await_quiesce",
-            session=arguments.session,
-            timeout_ms=arguments.timeout_ms,
-            max_wait_ms=arguments.max_wait_ms,
-            last_generation=arguments.last_generation,
-        )
+    deadline = _Deadline("max_wait_ms", arguments.max_wait_ms, AwaitQuiesce)
+    result = _wait_out(
+        deadline,
+        "await_quiesce",
+        session=arguments.session,
+        timeout_ms=arguments.timeout_ms,
+        last_generation=arguments.last_generation,
+    )
     return show(arguments, result)
 
 
@@ -66,16 +72,44 @@ def _wait_for(arguments: Namespace, conditions: dict[str, Any]) -> int:
             "--max-wait-ms and --last-generation are for quiet; with a condition there are "
             "--timeout-ms (the deadline) and --after-generation"
         )
-    with Client.open() as client:
-        outcome = client.call(
-            "wait_for",
-            session=arguments.session,
-            timeout_ms=arguments.timeout_ms,
-            after_generation=arguments.after_generation,
-            **conditions,
-        )
+    outcome = _wait_out(
+        _Deadline("timeout_ms", arguments.timeout_ms, WaitFor),
+        "wait_for",
+        session=arguments.session,
+        after_generation=arguments.after_generation,
+        **conditions,
+    )
     show(arguments, outcome)
     if outcome["matched"]:
         return 0
     print("nacre: it did not come to that in time; the session goes on", file=sys.stderr)
     return WIRE["TIMEOUT"].exit
+
+
+class _Deadline:
+    """How long a wait may take, over all the daemons that it takes."""
+
+    def __init__(self, name: str, given: int | None, struct: type[msgspec.Struct]) -> None:
+        self.name = name  # the operation's parameter
+        self.value = given  # what it is; None is the operation's default
+        fields = msgspec.structs.fields(struct)
+        default = next(field.default for field in fields if field.name == name)
+        allowed: int = default if given is None else given
+        self._until = time.monotonic() + allowed / 1000
+
+    def go_on(self) -> bool:
+        """Take what is left as the value; return False when nothing was left before already."""
+        over = self.value == 0
+        self.value = max(0, round((self._until - time.monotonic()) * 1000))
+        return not over
+
+
+def _wait_out(deadline: _Deadline, operation: str, **params: Any) -> dict[str, Any]:
+    """Call a wait; when the daemon dies, go on at the next one with the time that is left."""
+    while True:
+        with Client.open() as client:
+            try:
+                return client.call(operation, **{**params, deadline.name: deadline.value})
+            except DaemonRestarted:
+                if not deadline.go_on():
+                    raise

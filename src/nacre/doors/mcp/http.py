@@ -17,6 +17,7 @@ from starlette.datastructures import QueryParams
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
+from nacre.doors.mcp.resumption import ResumedSessions, name_daemon
 from nacre.doors.mcp.toolsets import Selection, parse_selection
 from nacre.errors import InvalidInput
 
@@ -26,7 +27,7 @@ _MAX_SELECTIONS = 64
 
 @dataclass(slots=True)
 class _Served:
-    manager: StreamableHTTPSessionManager
+    sessions: ResumedSessions
     ready: asyncio.Event
     task: "asyncio.Task[None]"
 
@@ -37,13 +38,14 @@ class McpOverHttp:
     def __init__(self, server: Callable[[Selection], Server[Any]], *, max_body: int) -> None:
         self._server = server
         self._max_body = max_body
+        self._name = name_daemon()
         self._served: dict[Selection, _Served] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         query = QueryParams(scope["query_string"])
         try:
             selection = parse_selection(query.get("toolsets"), query.get("prefix"))
-            manager = await self._manager(selection)
+            sessions = await self._sessions(selection)
         except InvalidInput as error:
             body = {
                 "jsonrpc": "2.0",
@@ -52,7 +54,7 @@ class McpOverHttp:
             }
             await JSONResponse(body, status_code=400)(scope, receive, send)
             return
-        await manager.handle_request(scope, receive, send)
+        await sessions(scope, receive, send)
 
     async def close(self) -> None:
         for served in self._served.values():
@@ -61,7 +63,7 @@ class McpOverHttp:
             *(served.task for served in self._served.values()), return_exceptions=True
         )
 
-    async def _manager(self, selection: Selection) -> StreamableHTTPSessionManager:
+    async def _sessions(self, selection: Selection) -> ResumedSessions:
         served = self._served.get(selection)
         if served is None:
             if len(self._served) >= _MAX_SELECTIONS:
@@ -74,9 +76,10 @@ class McpOverHttp:
             )
             ready = asyncio.Event()
             task = asyncio.create_task(_hold(manager, ready), name="mcp-http")
-            served = self._served[selection] = _Served(manager, ready, task)
+            sessions = ResumedSessions(manager, self._name)
+            served = self._served[selection] = _Served(sessions, ready, task)
         await served.ready.wait()
-        return served.manager
+        return served.sessions
 
 
 async def _hold(manager: StreamableHTTPSessionManager, ready: asyncio.Event) -> None:

@@ -1,0 +1,348 @@
+"""What goes on between a person's terminal and the daemon, while `nacre attach` runs.
+
+Rule 1: it copies bytes: the daemon decides what reaches the terminal (core/passage.py), and
+repaints it when it fell behind. A terminal that takes no more stops the reading; nothing queues up.
+Rule 2: event driven: keys, the daemon, signals; nothing is looked at by the clock, but for the one
+line that tells the detach key, which goes by itself, and the patience with a daemon that died.
+Rule 3: a daemon that dies is waited for: the next one shows the same session, by its id. Keys that
+it may have taken are not sent again, those that it cannot have taken are.
+"""
+
+import base64
+import json
+import os
+import selectors
+import signal
+import socket
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Literal
+
+from nacre.cli.answers import harmless
+from nacre.cli.bridge import check_greeting, was_stopped
+from nacre.cli.client import AnsweredError
+from nacre.cli.detach import DetachKey
+from nacre.errors import WIRE, DaemonUnreachable
+from nacre.paths import find_paths
+
+_CHUNK = 65536
+_HINT_SECONDS = 3.0
+_GOODBYE_PATIENCE = 2.0  # seconds for the last keys to reach the daemon
+_RESTART_PATIENCE = 10.0  # seconds for the next daemon to show the session again
+# One that paints and then throws us out, this often within that time, has something against us.
+_MOST_RESTARTS = 20
+# Bytes typed meanwhile that are sent then; beyond that the bell rings. A terminal's own line holds
+# as much (termios(3), canonical mode).
+_KEPT_KEYS = 4096
+_BELL = b"\x07"
+
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+
+
+class _Over(Exception):
+    """It is over: what to say, and the exit code."""
+
+    def __init__(self, said: str, code: int) -> None:
+        super().__init__(said)
+        self.said = said
+        self.code = code
+
+
+class View:
+    """What goes on between a terminal and the daemon until one of them ends it."""
+
+    def __init__(
+        self,
+        daemon: socket.socket,
+        rest: bytes,
+        knock: Callable[[], socket.socket],
+        key: DetachKey,
+        name: str,
+        *,
+        read_only: bool,
+    ) -> None:
+        daemon.setblocking(False)
+        self._daemon = daemon
+        self._knock = knock  # at the next daemon's door
+        self._unread = rest  # of the daemon's, less than a line
+        self._to_daemon = Lines()
+        self._to_screen = b""
+        self._key = key
+        self._name = name
+        self._read_only = read_only
+        self._hint: Literal["none yet", "shown", "gone"] = "none yet"
+        self._hint_until = 0.0
+        self._inside = True  # a daemon that died leaves us outside until the next one's greeting
+        self._hears = True  # one that is going takes no more, but may still have said something
+        self._painted = False
+        self._patient_until: float | None = None  # with a daemon that has not painted yet
+        self._restarts: deque[float] = deque(maxlen=_MOST_RESTARTS)
+        self._kept = b""  # keys that were typed outside
+        self._selector = selectors.DefaultSelector()
+
+    def run(self, screen: int, wakeup: int) -> tuple[str, int]:
+        """Return what is to be said at the end, and the exit code.
+
+        `screen` is the terminal, to be written to without blocking; from `wakeup` the numbers of
+        signals are read.
+        """
+        with self._selector:
+            self._selector.register(wakeup, selectors.EVENT_READ)
+            try:
+                self._take_lines()
+                while True:
+                    self._turn(screen, wakeup)
+            except _Over as over:
+                return over.said, over.code
+            finally:
+                self._daemon.close()
+
+    def _turn(self, screen: int, wakeup: int) -> None:
+        sending = self._inside and self._hears and bool(self._to_daemon)
+        self._watch(self._daemon.fileno(), read=not self._to_screen, write=sending)
+        self._watch(0, read=not sending)
+        self._watch(screen, write=bool(self._to_screen))
+        ready = self._selector.select(self._next_moment())
+        self._look_at_the_clock()
+        for selected, events in ready:
+            if selected.fd == wakeup:
+                self._take_signals(os.read(wakeup, 64))
+            elif selected.fd == 0:
+                self._take_keys()
+            elif selected.fd == screen:
+                self._write_screen(screen)
+            else:
+                self._exchange(events)
+
+    def _next_moment(self) -> float | None:
+        moments = [self._hint_until] if self._hint == "shown" else []
+        if self._patient_until is not None:
+            moments.append(self._patient_until)
+        return min(moments) - time.monotonic() if moments else None
+
+    def _look_at_the_clock(self) -> None:
+        now = time.monotonic()
+        if self._hint == "shown" and now >= self._hint_until:
+            self._drop_hint()
+        if self._patient_until is not None and now >= self._patient_until:
+            raise self._lost(f"no other one came within {_RESTART_PATIENCE:.0f} s")
+
+    def _watch(self, descriptor: int, *, read: bool = False, write: bool = False) -> None:
+        events = read * selectors.EVENT_READ | write * selectors.EVENT_WRITE
+        known = self._selector.get_map().get(descriptor)
+        if known is not None and known.events != events:
+            self._selector.unregister(descriptor)
+            known = None
+        if known is None and events:
+            self._selector.register(descriptor, events)
+
+    # --- the person ------------------------------------------------------------------------
+
+    def _take_keys(self) -> None:
+        try:
+            typed = os.read(0, _CHUNK)
+        except OSError:  # EIO: the terminal was hung up
+            typed = b""
+        if not typed:
+            raise _Over(f"nacre: the terminal is gone; {self._name} goes on", 129)
+        before, detached = self._key.find(typed)
+        if before and not self._read_only:
+            self._type(before)
+        self._drop_hint()
+        if detached:
+            self._say_goodbye()
+            raise _Over(f"nacre: detached from {self._name}; it goes on", 0)
+
+    def _type(self, keys: bytes) -> None:
+        if self._inside:
+            self._tell({"input": base64.b64encode(keys).decode()})
+            return
+        room = _KEPT_KEYS - len(self._kept)
+        self._kept += keys[:room]
+        if len(keys) > room:
+            self._to_screen += _BELL
+
+    def _say_goodbye(self) -> None:
+        if self._inside:
+            self._daemon.settimeout(_GOODBYE_PATIENCE)
+            with suppress(OSError):
+                self._daemon.sendall(self._to_daemon.rest())
+
+    def _take_signals(self, numbers: bytes) -> None:
+        for number in numbers:
+            if number == signal.SIGWINCH:
+                size = os.get_terminal_size(1)
+                self._tell({"resize": [size.lines, size.columns]})
+            elif number in ENDING_SIGNALS:
+                name = signal.Signals(number).name
+                raise _Over(f"nacre: {name}: detached from {self._name}; it goes on", 128 + number)
+
+    def _write_screen(self, screen: int) -> None:
+        try:
+            self._to_screen = self._to_screen[os.write(screen, self._to_screen) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            raise _Over(f"nacre: the terminal is gone; {self._name} goes on", 129) from None
+
+    # --- the daemon ------------------------------------------------------------------------
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        self._to_daemon.add(json.dumps(message).encode() + b"\n")
+
+    def _exchange(self, events: int) -> None:
+        if events & selectors.EVENT_WRITE:
+            try:
+                self._to_daemon.sent(self._daemon.send(self._to_daemon.rest()))
+            except BlockingIOError:
+                pass
+            except OSError:
+                self._hears = False
+        if events & selectors.EVENT_READ:
+            try:
+                data = self._daemon.recv(_CHUNK)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if data:
+                self._unread += data
+                self._take_lines()
+            else:
+                self._knock_again()
+
+    def _take_lines(self) -> None:
+        *lines, self._unread = self._unread.split(b"\n")
+        for line in lines:
+            if self._inside:
+                self._take(json.loads(line))
+            else:
+                self._come_in(line + b"\n")
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "output" in message:
+            self._to_screen += base64.b64decode(message["output"])
+        elif "snapshot" in message:
+            self._to_screen += base64.b64decode(message["snapshot"])
+            self._painted, self._patient_until = True, None
+            if self._hint == "none yet":
+                self._show_hint()
+        elif "ended" in message:
+            raise self._ended(**message["ended"])
+        elif "detached" in message:
+            raise _Over(f"nacre: {message['detached']}; {self._name} goes on", 0)
+        elif "error" in message:
+            if not self._painted:
+                error = AnsweredError(message["error"])
+                code = WIRE.get(error.code, WIRE["FAILED"]).exit
+                raise _Over(f"nacre: {self._since()}{error.message}", code)
+            self._to_screen += _BELL  # a key that was not taken
+
+    def _ended(self, exit_code: int | None, signal: str | None) -> _Over:
+        if signal is not None:
+            return _Over(f"nacre: {self._name} was killed by {signal}", _killed(signal))
+        return _Over(f"nacre: {self._name} has ended with exit code {exit_code}", exit_code or 0)
+
+    # --- a daemon that died ----------------------------------------------------------------
+
+    def _knock_again(self) -> None:
+        """Wait at the door of the next daemon; whoever holds its socket lets us in when it comes.
+
+        Raises _Over when the daemon was stopped, or nobody listens.
+        """
+        self._watch(self._daemon.fileno())
+        self._daemon.close()
+        if was_stopped(find_paths()):
+            raise self._lost("its sessions went with it")
+        now = time.monotonic()
+        if len(self._restarts) == _MOST_RESTARTS and now - self._restarts[0] < _RESTART_PATIENCE:
+            raise self._lost("so are all that came after it")
+        self._restarts.append(now)
+        if self._patient_until is None:
+            self._patient_until = now + _RESTART_PATIENCE
+            self._show_notice()
+        self._inside = self._painted = False
+        self._hears = True
+        self._unread = b""
+        self._to_daemon.rewind()
+        try:
+            self._daemon = self._knock()
+        except DaemonUnreachable:
+            raise self._lost("nobody starts another one") from None
+        self._daemon.setblocking(False)
+
+    def _come_in(self, line: bytes) -> None:
+        try:
+            check_greeting(line)
+        except DaemonUnreachable as error:
+            raise _Over(f"nacre: {self._since()}{error.message}", WIRE[error.code].exit) from None
+        self._inside = True
+        if self._kept:
+            self._type(self._kept)
+            self._kept = b""
+
+    def _since(self) -> str:
+        return "" if self._patient_until is None else "the daemon was restarted, and then: "
+
+    def _lost(self, why: str) -> _Over:
+        said = f"nacre: the daemon is gone, and {why}; 'nacre list' shows what is there"
+        return _Over(said, WIRE["DAEMON_UNREACHABLE"].exit)
+
+    def _show_notice(self) -> None:
+        """Say it in the last row; the next daemon's first picture paints over it."""
+        self._show_last_row(f" the daemon was restarted; waiting for {self._name} … ", "2")
+
+    # --- the hint --------------------------------------------------------------------------
+
+    def _show_hint(self) -> None:
+        """Say in the last row how to leave, until the first key or for a few seconds."""
+        mode = " (read-only)" if self._read_only else ""
+        self._show_last_row(f" {self._key.name} detaches from {self._name}{mode} ", "7")
+        self._hint, self._hint_until = "shown", time.monotonic() + _HINT_SECONDS
+
+    def _show_last_row(self, text: str, pen: str) -> None:
+        size = os.get_terminal_size(1)
+        text = harmless(text)[: size.columns - 1]
+        # DECSC and DECRC around it keep cursor, pen and origin mode; SGR: 2 faint, 7 inverse.
+        shown = f"\x1b7\x1b[?6l\x1b[{size.lines};1H\x1b[0;{pen}m{text}\x1b[0m\x1b8"
+        self._to_screen += shown.encode()
+
+    def _drop_hint(self) -> None:
+        if self._hint == "shown":
+            self._hint = "gone"
+            self._tell({"refresh": True})
+
+
+class Lines:
+    """Lines on their way; one that did not go wholly can go again."""
+
+    def __init__(self) -> None:
+        self._lines: deque[bytes] = deque()
+        self._begun = 0  # bytes of the first one that have gone
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def add(self, line: bytes) -> None:
+        self._lines.append(line)
+
+    def rest(self) -> bytes:
+        return b"".join(self._lines)[self._begun :]
+
+    def sent(self, count: int) -> None:
+        self._begun += count
+        while self._lines and self._begun >= len(self._lines[0]):
+            self._begun -= len(self._lines.popleft())
+
+    def rewind(self) -> None:
+        """Begin the first line anew."""
+        self._begun = 0
+
+
+def _killed(name: str) -> int:
+    """As shells say it: 128 and the signal's number."""
+    name = name if name.startswith("SIG") else f"SIG{name}"
+    number = getattr(signal, name, None)
+    return 128 + int(number) if number is not None else 1

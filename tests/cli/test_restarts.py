@@ -1,0 +1,194 @@
+"""The command line when the daemon dies in the middle: what is asked again, and what is said."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Daemon
+from restarts import PATIENCE, PlayedDaemon, crash
+
+from cli.conftest import Nacre, make_nacre
+from doors.wire import Line
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Iterator[PlayedDaemon]:
+    daemon = PlayedDaemon(tmp_path)
+    yield daemon
+    daemon.close()
+
+
+@pytest.fixture
+def nacre_here(played: PlayedDaemon, tmp_path: Path) -> Nacre:
+    return make_nacre(tmp_path)
+
+
+def asked(line: Line) -> tuple[str, dict[str, Any]]:
+    request = line.read()
+    return request["operation"], request["params"]
+
+
+def answer(line: Line, **result: object) -> None:
+    line.send({"id": 1, "result": result})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "operation", "result"),
+    [
+        (["list"], "list_sessions", {"sessions": []}),
+        (["screen", "dev"], "get_screen", {"lines": ["all of it"]}),
+        (["read", "dev"], "read_output", {"output": "all of it"}),
+    ],
+)
+def test_what_only_reads_is_asked_again_silently(
+    played: PlayedDaemon,
+    nacre_here: Nacre,
+    arguments: list[str],
+    operation: str,
+    result: dict[str, Any],
+) -> None:
+    process = nacre_here.start(*arguments)
+    first = played.accept(door="call")
+    assert asked(first)[0] == operation
+    first.connection.sendall(b'{"id": 1, "res')
+    played.die(first)
+    second = played.accept(door="call")
+    assert asked(second)[0] == operation
+    answer(second, **result)
+    _, complaint = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, complaint) == (0, "")
+
+
+def test_what_reads_is_asked_again_once(played: PlayedDaemon, nacre_here: Nacre) -> None:
+    process = nacre_here.start("screen", "dev")
+    for _ in range(2):
+        line = played.accept(door="call")
+        asked(line)
+        played.die(line)
+    _, complaint = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 7
+    assert "was restarted before it answered; the sessions go on: try again" in complaint
+
+
+@pytest.mark.parametrize("command", [["send", "dev", "ls"], ["kill", "dev"], ["new", "dev"]])
+def test_what_may_have_been_done_is_not_done_again(
+    played: PlayedDaemon, nacre_here: Nacre, command: list[str]
+) -> None:
+    process = nacre_here.start(*command, "--json")
+    line = played.accept(door="call")
+    asked(line)
+    played.die(line)
+    output, complaint = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 7
+    assert json.loads(output)["error"]["code"] == "DAEMON_RESTARTED"
+    assert complaint == (
+        "nacre: the daemon was restarted before it answered; the sessions go on: try again\n"
+    )
+
+
+def test_a_daemon_that_dies_before_it_greets_costs_nothing(
+    played: PlayedDaemon, nacre_here: Nacre
+) -> None:
+    process = nacre_here.start("send", "dev", "ls")
+    played.hang_up()
+    line = played.accept(door="call")
+    assert asked(line)[0] == "send_input"
+    answer(line, success=True)
+    assert process.communicate(timeout=PATIENCE) == ("", "")
+    assert process.returncode == 0
+
+
+def test_a_daemon_that_is_stopped_meanwhile_is_told(
+    played: PlayedDaemon, nacre_here: Nacre
+) -> None:
+    process = nacre_here.start("screen", "dev")
+    line = played.accept(door="call")
+    asked(line)
+    played.take_leave()
+    played.die(line)
+    _, complaint = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 7
+    assert "the daemon was stopped" in complaint
+
+
+def test_run_says_that_the_command_may_go_on_and_how_to_look(
+    played: PlayedDaemon, nacre_here: Nacre
+) -> None:
+    process = nacre_here.start("run", "dev", "--", "make")
+    line = played.accept(door="call")
+    assert asked(line)[0] == "run"
+    played.die(line)
+    output, complaint = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, output) == (7, "")
+    assert "the command may go on" in complaint
+    assert "'nacre screen dev'" in complaint
+    assert "'nacre wait dev --state prompt'" in complaint
+    assert "try again" not in complaint
+    assert complaint.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "operation", "deadline", "allowed", "result"),
+    [
+        (["--text", "x"], "wait_for", "timeout_ms", 30_000, {"matched": True}),
+        (
+            ["--text", "x", "--timeout-ms", "90000"],
+            "wait_for",
+            "timeout_ms",
+            90_000,
+            {"matched": True},
+        ),
+        ([], "await_quiesce", "max_wait_ms", 30_000, {"generation": 1}),
+    ],
+)
+def test_wait_goes_on_with_the_time_that_is_left(
+    played: PlayedDaemon,
+    nacre_here: Nacre,
+    flags: list[str],
+    operation: str,
+    deadline: str,
+    allowed: int,
+    result: dict[str, Any],
+) -> None:
+    process = nacre_here.start("wait", "dev", *flags)
+    first = played.accept(door="call")
+    name, params = asked(first)
+    assert (name, params[deadline] or allowed) == (operation, allowed)
+    played.die(first)
+    for _ in range(2):
+        line = played.accept(door="call")
+        name, again = asked(line)
+        assert name == operation
+        assert 0 < again[deadline] < allowed
+        assert {**again, deadline: None} == {**params, deadline: None}
+        allowed = again[deadline] + 1
+        if _ == 0:
+            played.die(line)
+    answer(line, **result)
+    assert process.wait(PATIENCE) == 0
+    process.communicate()
+
+
+def test_wait_without_time_left_looks_once_more(played: PlayedDaemon, nacre_here: Nacre) -> None:
+    process = nacre_here.start("wait", "dev", "--text", "x", "--timeout-ms", "0")
+    line = played.accept(door="call")
+    asked(line)
+    played.die(line)
+    _, complaint = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 7
+    assert "was restarted" in complaint
+
+
+def test_a_wait_at_a_real_daemon_outlives_kill_9(own_daemon: Callable[..., Daemon]) -> None:
+    daemon = own_daemon()
+    nacre = make_nacre(daemon.home)
+    nacre.call("create_session", name="dev", command="stty -echo; echo ready; exec cat")
+    nacre.until("dev", "ready")
+    process = nacre.start("wait", "dev", "--text", "at last", "--timeout-ms", "60000")
+    crash(daemon)
+    nacre.ok("send", "dev", "at last")
+    assert process.communicate(timeout=PATIENCE) == ("", "")
+    assert process.returncode == 0
