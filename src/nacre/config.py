@@ -66,7 +66,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=1,
-            description="Sessions at once; each takes three descriptors and up to 7 MB.",
+            description="Sessions at once; each takes five descriptors and up to 7 MB.",
         ),
     ] = 100
     idle_timeout: Annotated[
@@ -125,6 +125,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "is no use to a model, and hosts refuse large answers.",
         ),
     ] = 250_000
+    max_picture_pixels: Annotated[
+        int,
+        Meta(
+            ge=100_000,
+            description="Width times height of a screenshot: 16 million take 48 MB while it is "
+            "painted, and hosts refuse or shrink larger ones.",
+        ),
+    ] = 16_000_000
     max_wait: Annotated[
         float,
         Meta(
@@ -132,6 +140,51 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             description="Longest wait in seconds of one call; hosts hang on longer ones.",
         ),
     ] = 3600.0
+    journal: Annotated[
+        bool,
+        Meta(
+            description="Record what sessions print, for recovery after a crash, recordings and "
+            "earlier screens. Passwords and other input that is not shown are never recorded."
+        ),
+    ] = True
+    journal_segment_bytes: Annotated[
+        int,
+        Meta(
+            ge=65536,
+            description="Bytes after which the journal begins its next segment with the whole "
+            "screen: what is more would have to be replayed after a crash (10 ms a megabyte).",
+        ),
+    ] = 4 * 1024 * 1024
+    journal_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024 * 1024,
+            description="Bytes of journal kept for a session; the oldest segments go first.",
+        ),
+    ] = 32 * 1024 * 1024
+    journal_age: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Seconds that a segment of the journal is kept once the next has begun. "
+            "0: for as long as the session.",
+        ),
+    ] = 7 * 86400.0
+    lost_keep: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Seconds that a session which was lost with its daemon stays listed, so "
+            "that it can be restored.",
+        ),
+    ] = 7 * 86400.0
+    keeper: Annotated[
+        bool,
+        Meta(
+            description="Run under a keeper, which starts the daemon again when it dies; sessions "
+            "do not notice."
+        ),
+    ] = True
     read_buffer_bytes: Annotated[
         int,
         Meta(
@@ -139,7 +192,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             description="Bytes that busy sessions together read in one turn of the loop. Larger: "
             "more throughput; smaller: less delay for the others.",
         ),
-    ] = 128 * 1024
+    ] = 32 * 1024
     max_viewer_bytes: Annotated[
         int,
         Meta(

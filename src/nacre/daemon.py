@@ -12,6 +12,8 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nacre import __version__
 from nacre.config import Settings
@@ -24,8 +26,15 @@ from nacre.system.endpoints import (
     take_lock,
     write_state,
 )
+from nacre.system.keeper import UPGRADE
+from nacre.system.keeping import Keeping, descriptor_limit
 from nacre.system.logs import configure_logs
 from nacre.system.pty import raise_descriptor_limit
+
+if TYPE_CHECKING:
+    from nacre.doors.mcp.door import McpDoor
+    from nacre.services.build import Services
+    from nacre.services.dispatch import Dispatch
 
 _log = logging.getLogger("nacre.daemon")
 
@@ -37,19 +46,30 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def run_daemon(
-    settings: Settings, paths: Paths, *, ephemeral: bool, ready: int | None = None
+    settings: Settings,
+    paths: Paths,
+    keeping: Keeping,
+    *,
+    ephemeral: bool,
+    ready: int | None = None,
 ) -> None:
     """Serve until told to stop; `ready` is a descriptor that is written to once sockets listen.
 
+    What the keeper held for a daemon before us is taken over: lock, sockets, sessions.
     Raises DaemonRunning when another daemon holds the lock, InvalidInput for an unsafe token file.
     """
     for folder in (paths.runtime, paths.state, paths.config):
         make_private(folder)
     log_file = paths.log_file if ephemeral else None
     configure_logs(settings.log_level, file=log_file, max_bytes=settings.max_log_bytes)
-    lock = take_lock(paths, patience=_LOCK_PATIENCE if ephemeral else 0)
+    kept = keeping.take()
+    lock = kept.pop("lock", None)
+    if lock is None:
+        lock = take_lock(paths, patience=_LOCK_PATIENCE if ephemeral else 0)
+        keeping.keep("lock", lock)
     token = load_token(paths.token_file, settings.token)
-    local, loopback = listen_local(paths.socket), listen_loopback(settings.port)
+    local = _listener(keeping, kept, "local", lambda: listen_local(paths.socket))
+    loopback = _listener(keeping, kept, "loopback", lambda: listen_loopback(settings.port))
     port = loopback.getsockname()[1]
     write_state(
         paths, {"pid": os.getpid(), "port": port, "version": __version__, "socket": paths.socket}
@@ -59,18 +79,32 @@ def run_daemon(
     if ready is not None:
         os.write(ready, b"1")
         os.close(ready)
-        if ephemeral:
-            _to_log(paths.log_file)
+    if ephemeral:
+        _to_log(paths.log_file)
     try:
         import uvloop  # after the sockets listen: it takes 40 ms
 
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             # A daemon on demand runs in /, where nobody wants to work.
             home = os.path.expanduser("~") if ephemeral else os.getcwd()
-            runner.run(_serve(settings, paths, local, loopback, token, home, ephemeral=ephemeral))
+            serving = _Serving(
+                settings, paths, keeping, kept, local, loopback, token, home, ephemeral
+            )
+            runner.run(serving.serve())
     finally:
         remove_state(paths)
         os.close(lock)
+
+
+def _listener(
+    keeping: Keeping, kept: dict[str, int], key: str, listen: Callable[[], socket.socket]
+) -> socket.socket:
+    """Go on with the socket that a daemon before us listened on, or listen on a new one."""
+    if (descriptor := kept.pop(key, None)) is not None:
+        return socket.socket(fileno=descriptor)
+    listener = listen()
+    keeping.keep(key, listener.fileno())
+    return listener
 
 
 def _take_signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
@@ -98,69 +132,120 @@ def _to_log(path: str) -> None:
     os.close(log)
 
 
-async def _serve(
-    settings: Settings,
-    paths: Paths,
-    local: socket.socket,
-    loopback: socket.socket,
-    token: str,
-    home: str,
-    *,
-    ephemeral: bool,
-) -> None:
-    # The SDK takes a second to load; see the rule at the top.
-    from nacre.core.operations import GetStatus, StopDaemon
-    from nacre.doors.local import LocalDoor, serve_attached, serve_calls
-    from nacre.doors.mcp.door import McpDoor
-    from nacre.services.build import build_services
-    from nacre.services.lifecycle import Address, Lifecycle
-
+async def _load_mcp(dispatch: "Dispatch", limit: int) -> "McpDoor":
+    """Load the SDK, which takes a second, beside what needs none of it."""
     loop = asyncio.get_running_loop()
-    services = build_services(
-        settings,
-        descriptor_limit=raise_descriptor_limit(),
-        home=home,
-        runtime=paths.runtime,
-    )
-    address = Address(loopback.getsockname()[1], paths.socket, paths.token_file)
-    life = Lifecycle(services.registry, address, ephemeral=ephemeral, grace=settings.grace)
-    services.on_session_end(life.reconsider)
-    dispatch = services.dispatch({GetStatus: life.status, StopDaemon: life.stop})
-    _take_signals(loop, life.stopping.set)
+    module = await loop.run_in_executor(None, importlib.import_module, "nacre.doors.mcp.door")
+    door: McpDoor = module.McpDoor(dispatch, max_body=limit)
+    return door
 
-    limit = settings.max_message_bytes
-    mcp = McpDoor(dispatch, max_body=limit)
-    door = LocalDoor(
-        {
-            "mcp": lambda hello: mcp.lines(hello.caller(), hello.toolsets, hello.prefix),
-            "call": lambda hello: serve_calls(dispatch, hello.caller()),
-            "attach": lambda hello: serve_attached(dispatch, hello),
-        },
-        life.client,
-    )
-    local_server = await asyncio.start_unix_server(door.connected, sock=local, limit=limit)
-    # From here on the first client is served; the rest loads beside it.
-    http_module = await loop.run_in_executor(None, importlib.import_module, "nacre.doors.http")
-    http = http_module.HttpDoor(
-        dispatch, mcp.http, loopback, token=token, max_body=limit, client=life.client
-    )
-    services.ports.serve_with(http.ports)
-    serving = asyncio.create_task(http.serve(), name="http")
-    loading = asyncio.create_task(services.engine.load(), name="engine")
-    janitor = asyncio.create_task(services.janitor.run(), name="janitor")
-    _log.info("ready", extra={"port": address.port, "socket": paths.socket, "version": __version__})
 
-    await life.stopping.wait()
-    _log.info("stopping")
-    remove_state(paths)  # nobody connects to a daemon that is going
-    local_server.close()
-    janitor.cancel()
-    await loading
-    await services.sessions.end_all()
-    await door.close()
-    await mcp.close()
-    services.ports.close()
-    http.stop()
-    await serving
-    with suppress(asyncio.CancelledError):
-        await janitor
+@dataclass(frozen=True, slots=True)
+class _Serving:
+    """What is there before the loop runs, and what becomes of it."""
+
+    settings: Settings
+    paths: Paths
+    keeping: Keeping
+    kept: dict[str, int]
+    local: socket.socket
+    loopback: socket.socket
+    token: str
+    home: str
+    ephemeral: bool
+
+    async def serve(self) -> None:
+        """Serve until the end, or until the next daemon is to go on where this one stops."""
+        from nacre.core.operations import GetStatus, StopDaemon, UpgradeDaemon
+        from nacre.doors.local import Hello, LocalDoor, Serve, serve_attached, serve_calls
+        from nacre.services.lifecycle import Address, Lifecycle
+
+        loop, settings, paths = asyncio.get_running_loop(), self.settings, self.paths
+        services = await self._recover()
+        address = Address(self.loopback.getsockname()[1], paths.socket, paths.token_file)
+        life = Lifecycle(
+            services.registry,
+            address,
+            self.keeping,
+            ephemeral=self.ephemeral,
+            grace=settings.grace,
+        )
+        services.on_session_end(life.reconsider)
+        dispatch = services.dispatch(
+            {GetStatus: life.status, StopDaemon: life.stop, UpgradeDaemon: life.upgrade}
+        )
+        _take_signals(loop, life.interrupt)
+
+        limit = settings.max_message_bytes
+        mcp = asyncio.create_task(_load_mcp(dispatch, limit), name="mcp")
+
+        async def open_mcp(hello: Hello) -> Serve:
+            return (await mcp).lines(hello.caller(), hello.toolsets, hello.prefix)
+
+        async def open_calls(hello: Hello) -> Serve:
+            return serve_calls(dispatch, hello.caller())
+
+        async def open_attached(hello: Hello) -> Serve:
+            return serve_attached(dispatch, hello)
+
+        door = LocalDoor(
+            {"mcp": open_mcp, "call": open_calls, "attach": open_attached}, life.client
+        )
+        local_server = await asyncio.start_unix_server(door.connected, sock=self.local, limit=limit)
+        self.keeping.ready(paths.log_file if self.ephemeral else None)
+        # From here on the first client is served; the rest loads beside it.
+        http_module = await loop.run_in_executor(None, importlib.import_module, "nacre.doors.http")
+        http = http_module.HttpDoor(
+            dispatch,
+            (await mcp).http,
+            self.loopback,
+            token=self.token,
+            max_body=limit,
+            client=life.client,
+        )
+        services.ports.serve_with(http.ports)
+        serving = asyncio.create_task(http.serve(), name="http")
+        loading = asyncio.create_task(services.engine.load(), name="engine")
+        janitor = asyncio.create_task(services.janitor.run(), name="janitor")
+        _log.info(
+            "ready", extra={"port": address.port, "socket": paths.socket, "version": __version__}
+        )
+
+        await life.stopping.wait()
+        if life.upgrading:
+            _log.info("making way for the next daemon")
+            services.sessions.put_down_all()
+            os._exit(UPGRADE)  # as a crash would: everything that is to go on is the keeper's
+        _log.info("stopping")
+        remove_state(paths)  # nobody connects to a daemon that is going
+        local_server.close()
+        janitor.cancel()
+        await loading
+        if life.interrupted:
+            services.sessions.put_down_all()  # the next daemon lists them as lost
+        await services.sessions.end_all()
+        await door.close()
+        await (await mcp).close()
+        services.ports.close()
+        http.stop()
+        await serving
+        with suppress(asyncio.CancelledError):
+            await janitor
+
+    async def _recover(self) -> "Services":
+        """Build the services, with the sessions of a daemon before us in them."""
+        from nacre.services.build import build_services
+
+        services = build_services(
+            self.settings,
+            descriptor_limit=descriptor_limit() or raise_descriptor_limit(),
+            home=self.home,
+            runtime=self.paths.runtime,
+            journals=self.paths.journals,
+            keeping=self.keeping,
+        )
+        self.keeping.listen(asyncio.get_running_loop())
+        if self.kept or services.recovery.finds_journals:
+            await services.engine.load()
+            services.recovery.run(self.kept)
+        return services

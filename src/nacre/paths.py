@@ -30,6 +30,10 @@ class Paths(NamedTuple):
         return os.path.join(self.state, "daemon.log")
 
     @property
+    def journals(self) -> str:
+        return os.path.join(self.state, "sessions")
+
+    @property
     def socket(self) -> str:
         return os.path.join(self.runtime, "nacre.sock")
 

@@ -31,6 +31,7 @@ COMMANDS = (
     Command("send", "input", "Type text into a session, and Enter.", "send_input"),
     Command("keys", "input", "Press named keys in a session.", "press_keys"),
     Command("screen", "screens", "Show a session's screen.", "get_screen"),
+    Command("screenshot", "pictures", "Save a picture of a session's screen.", "screenshot"),
     Command("scrollback", "screens", "Show the lines above the screen.", "get_scrollback"),
     Command("read", "screens", "Show a session's last lines of output.", "read_output"),
     Command("run", "run", "Run a command in a session; exit with its exit code.", "run"),
@@ -38,10 +39,21 @@ COMMANDS = (
         "wait", "wait", "Wait until a session is quiet, or for what it shows.", "await_quiesce"
     ),
     Command("attach", "attach", "Be in a session yourself, until you detach."),
+    Command("record", "recordings", "Record a session from now on, as an asciicast."),
+    Command("export", "recordings", "Save what a session showed, as an asciicast."),
+    Command(
+        "replay",
+        "replay",
+        "Play a recording, of a file or a session, in your terminal.",
+        "export_recording",
+    ),
     Command("kill", "sessions", "End sessions and all that runs in them.", "manage_session"),
     Command("rename", "sessions", "Give a session another name."),
     Command("resize", "sessions", "Change a session's size.", "resize_session"),
     Command("restart", "sessions", "Start a session's command anew.", "restart_session"),
+    Command(
+        "restore", "recordings", "Start sessions anew that a reboot has lost.", "restore_sessions"
+    ),
     Command("signal", "sessions", "Send a signal to what runs in front.", "signal_session"),
     Command("dismiss", "sessions", "Take an ended session off the list.", "dismiss_session"),
     Command("server", "server", "Run the daemon in the foreground."),

@@ -10,6 +10,8 @@ import sys
 import threading
 from argparse import ArgumentParser, Namespace
 
+from nacre.cli.answers import add_json, show
+from nacre.cli.client import Client
 from nacre.cli.flags import add_flags
 from nacre.config import Settings, load_settings, setting_names
 from nacre.paths import Paths, find_paths
@@ -21,20 +23,53 @@ def add_server(parser: ArgumentParser) -> None:
     # Only for start.py, which starts a daemon on demand.
     parser.add_argument("--ephemeral", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--ready-fd", type=int, metavar="N", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--upgrade",
+        action="store_true",
+        help="replace the running daemon by this version; sessions do not notice",
+    )
+    add_json(parser)
     parser.set_defaults(run=run_server)
 
 
 def run_server(arguments: Namespace) -> int:
+    from nacre.system.keeping import Keeping, keeper_command
+
+    keeping = Keeping.from_environment()
     flags = {name: getattr(arguments, name) for name in setting_names()}
     paths = find_paths()
     settings = load_settings(paths.config_file, flags=flags)
-    ready: int | None = arguments.ready_fd
+    if arguments.upgrade:
+        return _upgrade(arguments)
+    if settings.keeper and not keeping.alive:
+        # From here on this process is the keeper, and starts the daemon as its child.
+        command = keeper_command([sys.executable, "-m", "nacre", *sys.argv[1:]])
+        os.execv(command[0], command)  # noqa: S606  # its words are ours
+    if not settings.keeper:
+        keeping = Keeping(None)
+    # Who waited for the first daemon has stopped waiting.
+    ready: int | None = arguments.ready_fd if keeping.last_status is None else None
     if ready is None and sys.stdout.isatty():
         ready = _announce_when_ready(paths)
     from nacre.daemon import run_daemon
 
-    run_daemon(settings, paths, ephemeral=arguments.ephemeral, ready=ready)
+    run_daemon(settings, paths, keeping, ephemeral=arguments.ephemeral, ready=ready)
     return 0
+
+
+def _upgrade(arguments: Namespace) -> int:
+    """Have the running daemon replaced, and wait until the next one answers."""
+    with Client.open() as client:
+        before = client.call("status")
+        client.call("upgrade")
+        client.wait_until_gone()
+    with Client.open() as client:
+        status = client.call("status")
+    text = (
+        f"nacre {before['version']} (pid {before['pid']}) was replaced by "
+        f"{status['version']} (pid {status['pid']}); {status['sessions']} sessions went on"
+    )
+    return show(arguments, {"success": True, "before": before, **status}, text)
 
 
 def _announce_when_ready(paths: Paths) -> int:

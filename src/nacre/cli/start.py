@@ -11,6 +11,9 @@ import sys
 from nacre.errors import DaemonUnreachable
 from nacre.paths import Paths, SocketAddress, make_private
 
+# Not imported: it is a program of its own (its first lines say how it is run).
+_KEEPER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "system", "keeper.py")
+
 
 def connect(paths: Paths) -> socket.socket:
     """Return a connection to the running daemon. Raises DaemonUnreachable when there is none."""
@@ -58,7 +61,11 @@ def _start(paths: Paths) -> None:
     listening, ready = os.pipe()
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "nacre", "server", "--ephemeral", "--ready-fd", str(ready)],
+            [
+                *(sys.executable, "-I", "-S", _KEEPER),
+                *(sys.executable, "-m", "nacre", "server"),
+                *("--ephemeral", "--ready-fd", str(ready)),
+            ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

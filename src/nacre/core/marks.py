@@ -88,6 +88,11 @@ class MarkScanner:
             pieces.append(rest)
         return pieces
 
+    @property
+    def held(self) -> int:
+        """How many bytes are held back."""
+        return len(self._held)
+
     def flush(self) -> bytes:
         """Return what was held back: nothing follows it any more."""
         held, self._held = self._held, b""

@@ -18,15 +18,21 @@ from nacre.core.parameters import (
     LastGeneration,
     MaxChars,
     MaxWait,
+    PictureFormat,
     Quiet,
     Rows,
+    Scale,
     SessionRef,
     SinceGeneration,
 )
+from nacre.core.past_operations import ExportRecording as ExportRecording
+from nacre.core.past_operations import RestoreSessions as RestoreSessions
+from nacre.core.past_operations import ScreenAt as ScreenAt
 from nacre.core.results import (
     Closed,
     CommandOutcome,
     Output,
+    PictureTaken,
     Quiesced,
     Screen,
     Scrollback,
@@ -164,6 +170,26 @@ class GetScreen(Operation, frozen=True, kw_only=True):
     format: Format = "styled"
     max_chars: MaxChars | None = None
     since_generation: SinceGeneration | None = None
+
+
+@operation(
+    "screenshot",
+    "GET /sessions/{session}/screenshot",
+    result=PictureTaken,
+    scope=Scope.OBSERVE,
+    idempotent=True,
+)
+class Screenshot(Operation, frozen=True, kw_only=True):
+    """Take a picture of a session's screen, with its colours, styles and cursor.
+
+    For what text does not tell: layout, colours, charts, full-screen programs. get_screen costs
+    less where the text is enough.
+    """
+
+    session: SessionRef
+    format: PictureFormat = "png"
+    scale: Scale = 2
+    show_cursor: Annotated[bool, Meta(description="Draw the cursor where it is visible.")] = True
 
 
 @operation(
@@ -329,3 +355,8 @@ class GetStatus(Operation, frozen=True, kw_only=True):
 @operation("stop", "POST /stop", result=Success, scope=Scope.ADMIN, destructive=True)
 class StopDaemon(Operation, frozen=True, kw_only=True):
     """End all sessions and the daemon."""
+
+
+@operation("upgrade", "POST /upgrade", result=Success, scope=Scope.ADMIN)
+class UpgradeDaemon(Operation, frozen=True, kw_only=True):
+    """Replace the daemon by the code that is installed now; sessions do not notice."""

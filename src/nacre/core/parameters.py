@@ -33,3 +33,8 @@ LastGeneration = Annotated[
 ]
 Quiet = Annotated[int, Meta(ge=0, description="Silence in ms that counts as quiet.")]
 MaxWait = Annotated[int, Meta(ge=0, description="Deadline in ms for the whole call.")]
+PictureFormat = Annotated[
+    Literal["png", "svg"],
+    Meta(description="png: pixels, as a model sees them; svg: shapes and text, for documents."),
+]
+Scale = Annotated[int, Meta(ge=1, le=4, description="1: a cell is 8 by 16 pixels; 2: 16 by 32.")]

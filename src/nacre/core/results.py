@@ -47,6 +47,7 @@ class SessionDetails(Result, frozen=True, kw_only=True):
     tags: list[str]
     state: str
     asks: str | None
+    notice: str | None = None  # what its user should know: the journal has stopped
 
 
 class SessionList(Result, frozen=True, kw_only=True):
@@ -63,6 +64,33 @@ class Screen(Result, frozen=True, kw_only=True, omit_defaults=True):
     title: str = ""
     unchanged: bool = False  # since_generation was current: lines is empty
     omitted_lines: int = 0  # cut from the top by max_chars
+
+
+class EarlierScreen(Screen, frozen=True, kw_only=True, omit_defaults=True):
+    time: float | None = None  # when the screen came to look like this
+
+
+class Recording(Result, frozen=True, kw_only=True, omit_defaults=True):
+    session: str
+    events: int
+    size: int
+    path: str | None = None  # where it was written
+    recording: str | None = None  # else the asciicast itself
+
+
+class Restored(Result, frozen=True, kw_only=True):
+    sessions: list[SessionCreated]
+
+
+class PictureTaken(Result, frozen=True, kw_only=True):
+    session: str
+    generation: int
+    format: Literal["png", "svg"]
+    width: int  # in pixels
+    height: int
+    rows: int
+    cols: int
+    data: str  # base64 of a PNG file; an SVG file as it is
 
 
 class Scrollback(Result, frozen=True, kw_only=True, omit_defaults=True):
@@ -114,6 +142,7 @@ class Status(Result, frozen=True, kw_only=True):
     url: str
     socket: str
     token_file: str
+    keeper_pid: int | None = None  # of who starts the daemon again when it dies
 
 
 # --- runs and waits ------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from nacre.core.programs import (
     is_repl,
 )
 
-StateName = Literal["prompt", "running", "needs_input", "exited"]
+StateName = Literal["prompt", "running", "needs_input", "exited", "lost"]
 Asks = Literal["password", "confirm", "pager", "editor", "repl", "line", "key"]
 
 

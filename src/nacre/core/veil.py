@@ -10,7 +10,7 @@ import re
 
 from nacre.core.marks import Mark
 
-_MOST = 256 * 1024  # an echo is not longer than a few kilobytes: what is more is output
+_MOST = 64 * 1024  # an echo is not longer than a few kilobytes: what is more is output
 
 
 # ECMA-48 5.4: private sequences (modes, xterm's and kitty's keyboards), DA, DSR; DECKPAM, DECKPNM.
@@ -19,9 +19,9 @@ _KEPT = re.compile(rb"\x1b\[[?<>=][0-9;]*\$?[A-Za-z]|\x1b\[[0-9]*[cn]|\x1b[=>]")
 
 class Veil:
     def __init__(self, nonce: str, shown: bytes, until: str = "S") -> None:
-        self._until = until  # the mark that ends it
-        self._nonce = nonce
-        self._shown = shown  # what is shown in the echo's place
+        self.until = until  # the mark that ends it
+        self.nonce = nonce
+        self.shown = shown  # what is shown in the echo's place
         self._held: list[bytes] = []
         self._size = 0
         self.lifted = False
@@ -31,10 +31,10 @@ class Veil:
         if self.lifted:
             return [piece]
         if isinstance(piece, Mark):
-            if piece.nonce != self._nonce:
+            if piece.nonce != self.nonce:
                 return [piece]
-            if piece.kind == self._until and piece.value != "read":
-                shown = b"".join(_KEPT.findall(self.release())) + self._shown
+            if piece.kind == self.until and piece.value != "read":
+                shown = b"".join(_KEPT.findall(self.release())) + self.shown
                 return [shown, piece] if shown else [piece]
             return [piece]
         self._held.append(piece)

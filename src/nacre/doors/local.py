@@ -64,7 +64,7 @@ class Hello(msgspec.Struct, frozen=True):
 
 OperationT = TypeVar("OperationT", bound=Operation)
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-Open = Callable[[Hello], Serve]  # may refuse by raising a NacreError
+Open = Callable[[Hello], Awaitable[Serve]]  # may refuse by raising a NacreError
 
 
 class LocalDoor:
@@ -104,7 +104,7 @@ class LocalDoor:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             hello = self._read_hello(await _read_line(reader))
-            serve = self._doors[hello.door](hello)
+            serve = await self._doors[hello.door](hello)
         except NacreError as error:
             _send(writer, {"nacre": PROTOCOL, "version": __version__, "error": error.as_dict()})
             await writer.drain()

@@ -4,6 +4,7 @@ Rule: routes, parameters and schemas follow from the catalog; nothing is stated 
 """
 
 import html
+from base64 import b64decode
 from typing import Any
 
 from starlette.requests import Request
@@ -11,13 +12,22 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from nacre import __version__
-from nacre.core.catalog import Operation, Spec, parse_parameters
+from nacre.core.catalog import Operation, Result, Spec, parse_parameters
 from nacre.core.operations import CATALOG
+from nacre.core.results import PictureTaken
 from nacre.core.schema import input_schema, output_schema
 from nacre.doors.exchange import decode_object, read_body, route
 from nacre.doors.guard import error_response
 from nacre.errors import WIRE, InvalidInput
 from nacre.services.dispatch import Dispatch
+
+PICTURES = {"png": "image/png", "svg": "image/svg+xml"}
+# The text in a picture is a program's: should a browser show it, nothing in it runs or loads.
+_PICTURE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
 
 OPENAPI_PATH, DOCS_PATH = "/api/openapi.json", "/api/docs"
 
@@ -33,7 +43,8 @@ def build_routes(dispatch: Dispatch, *, max_body: int) -> list[Route]:
     async def docs(request: Request) -> Response:
         return HTMLResponse(page)
 
-    return [Route(OPENAPI_PATH, openapi), Route(DOCS_PATH, docs), *routes]
+    pictures = [_picture_route(dispatch, form, max_body) for form in PICTURES]
+    return [Route(OPENAPI_PATH, openapi), Route(DOCS_PATH, docs), *routes, *pictures]
 
 
 def _route(dispatch: Dispatch, spec: Spec, max_body: int) -> Route:
@@ -43,6 +54,23 @@ def _route(dispatch: Dispatch, spec: Spec, max_body: int) -> Route:
         return await _read(request, spec, max_body)
 
     return route(dispatch, f"{method} /api{path}", build)
+
+
+def _picture_route(dispatch: Dispatch, form: str, max_body: int) -> Route:
+    """Make the route that answers with a picture itself, not with JSON."""
+    spec = CATALOG["screenshot"]
+    method, _, path = spec.route.partition(" ")
+
+    async def build(request: Request) -> Operation:
+        request.path_params["format"] = form
+        return await _read(request, spec, max_body)
+
+    def shape(result: Result) -> Response:
+        assert isinstance(result, PictureTaken)
+        picture = b64decode(result.data) if form == "png" else result.data.encode()
+        return Response(picture, media_type=PICTURES[form], headers=_PICTURE_HEADERS)
+
+    return route(dispatch, f"{method} /api{path}.{form}", build, shape)
 
 
 async def _read(request: Request, spec: Spec, max_body: int) -> Operation:
@@ -79,6 +107,9 @@ def describe() -> dict[str, Any]:
     for spec in CATALOG.values():
         method, _, path = spec.route.partition(" ")
         paths.setdefault(f"/api{path}", {})[method.lower()] = _describe_route(spec, method, path)
+    for form, media in PICTURES.items():
+        path, described = _describe_picture(form, media)
+        paths[path] = {"get": described}
     return {
         "openapi": "3.1.0",
         "info": {"title": "nacre", "version": __version__},
@@ -119,6 +150,19 @@ def _describe_route(spec: Spec, method: str, path: str) -> dict[str, Any]:
     if parameters:
         described["parameters"] = parameters
     return described
+
+
+def _describe_picture(form: str, media: str) -> tuple[str, dict[str, Any]]:
+    spec = CATALOG["screenshot"]
+    method, _, path = spec.route.partition(" ")
+    described = _describe_route(spec, method, path)
+    described["operationId"] = f"{spec.name}_{form}"
+    described["parameters"] = [
+        known for known in described["parameters"] if known["name"] != "format"
+    ]
+    content = {media: {"schema": {"type": "string", "contentMediaType": media}}}
+    described["responses"]["200"] = {"description": "The picture.", "content": content}
+    return f"/api{path}.{form}", described
 
 
 _ERROR: dict[str, Any] = {

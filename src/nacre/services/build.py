@@ -13,6 +13,7 @@ from nacre.core.operations import (
     CloseSession,
     CreateSession,
     DismissSession,
+    ExportRecording,
     GetScreen,
     GetScrollback,
     GetSessionStatus,
@@ -23,8 +24,11 @@ from nacre.core.operations import (
     ReadRun,
     ResizeSession,
     RestartSession,
+    RestoreSessions,
     Run,
     RunCommand,
+    ScreenAt,
+    Screenshot,
     Send,
     SendInput,
     SendKey,
@@ -37,7 +41,10 @@ from nacre.services.dispatch import Dispatch, Handler
 from nacre.services.engine import Engine
 from nacre.services.host import Host
 from nacre.services.janitor import Janitor
+from nacre.services.past import History
+from nacre.services.pictures import Pictures
 from nacre.services.ports import PortPool
+from nacre.services.recovery import Recovery
 from nacre.services.registry import Registry
 from nacre.services.runs import Runs
 from nacre.services.sessions import Sessions
@@ -45,6 +52,7 @@ from nacre.services.talking import Talking
 from nacre.services.turns import Turns
 from nacre.services.waiting import Waiting
 from nacre.services.watching import Watching
+from nacre.system.keeping import Keeping
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +61,13 @@ class Services:
     ports: PortPool
     sessions: Sessions
     commands: Commands
+    pictures: Pictures
     runs: Runs
     talking: Talking
     waiting: Waiting
+    history: History
     janitor: Janitor
+    recovery: Recovery
     host: Host
 
     @property
@@ -79,7 +90,11 @@ class Services:
             SignalSession: sessions.signal,
             SendInput: sessions.send,
             PressKeys: sessions.press,
+            RestoreSessions: sessions.restore,
+            ScreenAt: self.history.screen_at,
+            ExportRecording: self.history.export,
             GetScreen: sessions.screen,
+            Screenshot: self.pictures.screenshot,
             GetScrollback: sessions.scrollback,
             ReadOutput: sessions.output,
             AwaitQuiesce: self.commands.quiesce,
@@ -97,14 +112,25 @@ class Services:
 
 
 def build_services(
-    settings: Settings, *, descriptor_limit: int, home: str, runtime: str | None = None
+    settings: Settings,
+    *,
+    descriptor_limit: int,
+    home: str,
+    runtime: str | None = None,
+    journals: str | None = None,
+    keeping: Keeping | None = None,
 ) -> Services:
-    """`home` is where sessions start whose caller stands nowhere, `runtime` a private folder."""
+    """Put everything together.
+
+    `home` is where sessions start whose caller stands nowhere, `runtime` a private folder,
+    `journals` the folder of all journals, `keeping` the keeper that started us.
+    """
+    keeping = keeping or Keeping(None)
     loop = asyncio.get_running_loop()
     engine = Engine(settings.scrollback)
     turns = Turns(loop, settings.read_buffer_bytes)
-    host = Host(loop, settings, engine, turns, descriptor_limit, runtime)
-    ports = PortPool(settings.first_session_port)
+    host = Host(loop, settings, engine, turns, descriptor_limit, runtime, journals, keeping)
+    ports = PortPool(settings.first_session_port, keeping)
     registry = Registry(settings, ports)
     runs = Runs(registry, host)
     sessions = Sessions(registry, host, home, runs.is_locked)
@@ -116,9 +142,12 @@ def build_services(
         ports=ports,
         sessions=sessions,
         commands=Commands(registry, host),
+        pictures=Pictures(registry, host),
         runs=runs,
         talking=Talking(registry, host),
         waiting=Waiting(registry, runs, host),
+        history=History(registry, host),
         janitor=janitor,
+        recovery=Recovery(registry, ports, runs, host),
         host=host,
     )

@@ -1,12 +1,14 @@
 """What surrounds a session: the daemon's side of it, and what it is called."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nacre.config import Settings
 from nacre.services.engine import Engine
 from nacre.services.turns import Turns
+from nacre.system.keeping import Keeping
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +21,17 @@ class Host:
     turns: Turns
     descriptor_limit: int
     runtime: str | None = None  # a private folder; without one no shell is integrated
+    journals: str | None = None  # the folder of all journals; without one nothing is recorded
+    keeping: Keeping = field(default_factory=lambda: Keeping(None))
     when_ended: list[Callable[[], None]] = field(default_factory=list)
+    when_warned: list[Callable[[str, str], None]] = field(default_factory=list)  # id, text
     when_forgotten: list[Callable[[str], None]] = field(default_factory=list)  # with the id
+
+    def journal_of(self, identifier: str) -> str | None:
+        """Return the folder of a session's journal."""
+        if self.journals is None or not self.settings.journal:
+            return None
+        return os.path.join(self.journals, identifier)
 
     def budget(self, max_chars: int | None) -> int:
         """Return how many characters of text an answer may have."""

@@ -66,7 +66,9 @@ class Janitor:
 
     async def _sweep_ended(self, session: Session, now: float) -> float:
         ended = session.ended_at if session.ended_at is not None else now
-        aged_out = ended + self._host.settings.ended_keep
+        settings, ending = self._host.settings, session.ending
+        keep = settings.lost_keep if ending is not None and ending.lost else settings.ended_keep
+        aged_out = ended + keep
         if now >= aged_out:
             await self._forget(session)
         elif not session.is_compressed:

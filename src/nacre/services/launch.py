@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nacre import __version__
 from nacre.core.caller import Caller
@@ -68,6 +68,15 @@ def plan_launch(
         command = shlex.join((request.command, *request.args))
         return Launch(argv, command, os.path.basename(program), False, False, cwd, env)
     return _plan_line(request.command, cwd, env)
+
+
+def relaunch(launch: Launch, caller: Caller, home: str) -> Launch:
+    """Return how to start a lost session again: its environment was not written down.
+
+    It gets the one that a new session of this caller would have.
+    """
+    cwd = launch.cwd if os.path.isdir(launch.cwd) else home
+    return replace(launch, cwd=cwd, env=_environment(caller, {}, cwd))
 
 
 def _plan_line(line: str, cwd: str, env: Mapping[str, str]) -> Launch:

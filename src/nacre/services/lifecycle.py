@@ -15,12 +15,15 @@ from nacre.core.caller import Caller
 from nacre.core.operations import (
     GetStatus,
     StopDaemon,
+    UpgradeDaemon,
 )
 from nacre.core.results import (
     Status,
     Success,
 )
+from nacre.errors import Failed
 from nacre.services.registry import Registry
+from nacre.system.keeping import Keeping
 
 # Whoever starts a daemon on demand connects within this; if it died instead, nobody will come.
 _FIRST_CLIENT = 20.0  # seconds
@@ -37,17 +40,26 @@ class Address:
 
 class Lifecycle:
     def __init__(
-        self, registry: Registry, address: Address, *, ephemeral: bool, grace: float
+        self,
+        registry: Registry,
+        address: Address,
+        keeping: Keeping,
+        *,
+        ephemeral: bool,
+        grace: float,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._registry = registry
         self._address = address
+        self._keeping = keeping
         self._ephemeral = ephemeral
         self._grace = grace
         self._clients = 0
         self._started = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
         self.stopping = asyncio.Event()
+        self.interrupted = False  # by a signal: sessions are not over, they are lost
+        self.upgrading = False
         if ephemeral:
             self._schedule(max(grace, _FIRST_CLIENT))
 
@@ -91,9 +103,26 @@ class Lifecycle:
             url=f"http://127.0.0.1:{self._address.port}",
             socket=self._address.socket,
             token_file=self._address.token_file,
+            keeper_pid=self._keeping.pid,
         )
 
     async def stop(self, caller: Caller, request: StopDaemon) -> Success:
         # The answer goes out first: the loop comes to the shutdown after it.
         self._loop.call_soon(self.stopping.set)
         return Success()
+
+    async def upgrade(self, caller: Caller, request: UpgradeDaemon) -> Success:
+        """Raises Failed without a keeper, who would start the next daemon."""
+        if not self._keeping.alive:
+            raise Failed(
+                "this daemon has no keeper, so that its sessions would end with it; "
+                "'nacre stop' ends both, the next call starts the new version"
+            )
+        self.upgrading = True
+        self._loop.call_soon(self.stopping.set)
+        return Success()
+
+    def interrupt(self) -> None:
+        """Stop because a signal says so: the machine may be going down."""
+        self.interrupted = True
+        self.stopping.set()

@@ -11,6 +11,7 @@ import socket
 from typing import Protocol
 
 from nacre.errors import InvalidInput, LimitReached
+from nacre.system.keeping import Keeping
 
 _LAST = 65535
 _BACKLOG = 64  # connections that may wait for one session; more are refused by the kernel
@@ -28,8 +29,9 @@ class PortServer(Protocol):
 
 
 class PortPool:
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int, keeping: Keeping | None = None) -> None:
         self._first = first
+        self._keeping = keeping or Keeping(None)
         self._listeners: dict[int, socket.socket] = {}
         self._server: PortServer | None = None
 
@@ -48,15 +50,30 @@ class PortPool:
         listener = self._next_free() if port is None else self._asked_for(port)
         claimed: int = listener.getsockname()[1]
         self._listeners[claimed] = listener
+        self._keeping.keep(f"ports/{claimed}", listener.fileno())
         if self._server is not None:
             self._server.open(listener)
         return claimed
+
+    def adopt(self, listener: socket.socket) -> None:
+        """Go on with a socket that a former daemon listened on."""
+        self._listeners[listener.getsockname()[1]] = listener
+
+    def claim_again(self, port: int) -> int:
+        """Take the port that a session had, or another if that is taken by now."""
+        if port in self._listeners:
+            return port
+        try:
+            return self.claim(port)
+        except InvalidInput:
+            return self.claim()
 
     def release(self, port: int) -> None:
         """Free a port; when this returns, somebody else may listen on it."""
         listener = self._listeners.pop(port, None)
         if listener is None:
             return
+        self._keeping.drop(f"ports/{port}")
         if self._server is not None:
             self._server.close(port)
         listener.close()

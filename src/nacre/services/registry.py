@@ -88,6 +88,10 @@ class Registry:
         self._ports[session.identity.port] = session
         self._ids[session.identity.id] = session
 
+    def add_unlisted(self, session: Session) -> None:
+        """Know a session by its id alone: one that was killed or dismissed."""
+        self._ids[session.identity.id] = session
+
     def rename(self, session: Session, name: str) -> None:
         """Raises SessionExists or InvalidInput; a session that is not listed cannot be renamed."""
         if self._names.get(session.identity.name) is not session:
@@ -100,9 +104,13 @@ class Registry:
         }
         session.identity.name = name
         session.identity.named = True
+        session.put_down()
 
     def unlist(self, session: Session) -> None:
         """Take it out of the lists and free its name and port; its id goes on."""
+        if session.listed:
+            session.listed = False
+            session.put_down()
         if self._names.get(session.identity.name) is session:
             del self._names[session.identity.name]
         if self._ports.get(session.identity.port) is session:
@@ -116,6 +124,10 @@ class Registry:
     def _check_free(self, name: str) -> None:
         check_name(name)
         if name in self._names:
+            lost = self._names[name].ending
+            if lost is not None and lost.lost:
+                self.unlist(self._names[name])  # who wants the name anew does not want the lost one
+                return
             ended = (
                 "" if self._names[name].alive else " (it has ended: dismiss_session frees its name)"
             )

@@ -3,8 +3,11 @@
 import asyncio
 import re
 import secrets
+import time
 from collections.abc import Callable
 from typing import Literal
+
+import msgspec
 
 from nacre.core.capture import Capture
 from nacre.core.marks import Mark
@@ -12,6 +15,7 @@ from nacre.core.results import RunOutcome
 from nacre.core.state import State
 from nacre.core.transcript import render
 from nacre.core.wrapper import ShellKind
+from nacre.services.kept import KeptRun
 from nacre.services.session import Session
 from nacre.services.spool import Spool
 
@@ -53,7 +57,12 @@ class Run:
         self.capture = Capture(memory // 2, memory // 2)
         self.spool: Spool | None = None
         self.on_overflow: Callable[[], Spool | None] | None = None
+        self.first = 0  # the generation after which its output begins
+        self.last: int | None = None  # the one that it ends with
+        self.stale = False  # a former daemon's, whose output is still to be read from the journal
+        self.when_changed: Callable[[], None] = _nothing
         self._memory = memory
+        self._known_end: tuple[EndedBy, int | None, str | None] | None = None
         self._unstarted = bytearray()  # what came before the start mark: the echo
 
     @property
@@ -74,12 +83,14 @@ class Run:
         if self.done:
             return
         self.recording = False
+        self.last = self.session.generation
         self.ended = asyncio.get_running_loop().time()
         self.ended_by = by
         self.exit_code = exit_code
         self.folder = folder
         if self.spool is not None:
             self.spool.finish()
+        self.when_changed()
 
     def text(self, budget: int) -> tuple[str, int]:
         """Return what a reader would have seen, within the budget, and the lines cut out of it."""
@@ -113,6 +124,62 @@ class Run:
             state=state,
         )
 
+    def kept(self) -> bytes:
+        """Return what the next daemon must know of it."""
+        now, wall = asyncio.get_running_loop().time(), time.time()
+        return msgspec.json.encode(
+            KeptRun(
+                id=self.id,
+                nonce=self.nonce,
+                context=self.context,
+                cols=self.cols,
+                started=wall - now + self.started,
+                first=self.first,
+                last=self.last,
+                ended=None if self.ended is None else wall - now + self.ended,
+                exit_code=self.exit_code,
+                ended_by=self.ended_by,
+                folder=self.folder and _text(self.folder),
+                recording=self.recording,
+                starts_by_wrapper=self.starts_by_wrapper,
+                started_by_mark=self.started_by_mark,
+                outer=list(self.outer),
+                kind=self.kind,
+                pid=self.pid,
+                program=self.program,
+                shell_id=_text(self.shell_id),
+                prompt=_text(self.prompt),
+            )
+        )
+
+    @classmethod
+    def restored(cls, kept: KeptRun, session: Session, memory: int) -> "Run":
+        """Return a former daemon's run; its output is still to be recorded."""
+        run = cls(session, kept.context, memory)
+        now, wall = asyncio.get_running_loop().time(), time.time()
+        for name in _KEPT_AS_IT_IS:
+            setattr(run, name, getattr(kept, name))
+        run.started = now - (wall - kept.started)
+        run.ended = None if kept.ended is None else now - (wall - kept.ended)
+        run.outer = frozenset(kept.outer)
+        run.stale = True
+        return run
+
+    def reopen(self, journaled: int) -> None:
+        """Take back what will be seen once more: what came after this generation."""
+        if self.last is not None and self.last > journaled:
+            self._known_end = (self.ended_by or "mark", self.exit_code, self.folder)
+            self.ended = self.last = None
+            self.recording = True
+        if self.first > journaled and self.context != "repl":
+            self.recording = self.started_by_mark = False
+
+    def settle_again(self) -> None:
+        """End it as it was known to have ended, if nothing told it once more."""
+        if self._known_end is not None:
+            self.finish(*self._known_end)
+            self._known_end = None
+
     def tap(self, piece: bytes | Mark) -> None:
         """Follow the session's output; given to Session.taps."""
         if isinstance(piece, bytes):
@@ -135,13 +202,18 @@ class Run:
         if mark.kind == "S" and mark.value == "read":
             self.reads_parts = True
         elif mark.kind == "S":
-            self.started_by_mark = self.recording = True
             self.shell_id = mark.value
+            self._start()
         elif mark.kind == "E" and self.context == "wrapped":
             self._end_wrapped(mark)
         elif mark.kind == "E":
             # In the native shell the prompt's own mark follows, with the folder.
             self.recording = False
+
+    def _start(self) -> None:
+        self.started_by_mark = self.recording = True
+        self.first = self.session.generation
+        self.when_changed()
 
     def _end_wrapped(self, mark: Mark) -> None:
         _, asked, shell_id = mark.value.partition(";")
@@ -154,12 +226,27 @@ class Run:
 
     def _native(self, mark: Mark) -> None:
         if mark.kind == "C" and not self.starts_by_wrapper:
-            self.started_by_mark = self.recording = True
+            self._start()
         elif mark.kind == "D":
             if not self.started_by_mark:
                 # A syntax error: the shell ran nothing, and says why below the echo of the line.
                 self.record(bytes(self._unstarted).partition(b"\n")[2])
             self.finish("mark", mark.exit_code, mark.folder)
+
+
+_KEPT_AS_IT_IS = (
+    *("id", "nonce", "cols", "first", "last", "exit_code", "ended_by", "folder", "recording"),
+    *("starts_by_wrapper", "started_by_mark", "kind", "pid", "program", "shell_id", "prompt"),
+)
+
+
+def _text(text: str) -> str:
+    """A folder's name may be bytes that are no text."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def _nothing() -> None:
+    return None
 
 
 def _within(lines: list[str], budget: int) -> tuple[str, int]:

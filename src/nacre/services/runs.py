@@ -11,6 +11,7 @@ import asyncio
 import os
 import re
 from collections import OrderedDict
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -24,6 +25,7 @@ from nacre.core.veil import Veil
 from nacre.core.wrapper import report
 from nacre.errors import InvalidInput
 from nacre.services.host import Host
+from nacre.services.kept import KeptRun
 from nacre.services.registry import Registry
 from nacre.services.run import Run
 from nacre.services.sending import START_MARK, Sender, never, pasted
@@ -31,6 +33,7 @@ from nacre.services.session import Session
 from nacre.services.settling import LOOKS, settle, waits_for_somebody
 from nacre.services.spool import Spool
 from nacre.services.states import line_before_cursor, look
+from nacre.system.journal import outputs
 
 _INTERRUPT_EFFECT = 0.3  # seconds that a program has to end after a key, before it counts as busy
 _REPL_LOOKS = (0.01, 0.01, 0.03, 0.2, 1.0)  # seconds: a REPL's prompt is on the screen or it is not
@@ -41,6 +44,8 @@ _PROMPT_LOOKS = (0.0005, 0.001, 0.004, 0.03, 0.2)  # seconds; a prompt follows a
 
 
 _CONTINUATION = re.compile(r"\s*[.\-|>]+\s*")  # python's ..., sqlite's ...>
+
+_KEPT_RUNS = 24  # of a session, that a daemon's death does not lose
 
 _ERASE_LINE = b"\r\x1b[K"
 
@@ -53,6 +58,7 @@ class Runs:
         self._stacks: dict[str, list[Run]] = {}  # by session id, the innermost last
         self._last: dict[str, Run] = {}  # by session id
         self._locked: set[str] = set()  # sessions in which a call is under way
+        self._kept: dict[str, OrderedDict[str, bytes]] = {}  # by session id, packed, by run id
         self._sender = Sender(host)
 
     # --- the operation ---------------------------------------------------------------------
@@ -72,6 +78,7 @@ class Runs:
     def forget_session(self, identifier: str) -> None:
         self._stacks.pop(identifier, None)
         self._last.pop(identifier, None)
+        self._kept.pop(identifier, None)
         self._sender.forget_session(identifier)
 
     def is_locked(self, session: Session) -> bool:
@@ -82,6 +89,8 @@ class Runs:
         run = self._runs.get(run_id)
         if run is None:
             raise InvalidInput(f"no run {run_id!r}: it is unknown, or it has aged out")
+        if run.stale:
+            self._catch_up(run)
         return run
 
     async def read(self, caller: Caller, request: ReadRun) -> RunPage:
@@ -192,7 +201,7 @@ class Runs:
         run = Run(session, context, settings.run_memory_bytes)
         run.waited_for = True
         if self._host.runtime is not None and settings.max_run_bytes:
-            run.on_overflow = lambda: self._spool(run)
+            run.on_overflow = partial(self._spool, run)
         self._runs[run.id] = run
         stack = self._stacks.setdefault(session.identity.id, [])
         run.outer = frozenset(outer.nonce for outer in stack)
@@ -202,10 +211,64 @@ class Runs:
             run.before.before = None  # no chain of all that ever ran
         self._last[session.identity.id] = run
         session.taps.append(run.tap)
+        self._keep(run)
         while len(self._runs) > settings.max_runs:
             _, oldest = self._runs.popitem(last=False)
             self._forget(oldest)
         return run
+
+    # --- past a daemon's death -------------------------------------------------------------
+
+    def _keep(self, run: Run) -> None:
+        """Leave this session's runs for the next daemon, now and whenever this one changes."""
+        session = run.session
+        kept = self._kept.setdefault(session.identity.id, OrderedDict())
+
+        def put_down() -> None:
+            kept[run.id] = run.kept()
+            session.keep_runs(list(kept.values()))
+
+        run.when_changed = put_down
+        while len(kept) >= _KEPT_RUNS:
+            kept.popitem(last=False)
+        put_down()
+
+    def restore(self, session: Session, kept: list[KeptRun], journaled: int) -> None:
+        """Take over a former daemon's runs, before anything more of the session is shown.
+
+        What of them came after the generation `journaled` will be seen once more.
+        """
+        memory = self._host.settings.run_memory_bytes
+        for one in kept:
+            run = Run.restored(one, session, memory)
+            if self._host.runtime is not None and self._host.settings.max_run_bytes:
+                run.on_overflow = partial(self._spool, run)
+            self._runs[run.id] = run
+            self._last[session.identity.id] = run
+            run.reopen(journaled)
+            if not run.done:
+                self._catch_up(run)
+                self._stacks.setdefault(session.identity.id, []).append(run)
+                session.scanner.accept(run.nonce)
+                session.taps.append(run.tap)
+            self._keep(run)
+
+    def settle_restored(self, session: Session) -> None:
+        """End those again whose end was known before, and could not be seen again."""
+        for run in list(self._stacks.get(session.identity.id, ())):
+            run.settle_again()
+        self._drop_ended(session)
+
+    def _catch_up(self, run: Run) -> None:
+        """Take a run's output so far from the journal."""
+        run.stale = False
+        folder = self._host.journal_of(run.session.identity.id)
+        if folder is None or not (run.started_by_mark or run.context == "repl"):
+            return
+        for data in outputs(folder, run.first, run.last):
+            run.record(data)
+        if run.done and run.spool is not None:
+            run.spool.finish()
 
     def _spool(self, run: Run) -> Spool | None:
         """Give a run that prints more than fits into memory a file; the oldest files make room."""
@@ -305,8 +368,8 @@ class Runs:
         if state.state != "prompt" or not run.prompt.strip() or not same:
             return
         run.recording = False
-        session.veil = Veil(run.nonce, _ERASE_LINE, "E")
-        session.write(pasted(session, report(run.kind, run.nonce)))
+        session.hide_echo(Veil(run.nonce, _ERASE_LINE, "E"))
+        session.write(pasted(session, report(run.kind, run.nonce)), recorded=b"")
         until = self._host.loop.time() + START_MARK
         await settle(session, lambda: run.done or run.elsewhere, until, asks=never)
         session.lift_veil()
@@ -355,7 +418,9 @@ class Runs:
     ) -> RunOutcome:
         prompt = _pattern(line_before_cursor(session))
         run.recording = True
-        before = session.generation
+        session.recorder.flush()  # no mark will tell the next daemon where its output begins
+        run.first = before = session.generation
+        run.when_changed()
         # A block that ends indented is closed by an empty line.
         closing = "\r" if "\n" in command and command.rpartition("\n")[2][:1].isspace() else ""
         session.write(f"{command}\r{closing}".replace("\n", "\r").encode())

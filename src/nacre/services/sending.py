@@ -100,20 +100,21 @@ class Sender:
             # Key by key it would need seconds; zsh takes pastes a little after its prompt's mark.
             soon = self._host.loop.time() + _PASTE_MODE
             await settle(session, lambda: session.terminal.modes().bracketed_paste, soon)
-        session.write(pasted(session, line))
+        session.write(pasted(session, line), recorded=command.encode(errors="replace") + b"\r")
 
     async def _write_parts(self, session: Session, run: Run, command: str, kind: ShellKind) -> None:
         head, parts = wrap_long(command, kind, run.nonce)
-        session.write(pasted(session, head))
+        session.write(pasted(session, head), recorded=command.encode(errors="replace") + b"\r")
         until = self._host.loop.time() + START_MARK
         await settle(session, lambda: run.reads_parts or run.started_by_mark, until, asks=never)
         for part in parts:
-            session.write(part.encode() + b"\r")
+            session.write(part.encode() + b"\r", recorded=b"")
 
     def _veil(self, session: Session, run: Run, command: str) -> None:
         session.scanner.accept(run.nonce)
+        run.when_changed()
         shown = command.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
-        session.veil = Veil(run.nonce, shown)
+        session.hide_echo(Veil(run.nonce, shown))
 
 
 def pasted(session: Session, line: str) -> bytes:

@@ -7,79 +7,90 @@ wrote before that is on the screen.
 """
 
 import asyncio
+import hashlib
 import os
-import secrets
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass, field
 from signal import SIGINT
+from typing import TYPE_CHECKING
 
+from nacre.core import journal
+from nacre.core.journal import Checkpoint
 from nacre.core.marks import Mark, MarkScanner, Prompting
 from nacre.core.screen import Cursor
 from nacre.core.state import State
 from nacre.core.veil import Veil
-from nacre.errors import Failed, LimitReached, SessionExited
+from nacre.errors import LimitReached, SessionExited
 from nacre.services.endings import end_trees
 from nacre.services.host import Host, Identity
-from nacre.services.input import InputQueue
+from nacre.services.kept import KeptVeil, Long, about, pack, pack_short
 from nacre.services.launch import Launch
+from nacre.services.life import Life, Secrets, new_secrets, start_child
+from nacre.services.recorder import Recorder
 from nacre.services.viewers import Viewers
-from nacre.system.exits import Ending, watch_exit
-from nacre.system.foreground import Facts, sample
-from nacre.system.processes import COOKIE, Tree, working_directory
-from nacre.system.pty import Child, foreground_group, read_available, set_size, spawn, takes_signals
-from nacre.system.shells import integrate
+from nacre.system.exits import Ending, watch_adopted, watch_exit
+from nacre.system.foreground import Facts
+from nacre.system.processes import Tree, working_directory
+from nacre.system.ring import Ring
+
+if TYPE_CHECKING:
+    from nacre.core.terminal import Terminal
 
 _REMEMBERED = 16  # screens that callers may refer to by their generation
 
 _INTERRUPT = b"\x03"  # Ctrl+C
 
-# What a terminal may still hold when its child has ended (12 to 22 KB were measured), with room.
-_LEFT_OVER = 256 * 1024
-
-
-@dataclass(slots=True)
-class _Running:
-    """One life of a session's child."""
-
-    child: Child
-    input: InputQueue
-    cookie: str
-    reading: bool = True
-    gone: asyncio.Event = field(default_factory=asyncio.Event)
+_VEIL_PATIENCE = 3.0  # seconds for the mark that a former daemon waited for
 
 
 class Session:
+    """Made without a child: `start` it, or let it `adopt` what a former daemon started."""
+
     def __init__(
-        self, identity: Identity, launch: Launch, rows: int, cols: int, host: Host
+        self, identity: Identity, launch: Launch, terminal: "Terminal", ring: Ring, host: Host
     ) -> None:
         self.identity = identity
         self.launch = launch
-        self.terminal = host.engine.new_terminal(rows, cols)
+        self.terminal = terminal
         self.viewers = Viewers(lambda: self.terminal, host.settings.max_viewer_bytes)
         self.generation = 0
         self.ending: Ending | None = None
         self.ended_at: float | None = None
+        self._ended = 0.0  # the same, in seconds since the epoch
+        self.former_pid = 0  # of a child that had ended before this daemon began
         self.created = time.time()
+        self.listed = True
+        self.notice: str | None = None  # what its user should know: the journal has stopped
         self.last_output = self.last_input = host.loop.time()
         self._compressed_at: int | None = None
         self._host = host
+        self._ring = ring
+        self._keys = Secrets("", "")
+        self._tag = ""  # of our own marks in the journal
         self.taps: list[Callable[[bytes | Mark], None]] = []
         self.veil: Veil | None = None
-        self.scanner: MarkScanner
-        self.prompting: Prompting
+        self._veiled_from = 0
+        self._kept_runs: list[bytes] = []
+        self.scanner = MarkScanner("")
+        self.prompting = Prompting()
         self.glanced: tuple[object, State] | None = None  # see states.glance
         self.remembered: dict[int, dict[int, str]] = {}  # generation → line number → text
         self._handed_out = False
-        self._secret: str | None = None
-        self._prompt_end: Cursor | None = None
-        self._life = asyncio.Lock()
+        self.prompt_end: tuple[int, int] | None = None
+        self._life_lock = asyncio.Lock()
         self._steps: set[asyncio.Task[None]] = set()
         self._output_waiters: list[asyncio.Future[None]] = []
         self._end_waiters: list[asyncio.Future[None]] = []
-        self._running: _Running | None = None
-        self._start()
+        self._life: Life | None = None
+        self.recorder = Recorder(
+            host.loop,
+            host.settings,
+            host.journal_of(identity.id),
+            ring,
+            self._look,
+            self._warn,
+        )
 
     # --- life ------------------------------------------------------------------------------
 
@@ -89,47 +100,86 @@ class Session:
 
     @property
     def pid(self) -> int:
-        assert self._running is not None
-        return self._running.child.pid
+        return self._life.pid if self._life is not None else self.former_pid
 
-    def _start(self) -> None:
-        cookie, nonce = secrets.token_hex(16), secrets.token_hex(16)
-        argv = self.launch.argv
-        env: Mapping[str, str]
-        env = {**self.launch.env, "NACRE_SESSION": self.identity.id, COOKIE: cookie}
-        host = self._host
-        integrated = self.launch.integrated and host.settings.shell_integration
-        if integrated and host.runtime is not None:
-            started = integrate(self.launch.program, argv, env, nonce, host.runtime)
-            argv, env, self._secret = started.argv, started.env, started.secret
-        self.scanner = MarkScanner(nonce)
+    def start(self) -> None:
+        """Start the child on the terminal as it is. Raises Internal when the system has none."""
+        host, terminal = self._host, self.terminal
+        host.keeping.keep(f"sessions/{self.identity.id}/ring", self._ring.descriptor)
+        self._keys = new_secrets()
+        self._begin_stream()
+        self.put_down(pid=None)
+        rows, cols = terminal.rows, terminal.cols
+        child, self._keys = start_child(host, self.identity.id, self.launch, self._keys, rows, cols)
+        self.ending = self.ended_at = None
+        life = self._new_life(child.pid, child.master)
+        self.put_down()
+        self.recorder.note(journal.START, journal.size_payload(rows, cols), self.generation)
+        self.recorder.flush()  # the ring alone does not tell that a new screen began
+        life.begin()
+        watch_exit(host.loop, child, life.on_exit)
+
+    def prepare(self, pid: int, master: int) -> None:
+        """Take over a child that a former daemon started; it is not read before `adopt`."""
+        self._new_life(pid, master)
+
+    def adopt(self) -> None:
+        life = self._life
+        assert life is not None
+        life.begin()
+        if self.veil is not None and not self.veil.lifted:
+            # Who would have given it up is gone.
+            self._host.loop.call_later(_VEIL_PATIENCE, self._give_up, self.veil)
+        watch_adopted(self._host.loop, life.pid, self._host.keeping, life.on_exit)
+        self.put_down()
+
+    def show_notice(self, text: str) -> None:
+        """Begin the screen anew with a word of ours: what stood on it cannot be rebuilt."""
+        data = text.encode()
+        self.terminal.feed(data)
+        self.generation += 1
+        size = journal.size_payload(self.terminal.rows, self.terminal.cols)
+        self.recorder.note(journal.START, size, self.generation)
+        self.recorder.note(journal.NOTICE, data, self.generation)
+        self.recorder.flush()
+
+    def _new_life(self, pid: int, master: int) -> Life:
+        self._life = Life(
+            self._host,
+            self._keys,
+            pid,
+            master,
+            self._ring,
+            self._absorb,
+            self.recorder.flush,
+            self._on_exit,
+        )
+        return self._life
+
+    def _begin_stream(self) -> None:
+        self.scanner = MarkScanner(self._keys.nonce)
         self.prompting = Prompting()
         self.veil = None
-        child = spawn(
-            argv,
-            cwd=self.launch.cwd,
-            env=env,
-            rows=self.terminal.rows,
-            cols=self.terminal.cols,
-            descriptor_limit=host.descriptor_limit,
-        )
-        queue = InputQueue(host.loop, child.master, host.settings.max_pending_input_bytes)
-        running = self._running = _Running(child, queue, cookie)
-        self.ending = self.ended_at = None
-        host.loop.add_reader(child.master, self._on_readable, running)
-        watch_exit(host.loop, child, lambda ending: self._on_exit(running, ending))
+        self._tag = _tag(self._keys.nonce)
+
+    def resume_stream(self, keys: Secrets, prompting: Prompting) -> None:
+        """Read on where a former daemon stopped: with its secrets and its prompt."""
+        self._keys = keys
+        self._begin_stream()
+        self.prompting = prompting
 
     async def end(self) -> None:
         """Hang up and then kill everything the session started; return when it is gone."""
         await self._to_its_end(self._end())
 
     async def _end(self) -> None:
-        async with self._life:
+        async with self._life_lock:
             await self._end_child()
 
     async def _end_child(self) -> None:
-        await end_trees(lambda: [self.tree], self._host.settings.kill_grace)
-        await self.hang_up()
+        if self._life is not None:
+            await end_trees(lambda: [self.tree], self._host.settings.kill_grace)
+            await self.hang_up()
 
     async def _to_its_end(self, steps: Coroutine[None, None, None]) -> None:
         """A kill that was begun goes on when its caller gives up: half of one leaves orphans."""
@@ -140,21 +190,21 @@ class Session:
 
     @property
     def tree(self) -> Tree:
-        assert self._running is not None
-        leader = None if self._running.gone.is_set() else self._running.child.pid
-        return Tree(leader, self._running.cookie)
+        return self._life.tree if self._life is not None else Tree(None, self._keys.cookie)
 
     async def hang_up(self) -> None:
         """Close the terminal and wait until the child is reaped: the last word of an end.
 
         The kernel hangs up whom we may not signal (su).
         """
-        running = self._running
-        assert running is not None
-        self._stop_reading(running)
+        life = self._life
+        if life is None:
+            return
+        life.stop_reading()
+        self._host.keeping.drop(f"sessions/{self.identity.id}/master")
         with suppress(TimeoutError):
             async with asyncio.timeout(self._host.settings.kill_grace + 1.0):
-                await running.gone.wait()
+                await life.gone.wait()
 
     async def restart(self) -> None:
         """End what runs and start the same command anew on an empty screen.
@@ -164,16 +214,15 @@ class Session:
         await self._to_its_end(self._restart())
 
     async def _restart(self) -> None:
-        async with self._life:
+        async with self._life_lock:
             await self._end_child()
-            self._begin_anew()
-
-    def _begin_anew(self) -> None:
-        rows, cols = self.terminal.rows, self.terminal.cols
-        self.terminal.close()
-        self.terminal = self._host.engine.new_terminal(rows, cols)
-        self._start()
-        self._note_output()
+            rows, cols = self.terminal.rows, self.terminal.cols
+            self.terminal.close()
+            self.terminal = self._host.engine.new_terminal(rows, cols)
+            self.generation += 1
+            self.start()
+            self.last_output = self._host.loop.time()
+            self._wake(self._output_waiters)
 
     @property
     def is_compressed(self) -> bool:
@@ -184,43 +233,160 @@ class Session:
         self.terminal.compress()
         self._compressed_at = self.generation
 
+    def retire(self) -> None:
+        """Keep nothing for a next daemon: it was killed, and is readable for a while only."""
+        self.recorder.close()
+        self._host.keeping.drop(f"sessions/{self.identity.id}/")
+        self._ring.close()
+
     def close(self) -> None:
-        """Free the engine's memory; the session cannot be read any more."""
-        if self._running is not None:
-            self._stop_reading(self._running)
+        """Free the memory and the journal; the session cannot be read any more."""
+        if self._life is not None:
+            self._life.stop_reading()
+        self.retire()
+        self.recorder.remove()
         self.terminal.close()
+
+    # --- what outlives the daemon ----------------------------------------------------------
+
+    def put_down(self, pid: int | None = -1) -> None:
+        """Write down what the session is, in the ring for the next daemon and beside the journal.
+
+        Called whenever it changes.
+        """
+        ending = self.ending
+        lost = ending is not None and ending.lost
+        ended = self._ended if ending is not None and not lost else None
+        self._ring.long = pack(
+            Long(
+                identity=self.identity,
+                launch=self.launch,
+                created=self.created,
+                cookie=self._keys.cookie,
+                nonce=self._keys.nonce,
+                secret=self._keys.file,
+                pid=self.pid if pid == -1 else pid,
+                listed=self.listed,
+                ended=ended,
+                exit_code=ending.exit_code if ending else None,
+                signal=ending.signal if ending else None,
+                lost=lost,
+            )
+        )
+        if self.listed:
+            told = about(self.identity, self.launch, self.created, ended, self.ending)
+            self.recorder.write_about(told)
+        else:
+            self.recorder.remove_about()  # nobody will want it restored
+
+    def keep_runs(self, runs: list[bytes]) -> None:
+        """Leave these packed runs for the next daemon; the last ones that fit."""
+        self._kept_runs = runs
+        veil, known = None, self.veil
+        # Until the journal is past it, what it hid would be shown from the ring.
+        if known is not None and not (known.lifted and self.recorder.offset > self._veiled_from):
+            veil = KeptVeil(
+                nonce=known.nonce, shown=known.shown, until=known.until, begin=self._veiled_from
+            )
+        limit = self._ring.short_limit
+        try:
+            self._ring.short = pack_short(veil, runs, limit)
+        except ValueError:  # a veil over a command that is too long to be kept
+            self._ring.short = pack_short(None, runs, limit)
+
+    def hide_echo(self, veil: Veil) -> None:
+        self.recorder.flush()  # one veil at a time is known to the next daemon
+        self.veil = veil
+        self._veiled_from = self._ring.end - self.scanner.held
+        self.keep_runs(self._kept_runs)
+
+    def _look(self) -> tuple[Checkpoint, bytes] | None:
+        """The screen for a checkpoint; None in the middle of a very long sequence."""
+        from nacre.core.snapshot import WithinSequence
+
+        prompting = self.prompting
+        try:
+            screen = self.terminal.snapshot()
+        except WithinSequence:
+            return None
+        return (
+            Checkpoint(
+                time=time.time(),
+                generation=self.generation,
+                offset=self.recorder.offset,
+                evicted=self.terminal.evicted,
+                phase=prompting.phase,
+                ended=prompting.ended,
+                exit_code=prompting.exit_code,
+                folder=_text(prompting.folder),
+                prompt_end=self.prompt_end,
+            ),
+            screen,
+        )
+
+    def _warn(self, text: str | None) -> None:
+        self.notice = text
+        if text is not None:
+            for call in self._host.when_warned:
+                call(self.identity.id, text)
 
     # --- output ----------------------------------------------------------------------------
 
-    def _on_readable(self, running: _Running) -> None:
-        data, closed = read_available(running.child.master, self._host.turns.share())
-        if data:
-            self._absorb(running, data)
-            self._host.turns.spent(len(data))
-        if closed:
-            self._stop_reading(running)
-
-    def _absorb(self, running: _Running, data: bytes) -> None:
+    def _absorb(
+        self, life: Life | None, data: bytes, *, answer: bool = True, end: int | None = None
+    ) -> None:
+        """`end` is the data's in the stream, when more of it is there already."""
+        marked = False
         for piece in self.scanner.scan(data):
+            marked = marked or isinstance(piece, Mark)
             if self.veil is None:
                 self._show(piece)
             else:
                 for seen in self.veil.pass_on(piece):
                     self._show(seen)
-        if replies := self.terminal.take_replies():
+        ring = self._ring
+        if (replies := self.terminal.take_replies()) and answer and life is not None:
             # A program that asks without ever reading the answers loses them, nobody else.
             with suppress(LimitReached):
-                running.input.write(replies)
+                life.input.write(replies)
+        ring.answered = max(ring.answered, ring.end if end is None else end)
+        ring.generation = self.generation
+        self._commit(end)
+        if marked:
+            self.recorder.flush()  # what is known of runs must not be ahead of the journal for long
         if self._output_waiters:
             self._wake(self._output_waiters)
 
+    def absorb_again(self, offset: int, veil: Veil | None, veiled_from: int) -> None:
+        """Show what a former daemon read from this offset on, and perhaps showed.
+
+        Its program is not answered twice, and a veil hides what it hid.
+        """
+        ring = self._ring
+        data, end, answered = ring.since(offset), ring.end, ring.answered
+        begin = at = end - len(data)
+        edges = {edge for edge in (answered, veiled_from) if begin < edge < end}
+        for edge in (*sorted(edges), end):
+            if veil is not None and at == veiled_from:
+                self._veil_from(veil, veiled_from)
+            if edge > at:
+                part = data[at - begin : edge - begin]
+                self._absorb(self._life, part, answer=at >= answered, end=edge)
+            at = edge
+        if veil is not None and veiled_from == end and not veil.lifted:
+            self._veil_from(veil, veiled_from)
+
+    def _veil_from(self, veil: Veil, offset: int) -> None:
+        self.veil, self._veiled_from = veil, offset
+        self.scanner.accept(veil.nonce)
+
+    def _commit(self, end: int | None = None) -> None:
+        veiled = self.veil is not None and not self.veil.lifted
+        end = self._ring.end if end is None else end
+        self.recorder.commit(self._veiled_from if veiled else end - self.scanner.held)
+
     def _show(self, piece: bytes | Mark) -> None:
-        if isinstance(piece, Mark):
-            if piece.kind in "ABCDP":
-                self.prompting.note(piece)
-            if piece.kind == "B":
-                self._prompt_end = self.terminal.cursor()
-        else:
+        if isinstance(piece, bytes):
             if self._handed_out:
                 self._remember()
             self.terminal.feed(piece)
@@ -228,16 +394,28 @@ class Session:
                 self.viewers.publish(piece)
             self.generation += 1
             self.last_output = self._host.loop.time()
+            self.recorder.output(piece, self.generation)
+        else:
+            self._note_mark(piece)
         for tap in self.taps:
             tap(piece)
+
+    def _note_mark(self, mark: Mark) -> None:
+        if mark.kind in "ABCDP":
+            self.prompting.note(mark)
+        if mark.kind == "B":
+            cursor = self.terminal.cursor()
+            self.prompt_end = (cursor.row, cursor.col)
+        own = mark.nonce == self._keys.nonce
+        self.recorder.mark(mark, self._tag if own else _tag(mark.nonce), self.generation)
 
     @property
     def line_is_typed(self) -> bool:
         """Whether something stands behind the prompt already: a person began to type."""
-        if self.prompting.phase != "prompt" or self._prompt_end is None:
+        if self.prompting.phase != "prompt" or self.prompt_end is None:
             return False
-        now = self.terminal.cursor()
-        return (now.row, now.col) != (self._prompt_end.row, self._prompt_end.col)
+        now: Cursor = self.terminal.cursor()
+        return (now.row, now.col) != self.prompt_end
 
     def hand_out(self) -> int:
         """Return the generation for a caller, who may ask for what came after it."""
@@ -262,44 +440,44 @@ class Session:
             self.veil = None
             if held:
                 self._show(held)
+                self._commit()
+                self._wake(self._output_waiters)
+            self.keep_runs(self._kept_runs)
+
+    def _give_up(self, veil: Veil) -> None:
+        if self.veil is veil and not veil.lifted:
+            self.lift_veil()
 
     def _note_output(self) -> None:
         self.generation += 1
+        self._ring.generation = self.generation
         self.last_output = self._host.loop.time()
         if self._output_waiters:
             self._wake(self._output_waiters)
 
-    def _on_exit(self, running: _Running, ending: Ending) -> None:
-        if running.reading:
-            # All that the child wrote is readable now: a read flushes the kernel's queue first.
-            data, closed = read_available(running.child.master, _LEFT_OVER)
-            if data:
-                self._absorb(running, data)
-            if closed:
-                self._stop_reading(running)
-            # Else a process in the background still has the terminal: its output is read on.
-        running.input.close()
-        running.gone.set()
+    def _on_exit(self, life: Life, ending: Ending) -> None:
         if held := self.scanner.flush():
             self._show(held)
-        if self._secret is not None:
-            # A shell that never came to its first line left it.
-            with suppress(FileNotFoundError):
-                os.unlink(self._secret)
-        if running is self._running:
-            self.ending = ending
-            self.ended_at = self._host.loop.time()
-            self.viewers.ended(ending.exit_code, ending.signal)
-            self._wake(self._end_waiters)
-            for call in self._host.when_ended:
-                call()
+            self._commit()
+        if life is not self._life:
+            return
+        self.end_with(ending)
+        self._host.keeping.forget(life.pid)
+        self.viewers.ended(ending.exit_code, ending.signal)
+        self._wake(self._end_waiters)
+        for call in self._host.when_ended:
+            call()
 
-    def _stop_reading(self, running: _Running) -> None:
-        if running.reading:
-            running.reading = False
-            self._host.loop.remove_reader(running.child.master)
-            running.input.close()
-            os.close(running.child.master)
+    def end_with(self, ending: Ending, ended: float | None = None) -> None:
+        """Note how the child ended: now, or at a time that a former daemon has noted."""
+        now = time.time()
+        self._ended = now if ended is None else ended
+        self.ending = ending
+        self.ended_at = self._host.loop.time() - max(0.0, now - self._ended)
+        if ended is None and not ending.lost:
+            payload = journal.ending_payload(ending.exit_code, ending.signal)
+            self.recorder.note(journal.EXIT, payload, self.generation)
+        self.put_down()
 
     # --- waiting ---------------------------------------------------------------------------
 
@@ -326,66 +504,63 @@ class Session:
 
     # --- input and control -----------------------------------------------------------------
 
-    def write(self, data: bytes) -> None:
-        """Raises SessionExited when the child has ended, LimitReached when it does not read."""
-        running = self.require_alive()
+    def write(self, data: bytes, *, recorded: bytes | None = None) -> None:
+        """Raises SessionExited when the child has ended, LimitReached when it does not read.
+
+        `recorded` stands in the journal instead, for what is not to be seen there.
+        """
+        life = self.require_alive()
         self.last_input = self._host.loop.time()
-        if data == _INTERRUPT and running.input.pending:
-            running.input.discard()
-            if takes_signals(running.child.master):
+        if data == _INTERRUPT and life.input.pending:
+            life.input.discard()
+            if life.takes_signals:
                 # The terminal is full, or nothing would be pending: it could not take the key.
-                self.signal(SIGINT)
+                life.signal(SIGINT)
                 return
-        running.input.write(data)
+        shown = data if recorded is None else recorded
+        if shown:
+            visible = self.prompting.phase in ("prompt", "continuation") and self.in_foreground
+            visible = visible or life.shows_input
+            self.recorder.note(journal.INPUT, shown if visible else b"", self.generation)
+        life.input.write(data)
 
     def resize(self, rows: int, cols: int) -> None:
         self.terminal.resize(rows, cols)
-        if self._running is not None and self._running.reading:
-            set_size(self._running.child.master, self.terminal.rows, self.terminal.cols)
+        rows, cols = self.terminal.rows, self.terminal.cols
+        if self._life is not None:
+            self._life.set_size(rows, cols)
         self.viewers.refresh()
         self._note_output()
+        self.recorder.note(journal.RESIZE, journal.size_payload(rows, cols), self.generation)
+        self.recorder.flush()  # the ring does not tell it
 
     def signal(self, number: int) -> None:
         """Send a signal to the foreground process group, else to the child's own."""
-        running = self.require_alive()
-        group = foreground_group(running.child.master) if running.reading else None
-        try:
-            os.killpg(group or running.child.pid, number)
-        except ProcessLookupError:
-            return
-        except PermissionError as error:
-            raise Failed(
-                "the foreground program runs as another user and may not be signalled; "
-                "send the key instead (ctrl+c), or kill the session"
-            ) from error
+        self.require_alive().signal(number)
 
-    def require_alive(self) -> _Running:
-        if self.ending is not None or self._running is None:
+    def require_alive(self) -> Life:
+        if self.ending is not None or self._life is None:
             raise SessionExited(
                 f"the process of session {self.identity.name!r} has ended ({self.ending}); "
                 "its screen can still be read, restart_session starts it anew",
                 exit_code=self.ending.exit_code if self.ending else None,
                 signal=self.ending.signal if self.ending else None,
             )
-        return self._running
+        return self._life
 
     @property
     def marks_itself(self) -> bool:
         """Whether its own shell marks prompts and commands."""
-        return self._secret is not None
+        return self._keys.file is not None
 
     def facts(self) -> Facts | None:
         """What the kernel knows of the terminal now; None when it is closed."""
-        running = self._running
-        return sample(running.child.master) if running is not None and running.reading else None
+        return self._life.facts() if self._life is not None else None
 
     @property
     def foreground(self) -> int | None:
         """The process group that has the terminal."""
-        running = self._running
-        if running is None or not running.reading:
-            return None
-        return foreground_group(running.child.master)
+        return self._life.foreground if self._life is not None else None
 
     @property
     def in_foreground(self) -> bool:
@@ -395,9 +570,9 @@ class Session:
     @property
     def foreground_busy(self) -> bool:
         """Whether a command runs: only a shell at its prompt is idle."""
-        if not self.launch.is_shell or self._running is None or not self._running.reading:
+        if not self.launch.is_shell or self._life is None or not self._life.reading:
             return self.alive
-        return foreground_group(self._running.child.master) not in (None, self._running.child.pid)
+        return self.foreground not in (None, self.pid)
 
     @property
     def cwd(self) -> str:
@@ -407,6 +582,15 @@ class Session:
         found = working_directory(self.pid) if self.alive else None
         # A folder's name is bytes; what is not text is shown as such, but cannot be sent.
         return os.fsencode(found or self.launch.cwd).decode(errors="replace")
+
+
+def _tag(nonce: str) -> str:
+    """Tell marks apart in the journal without telling how to make them."""
+    return hashlib.sha256(nonce.encode()).hexdigest()[:8]
+
+
+def _text(folder: str | None) -> str | None:
+    return folder and os.fsencode(folder).decode(errors="replace")
 
 
 def _settle(future: "asyncio.Future[None]") -> None:

@@ -18,6 +18,7 @@ from nacre.core.operations import (
     ReadOutput,
     ResizeSession,
     RestartSession,
+    RestoreSessions,
     SendInput,
     SignalSession,
     StartSession,
@@ -25,6 +26,7 @@ from nacre.core.operations import (
 from nacre.core.results import (
     Closed,
     Output,
+    Restored,
     Screen,
     Scrollback,
     SessionCreated,
@@ -37,9 +39,9 @@ from nacre.core.results import (
 )
 from nacre.errors import Internal, InvalidInput
 from nacre.services.endings import end_trees
-from nacre.services.host import Host
+from nacre.services.host import Host, Identity
 from nacre.services.input import input_bytes
-from nacre.services.launch import installed_shells, plan_launch
+from nacre.services.launch import Launch, installed_shells, plan_launch, relaunch
 from nacre.services.registry import Registry
 from nacre.services.session import Session
 from nacre.services.states import look
@@ -50,6 +52,7 @@ from nacre.services.views import (
     view_scrollback,
 )
 from nacre.system.processes import signal_number
+from nacre.system.ring import Ring
 
 
 class Sessions:
@@ -76,11 +79,25 @@ class Sessions:
             request.name, launch.cwd, keep=keep, tags=tuple(request.tags or ()), port=port
         )
         try:
-            session = Session(identity, launch, request.rows, request.cols, self._host)
+            session = self._begin(identity, launch, request)
         except Internal:
             self._registry.give_up(identity)
             raise
         self._registry.add(session)
+        return session
+
+    def _begin(self, identity: Identity, launch: Launch, request: CreateSession) -> Session:
+        terminal = self._host.engine.new_terminal(request.rows, request.cols)
+        try:
+            ring = Ring()
+        except OSError as error:
+            raise Internal(f"no memory for a session: {error.strerror}") from error
+        session = Session(identity, launch, terminal, ring, self._host)
+        try:
+            session.start()
+        except Internal:
+            session.close()
+            raise
         return session
 
     async def list(self, caller: Caller, request: ListSessions) -> SessionList | SessionDetails:
@@ -105,14 +122,38 @@ class Sessions:
             # The name is free at once; that everything is gone is true when this returns.
             self._registry.unlist(session)
             await session.end()
+            session.retire()
         else:
             session.viewers.detach("somebody detached everybody who watched this session")
         return Success()
 
     async def restart(self, caller: Caller, request: RestartSession) -> SessionCreated:
         session = self._registry.find(request.session)
+        if not session.listed:
+            raise InvalidInput(
+                "a session that was killed or dismissed cannot be restarted; create a new one"
+            )
+        if session.ending is not None and session.ending.lost:
+            session.launch = relaunch(session.launch, caller, self._home)
         await session.restart()
         return _created(session)
+
+    async def restore(self, caller: Caller, request: RestoreSessions) -> Restored:
+        """Raises InvalidInput for a session that is not lost."""
+        wanted = list(self._registry)
+        if request.session is not None:
+            wanted = [self._registry.find(request.session)]
+            if not (wanted[0].ending and wanted[0].ending.lost):
+                raise InvalidInput(
+                    f"session {wanted[0].identity.name!r} is not lost; restart_session starts "
+                    "one anew that has ended"
+                )
+        lost = [known for known in wanted if known.ending is not None and known.ending.lost]
+        restored = []
+        for session in lost:
+            again = RestartSession(session=session.identity.id)
+            restored.append(await self.restart(caller, again))
+        return Restored(sessions=restored)
 
     async def dismiss(self, caller: Caller, request: DismissSession) -> Success:
         session = self._registry.find(request.session)
@@ -122,6 +163,7 @@ class Sessions:
             )
         self._registry.unlist(session)
         await session.end()
+        session.retire()
         return Success()
 
     async def start(self, caller: Caller, request: StartSession) -> SessionStarted:
@@ -214,12 +256,22 @@ class Sessions:
 
     # --- the end ---------------------------------------------------------------------------
 
+    def put_down_all(self) -> None:
+        """Write all journals, and nothing after that: who is not ended by it is found again."""
+        for session in self._registry.all():
+            session.recorder.close()
+
     async def end_all(self) -> None:
+        """End all sessions; those whose journals were not closed before are forgotten."""
         sessions = self._registry.all()
         await end_trees(
             lambda: [session.tree for session in sessions], self._host.settings.kill_grace
         )
         await asyncio.gather(*(session.hang_up() for session in sessions))
+        for session in sessions:
+            if session.ending is not None and session.ending.lost:
+                session.recorder.close()  # it can be restored another day
+            session.recorder.remove_unless_closed()
 
 
 def _created(session: Session) -> SessionCreated:

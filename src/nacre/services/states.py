@@ -10,6 +10,9 @@ from nacre.system.shells import is_integrated
 def look(session: Session) -> State:
     """Judge by marks, kernel and screen; takes about 0.3 ms, so it is for those who ask or wait."""
     if session.ending is not None:
+        if session.ending.lost:
+            hint = "restore_sessions (nacre restore) starts it anew"
+            return State(state="lost", evidence=[str(session.ending)], hint=hint)
         return State(state="exited", evidence=[str(session.ending)])
     if session.prompting.phase == "prompt" and session.in_foreground:
         # The shell's own mark says it all; the rest costs a hundred times as much.

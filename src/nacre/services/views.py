@@ -107,6 +107,7 @@ def view_details(session: Session, now: float) -> SessionDetails:
         tags=list(identity.tags),
         state=state.state,
         asks=state.asks,
+        notice=session.notice,
     )
 
 

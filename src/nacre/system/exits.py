@@ -11,8 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from nacre.system.keeping import Keeping
 from nacre.system.processes import signal_name
 from nacre.system.pty import Child
+
+_KEEPER_PATIENCE = 2.0  # seconds between a process's end and the keeper's word about it
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +24,16 @@ class Ending:
 
     exit_code: int | None
     signal: str | None
+    lost: bool = False  # nobody saw it end: the daemon and its keeper were gone
 
     def __str__(self) -> str:
-        return f"exit code {self.exit_code}" if self.signal is None else f"killed by {self.signal}"
+        if self.lost:
+            return "lost with its daemon"
+        if self.signal is not None:
+            return f"killed by {self.signal}"
+        if self.exit_code is None:
+            return "its exit code is not known: the daemon was restarted"
+        return f"exit code {self.exit_code}"
 
 
 class _ExitDescriptor:
@@ -87,6 +97,45 @@ def watch_exit(
     loop.add_reader(descriptor.fileno(), on_readable)
 
 
+def watch_adopted(
+    loop: asyncio.AbstractEventLoop, pid: int, keeping: Keeping, ended: Callable[[Ending], None]
+) -> None:
+    """Call `ended` once a child of a former daemon has ended; the keeper knows its exit code.
+
+    Without a keeper, or where orphans do not come to it (macOS), the exit code is not known.
+    """
+    told = False
+
+    def tell(ending: Ending) -> None:
+        nonlocal told
+        if not told:
+            told = True
+            ended(ending)
+            keeping.forget(pid)
+
+    def unknown() -> None:
+        tell(Ending(None, None))
+
+    def on_readable() -> None:
+        loop.remove_reader(descriptor.fileno())
+        descriptor.close()
+        if keeping.alive:
+            loop.call_later(_KEEPER_PATIENCE, unknown)  # it reaps, and then tells
+        else:
+            unknown()
+
+    known = pid in keeping.exits
+    keeping.watch(pid, lambda status: tell(_ending_of(status)))
+    if known:
+        return
+    try:
+        descriptor = _ExitDescriptor(pid)
+    except ProcessLookupError:
+        loop.call_later(_KEEPER_PATIENCE if keeping.alive else 0, unknown)
+        return
+    loop.add_reader(descriptor.fileno(), on_readable)
+
+
 async def wait_gone(pids: Iterable[int], patience: float) -> None:
     """Return when all these processes have ended, at the latest after `patience` seconds."""
     loop = asyncio.get_running_loop()
@@ -114,6 +163,11 @@ async def wait_gone(pids: Iterable[int], patience: float) -> None:
         for descriptor in open_descriptors:
             loop.remove_reader(descriptor.fileno())
             descriptor.close()
+
+
+def _ending_of(status: int) -> Ending:
+    code = os.waitstatus_to_exitcode(status)
+    return Ending(code, None) if code >= 0 else Ending(None, signal_name(-code))
 
 
 def _ending(found: Any) -> Ending:

@@ -7,7 +7,6 @@ Rule 2: this is the one seam where a session gets its descriptor and its process
 duplicate of the descriptor is decided here and nowhere else.
 """
 
-import errno
 import fcntl
 import os
 import re
@@ -15,8 +14,9 @@ import resource
 import shutil
 import struct
 import subprocess
+import sys
 import termios
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -28,6 +28,8 @@ _WRAPPER = 'exec 0<>"$0" 1>&0 2>&0; ulimit -S -n "$1"; shift; exec "$@"'
 
 
 _TIOCGPTN = 0x80045430  # asm-generic/ioctls.h: the number of the pts behind a master
+
+_TIOCGSID = 0x5429 if sys.platform == "linux" else 0x40047463  # the same; sys/ttycom.h
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -49,8 +51,11 @@ def spawn(
     rows: int,
     cols: int,
     descriptor_limit: int,
+    opened: Callable[[int], None] | None = None,
 ) -> Child:
     """Start argv as the leader of a new session on a new terminal.
+
+    `opened` is told the terminal's master before the process starts.
 
     Raises Internal when the system has no terminal or process left. A program that is not there
     must be found out before: here it would only show as exit code 127.
@@ -62,6 +67,8 @@ def spawn(
     try:
         set_size(master, rows, cols)
         os.set_blocking(master, False)
+        if opened is not None:
+            opened(master)
         # With stdin the slave stays open until the child has it, and can be closed here at once.
         process = subprocess.Popen(
             [
@@ -103,6 +110,28 @@ def takes_signals(master: int) -> bool:
         return False
 
 
+def shows_input(master: int) -> bool:
+    """Whether the terminal echoes what is typed (ECHO); line editors switch it off as well."""
+    try:
+        return bool(termios.tcgetattr(master)[3] & termios.ECHO)
+    except termios.error:
+        return False
+
+
+def size_of(master: int) -> tuple[int, int]:
+    """Return rows and columns, as the terminal itself has them."""
+    rows, cols, _, _ = struct.unpack("HHHH", fcntl.ioctl(master, termios.TIOCGWINSZ, b"\0" * 8))
+    return rows, cols
+
+
+def leader_of(master: int) -> int | None:
+    """Return the process that leads the terminal's session, or None when there is none."""
+    try:
+        return int(struct.unpack("i", fcntl.ioctl(master, _TIOCGSID, b"\0" * 4))[0]) or None
+    except OSError:
+        return None
+
+
 def discard_unread(master: int) -> None:
     """Forget input that the child has not read yet.
 
@@ -132,29 +161,6 @@ def foreground_group(master: int) -> int | None:
     except OSError:
         return None
     return group if group > 0 else None
-
-
-def read_available(master: int, limit: int) -> tuple[bytes, bool]:
-    """Read what is there, at most about `limit` bytes; the second value is True at the end.
-
-    The kernel hands out at most 4 KiB a read, so the parts are collected here.
-    """
-    parts: list[bytes] = []
-    size = 0
-    while size < limit:
-        try:
-            part = os.read(master, 65536)
-        except BlockingIOError:
-            break
-        except OSError as error:
-            if error.errno == errno.EIO:  # every descriptor of the slave is closed
-                return b"".join(parts), True
-            raise
-        if not part:
-            return b"".join(parts), True
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts), False
 
 
 def find_program(name: str, *, cwd: str, path: str | None) -> str | None:

@@ -34,7 +34,9 @@ _INSTRUCTIONS = {
     "shell": "{p}start_session starts a shell, {p}run runs a command and returns its output and "
     "exit code, {p}send types a line into whatever runs there, {p}send_key presses a key (ctrl+c), "
     "{p}read and {p}get_status tell what is there.",
-    "extra": "{p}wait_for waits for text, a state or an end; {p}read_run reads a long output.",
+    "extra": "{p}wait_for waits for text, a state or an end; {p}read_run reads a long output; "
+    "{p}screenshot shows a session as a picture; {p}screen_at an earlier screen; "
+    "{p}export_recording writes an asciicast.",
 }
 
 Context = ServerRequestContext[Any, Any]

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 
 from nacre.core.catalog import Result, Spec
 from nacre.core.operations import CATALOG
-from nacre.core.results import RunOutcome, SessionList
+from nacre.core.results import PictureTaken, RunOutcome, SessionList
 from nacre.core.schema import input_schema, output_schema
 from nacre.errors import InvalidInput
 
@@ -53,7 +54,10 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
         "get_status": Entry("get_status", _BY_PORT),
         "list_sessions": Entry("list_sessions"),
     },
-    "extra": {name: Entry(name) for name in ("wait_for", "read_run")},
+    "extra": {
+        name: Entry(name)
+        for name in ("wait_for", "read_run", "screenshot", "screen_at", "export_recording")
+    },
 }
 DEFAULT_TOOLSET = "terminal"
 
@@ -117,9 +121,18 @@ class Selection:
             for name, entry in TOOLSETS[toolset].items():
                 spec = CATALOG[entry.operation]
                 full = self.prefix + name
-                tool = Tool(full, spec, output_schema(spec.result), entry.renamed)
+                tool = Tool(full, spec, _output(spec), entry.renamed)
                 found.setdefault(full, tool)
         return found
+
+
+def _output(spec: Spec) -> dict[str, Any]:
+    """Return the schema of the structured content, which has no picture in it."""
+    schema = output_schema(spec.result)
+    if spec.result is PictureTaken:
+        del schema["properties"]["data"]
+        schema["required"].remove("data")
+    return schema
 
 
 def parse_selection(toolsets: str | None, prefix: str | None) -> Selection:
@@ -138,25 +151,47 @@ def parse_selection(toolsets: str | None, prefix: str | None) -> Selection:
 def shape_result(result: Result) -> dict[str, Any]:
     """Return the tool result: JSON as text, and the same as structured content."""
     structured = msgspec.to_builtins(result)
+    if isinstance(result, PictureTaken):
+        return _shape_picture(result, structured)
     if isinstance(result, RunOutcome) and result.status in ("busy", "error"):
         # The result's own fields stay readable; the failure is one the model can act upon.
         code = {"busy": "BUSY", "error": "NOT_AT_PROMPT"}[result.status]
         return shape_failure({"code": code, "message": result.hint or result.status, **structured})
     # The documents return a bare array; the protocol demands an object (CONTRACTS, "Bare arrays").
     text = structured["sessions"] if isinstance(result, SessionList) else structured
+    return _succeeded([_text(text)], structured)
+
+
+def _shape_picture(result: PictureTaken, structured: dict[str, Any]) -> dict[str, Any]:
+    """Return the picture as what a model sees, and what is known of it as JSON beside it."""
+    data = structured.pop("data")
+    if result.format == "png":
+        picture = {"type": "image", "data": data, "mimeType": "image/png"}
+    else:
+        uri = f"nacre://sessions/{quote(result.session)}/screenshot.svg"
+        resource = {"uri": uri, "mimeType": "image/svg+xml", "text": data}
+        picture = {"type": "resource", "resource": resource}
+    return _succeeded([picture, _text(structured)], structured)
+
+
+def _succeeded(content: list[dict[str, Any]], structured: Any) -> dict[str, Any]:
     return {
-        "content": [{"type": "text", "text": msgspec.json.encode(text).decode()}],
+        "content": content,
         "structuredContent": structured,
         "isError": False,
         "resultType": "complete",  # the 2026 revision demands it, the older ones drop it
     }
 
 
+def _text(value: Any) -> dict[str, Any]:
+    return {"type": "text", "text": msgspec.json.encode(value).decode()}
+
+
 def shape_failure(error: dict[str, Any]) -> dict[str, Any]:
     """Return the result of an operation that ran and failed; clients check no schema on these."""
     plain = msgspec.to_builtins(error)
     return {
-        "content": [{"type": "text", "text": msgspec.json.encode(plain).decode()}],
+        "content": [_text(plain)],
         "isError": True,
         "resultType": "complete",
         "_meta": {"nacre/error": {"code": plain["code"], "message": plain["message"]}},

@@ -1,0 +1,251 @@
+"""Write a session's journal: what the ring holds goes to disk, in groups and in bounded segments.
+
+Rule 1: a disk that takes no more stops the journal, never the session. It is said once, and tried
+again after a while; a journal that goes on after a gap begins with a checkpoint.
+Rule 2: writing waits a little, so that a burst of output makes one write; the ring has it till
+then.
+Rule 3: input is recorded only where the terminal or a shell's own line editor shows it.
+"""
+
+import asyncio
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from nacre.config import Settings
+from nacre.core import journal
+from nacre.core.journal import Checkpoint, pack_checkpoint
+from nacre.core.marks import Mark
+from nacre.services.kept import About, pack
+from nacre.system.journal import JournalFile, drop_old
+from nacre.system.ring import Ring
+
+_log = logging.getLogger("nacre.journal")
+
+_PAUSE = 0.2  # seconds that output may lie in the ring alone
+_LARGE = 96 * 1024  # bytes that are written without waiting
+_RETRY = 10.0  # seconds after which a disk that was full is tried again
+
+ABOUT = "session.json"
+
+# The screen as it is now: what the checkpoint says, and the engine's bytes; None: ask later.
+Look = Callable[[], tuple[Checkpoint, bytes] | None]
+
+
+class Recorder:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        settings: Settings,
+        folder: str | None,
+        ring: Ring,
+        look: Look,
+        warn: Callable[[str | None], None],
+    ) -> None:
+        """`folder` None: nothing is recorded. `look` gives the screen for a checkpoint.
+
+        `warn` is told why the journal has stopped, and None when it goes on.
+        """
+        self.folder = folder
+        self.stopped: str | None = None  # why nothing is written at the moment
+        self._loop = loop
+        self._settings = settings
+        self._ring = ring
+        self._look = look
+        self._warn = warn
+        self._file: JournalFile | None = None
+        self._group: list[tuple[int, float, int, bytes]] = []
+        self._buffers: list[bytes] = []
+        self._size = 0
+        self.offset = ring.end  # up to here everything is in a buffer or on disk
+        self._timer: asyncio.TimerHandle | None = None
+        self._retry_at = 0.0
+        self._about: About | None = None  # that could not be written yet
+        self._packing: asyncio.Future[None] | None = None
+        self._closed = False
+
+    # --- what happens ----------------------------------------------------------------------
+
+    def output(self, data: bytes, generation: int) -> None:
+        self._group.append((journal.OUTPUT, time.time(), generation, data))
+
+    def mark(self, mark: Mark, tag: str, generation: int) -> None:
+        payload = journal.mark_payload(mark.kind, tag, mark.value)
+        self._group.append((journal.MARK, time.time(), generation, payload))
+
+    def commit(self, offset: int) -> None:
+        """Everything up to this offset of the terminal's stream has been told."""
+        group = self._group
+        if not group:
+            return
+        if self._silent:
+            group.clear()
+            self.offset = offset
+            return
+        for kind, moment, generation, payload in group[:-1]:
+            self._put(kind, moment, generation, journal.NO_OFFSET, payload)
+        kind, moment, generation, payload = group[-1]
+        self.offset = offset
+        self._put(kind, moment, generation, offset, payload)
+        group.clear()
+        if self._size >= _LARGE:
+            self.flush()
+        elif self._timer is None:
+            self._timer = self._loop.call_later(_PAUSE, self.flush)
+
+    def note(self, kind: int, payload: bytes, generation: int) -> None:
+        """Record what is no output: input, a resize, a start, an exit."""
+        within = bool(self._group)
+        self._group.append((kind, time.time(), generation, payload))
+        if not within:  # else what it stands among is not told to its end yet
+            self.commit(self.offset)
+
+    def _put(self, kind: int, moment: float, generation: int, offset: int, payload: bytes) -> None:
+        self._buffers.append(journal.head_of(kind, moment, generation, offset, payload))
+        self._buffers.append(payload)
+        self._size += len(payload) + 64
+
+    @property
+    def _silent(self) -> bool:
+        """Nothing can be written now; a disk that was full gets its next chance after a while."""
+        if self.folder is None or self._closed:
+            return True
+        return self.stopped is not None and self._loop.time() < self._retry_at
+
+    # --- the disk --------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Write what waits and make room in the ring."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._buffers:
+            try:
+                self._write()
+            except OSError as error:
+                self._stop(error)
+            self._buffers.clear()
+            self._size = 0
+        if not self._closed:
+            self._ring.release(self.offset)
+
+    def _write(self) -> None:
+        if self._file is None:
+            self._file = self._open()
+        if self.stopped is not None:
+            self._go_on(self._file)
+            return
+        self._file.append(self._buffers)
+        if self._file.size >= self._settings.journal_segment_bytes:
+            self._begin_segment(self._file)
+
+    def _go_on(self, file: JournalFile) -> None:
+        """Bridge the gap by a checkpoint: what waits to be written is on its screen.
+
+        It is not left to a thread: without it, what follows would be shown on the wrong screen.
+        """
+        seen = self._look()
+        if seen is None:
+            return  # with the next output, perhaps
+        if self._about is not None:
+            self._put_about(self._about)
+        file.begin_segment(pack_checkpoint(*seen))
+        self.stopped = None
+        self._warn(None)
+        _log.info("the journal goes on", extra={"folder": self.folder})
+
+    def _open(self) -> JournalFile:
+        """Go on with the journal that is there, or begin one."""
+        assert self.folder is not None
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        file = JournalFile(self.folder)
+        if file.number:
+            file.resume()
+        else:
+            file.begin_segment()
+        return file
+
+    def _begin_segment(self, file: JournalFile) -> None:
+        """Begin a segment with a checkpoint, unless that has to wait."""
+        if self._packing is not None and not self._packing.done():
+            return  # the disk is slower than the output: the segment grows a little longer
+        seen = self._look()
+        if seen is None:
+            return
+        checkpoint, engine = seen
+        settings, number = self._settings, file.begin_segment()
+
+        def write() -> None:
+            try:
+                file.write_checkpoint(number, pack_checkpoint(checkpoint, engine))
+                drop_old(file.folder, settings.journal_bytes, settings.journal_age)
+            except OSError as error:
+                _log.warning("no checkpoint was written", extra={"error": str(error)})
+
+        self._packing = self._loop.run_in_executor(None, write)
+
+    def _stop(self, error: OSError) -> None:
+        self._retry_at = self._loop.time() + _RETRY
+        if self.stopped is None:
+            _log.warning(
+                "the journal has stopped; the session goes on",
+                extra={"folder": self.folder, "error": str(error)},
+            )
+            self.stopped = f"the journal has stopped: {error.strerror}"
+            self._warn(self.stopped)
+
+    def continue_from(self, offset: int) -> None:
+        """Go on where the journal on disk ends, after a recovery."""
+        self.offset = offset
+
+    def write_about(self, about: About) -> None:
+        """Put down what the session is, for a daemon that finds nothing else of it."""
+        if self.folder is None or self._closed:
+            return
+        self._about = about
+        try:
+            self._put_about(about)
+        except OSError as error:
+            self._stop(error)
+
+    def _put_about(self, about: About) -> None:
+        assert self.folder is not None
+        path = os.path.join(self.folder, ABOUT)
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        with open(f"{path}.new", "wb") as file:
+            file.write(pack(about))
+        os.replace(f"{path}.new", path)
+        self._about = None
+
+    def remove_about(self) -> None:
+        self._about = None
+        if self.folder is not None:
+            with suppress(OSError):
+                os.unlink(os.path.join(self.folder, ABOUT))
+
+    async def settled(self) -> None:
+        """Wait until what has happened so far is on disk."""
+        self.flush()
+        if self._packing is not None:
+            await self._packing
+
+    def close(self) -> None:
+        """Write what waits; nothing is recorded any more."""
+        if not self._closed:
+            self.flush()
+            self._closed = True
+            if self._file is not None:
+                self._file.close()
+
+    def remove_unless_closed(self) -> None:
+        if not self._closed:
+            self.remove()
+
+    def remove(self) -> None:
+        """Close it and delete all of it."""
+        self.close()
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,226 @@
+"""What was read from a terminal and is not in the journal yet; and what is known of its session.
+
+The memory is shared: the keeper holds its descriptor, and a daemon that was killed leaves to the
+next one just what it had. Laid out as
+  a page of words · two places for the short record · the bytes that were read · the long record
+
+Rule 1: a read goes straight from the kernel into this memory. A process that is killed in the
+middle of it leaves bytes behind that no word tells of; so the bytes that a read may fill are
+filled with 0xFF before, which stands in no text (UTF-8), and the next daemon takes what differs. Of
+binary output that ends in 0xFF at this very moment, these last bytes are lost.
+Rule 2: every change of what counts is the change of one word, which no kill can tear; a copy may be
+torn anywhere, for the C library does not copy in order. Up to where the fill reaches is a word too:
+what lies behind that may be anything.
+Rule 3: places are offsets in the terminal's whole stream, which grow for ever; the journal says up
+to which one it has everything.
+"""
+
+import mmap
+import os
+import tempfile
+from typing import NamedTuple
+
+_PAGE = 4096
+_SHORT = 16 * 1024  # bytes of the longest short record
+_DATA = 256 * 1024  # bytes of output; full, it is emptied into the journal
+_DATA_AT = _PAGE + 2 * _SHORT
+_LONG_AT = _DATA_AT + _DATA
+_WINDOW = 8192  # bytes of one read; the kernel mostly has 4 KiB, under load up to 17 KB were seen
+_FILL = b"\xff" * _DATA
+
+_MAGIC = 0x6E61637265303031  # "nacre001"
+_WORDS = 16
+_AT_MAGIC, _AT_PLACE, _AT_ANSWERED, _AT_GENERATION, _AT_SHORT, _AT_LONG, _AT_CLEAN = range(7)
+# The stream's offset of the first byte stands in one of two words; which one, and how many bytes
+# there are, is the place.
+_AT_BASE = 8
+_LOW = 0xFFFFFFFF
+
+
+class Reading(NamedTuple):
+    data: bytes
+    closed: bool  # nobody has the terminal open any more
+
+
+class Ring:
+    """Raises OSError when the system has no memory for it; ValueError for what is none."""
+
+    def __init__(self, descriptor: int | None = None) -> None:
+        fresh = descriptor is None
+        self.descriptor = _memory() if descriptor is None else descriptor
+        if fresh:
+            os.ftruncate(self.descriptor, _LONG_AT)
+        elif os.fstat(self.descriptor).st_size < _LONG_AT:
+            raise ValueError("this is no ring")
+        self._map = mmap.mmap(self.descriptor, _LONG_AT)
+        self._view = memoryview(self._map)
+        self._words = self._view[: 8 * _WORDS].cast("Q")
+        if fresh:
+            self._words[_AT_MAGIC] = _MAGIC
+        elif self._words[_AT_MAGIC] != _MAGIC:
+            raise ValueError("this is no ring")
+        place = self._words[_AT_PLACE]
+        self._slot, self._count = place >> 32, place & _LOW
+        self._base = self._words[_AT_BASE + self._slot]
+        self._clean = self._words[_AT_CLEAN]  # from the last byte up to here it is all fill
+        if not fresh:
+            self._count += self._unnoted()
+            self._words[_AT_PLACE] = self._slot << 32 | self._count
+
+    def close(self) -> None:
+        """Let go of the memory; what is set afterwards is set nowhere."""
+        if self.descriptor < 0:
+            return
+        self._words.release()
+        self._view.release()
+        self._map.close()
+        os.close(self.descriptor)
+        self.descriptor = -1
+        self._words = memoryview(bytearray(8 * _WORDS)).cast("Q")
+
+    # --- output ----------------------------------------------------------------------------
+
+    @property
+    def begin(self) -> int:
+        """The offset of the oldest byte that is still here."""
+        return self._base
+
+    @property
+    def end(self) -> int:
+        """The offset behind the last byte that was read."""
+        return self._base + self._count
+
+    @property
+    def full(self) -> bool:
+        return self._count + _WINDOW > _DATA
+
+    def read(self, master: int, limit: int) -> Reading:
+        """Read what is there, at most about `limit` bytes and as much as fits."""
+        begin = at = self._count
+        view, words, slot = self._view, self._words, self._slot << 32
+        closed = False
+        last = min(begin + limit, _DATA - _WINDOW + 1)
+        while at < last:
+            if self._clean < at + _WINDOW:
+                self._fill(at)
+            try:
+                size = os.readv(master, (view[_DATA_AT + at : _DATA_AT + at + _WINDOW],))
+            except BlockingIOError:
+                break
+            except OSError:  # EIO: every descriptor of the slave is closed
+                closed = True
+                break
+            if not size:
+                closed = True
+                break
+            at += size
+            words[_AT_PLACE] = slot | at
+        self._count = at
+        return Reading(self._map[_DATA_AT + begin : _DATA_AT + at], closed)
+
+    def since(self, offset: int) -> bytes:
+        """Return what was read from this offset on; from the oldest byte if that is later."""
+        begin = max(0, offset - self._base)
+        return self._map[_DATA_AT + begin : _DATA_AT + self._count]
+
+    def release(self, offset: int) -> None:
+        """Forget what lies before this offset; the journal has it."""
+        held = self.end - offset
+        if held <= 0:
+            held = 0
+        elif 2 * held + _WINDOW > self._count:
+            return  # too little would be gained by moving it
+        count, stale = self._count, self._count - held
+        if not stale:
+            return
+        data = self._map[_DATA_AT + stale : _DATA_AT + count]
+        clean = max(self._clean, count)
+        self._note_clean(0)  # until all that lies behind the new end is filled again
+        self._view[_DATA_AT : _DATA_AT + stale] = data + _FILL[: stale - held]
+        self._base, self._slot, self._count = self._base + stale, 1 - self._slot, held
+        self._words[_AT_BASE + self._slot] = self._base
+        self._words[_AT_PLACE] = self._slot << 32 | held
+        self._view[_DATA_AT + stale : _DATA_AT + count] = _FILL[:held]
+        self._note_clean(clean)
+
+    def _fill(self, at: int) -> None:
+        # A session that says little takes few pages.
+        end = min(_DATA, at + (4 * _WINDOW if at >= _WINDOW else _WINDOW))
+        begin = max(at, self._clean)
+        self._view[_DATA_AT + begin : _DATA_AT + end] = _FILL[: end - begin]
+        self._note_clean(end)
+
+    def _note_clean(self, end: int) -> None:
+        self._words[_AT_CLEAN] = self._clean = end
+
+    def _unnoted(self) -> int:
+        """Count the bytes of a read in whose middle the daemon before us was killed."""
+        end = min(self._clean, self._count + _WINDOW)
+        return len(self._map[_DATA_AT + self._count : _DATA_AT + end].rstrip(b"\xff"))
+
+    # --- words -----------------------------------------------------------------------------
+
+    @property
+    def answered(self) -> int:
+        """The offset up to which the program has been given the answers it asked for."""
+        return self._words[_AT_ANSWERED]
+
+    @answered.setter
+    def answered(self, offset: int) -> None:
+        self._words[_AT_ANSWERED] = offset
+
+    @property
+    def generation(self) -> int:
+        return self._words[_AT_GENERATION]
+
+    @generation.setter
+    def generation(self, generation: int) -> None:
+        self._words[_AT_GENERATION] = generation
+
+    # --- records ---------------------------------------------------------------------------
+
+    @property
+    def short_limit(self) -> int:
+        return _SHORT
+
+    @property
+    def short(self) -> bytes:
+        """The record that changes often."""
+        word = self._words[_AT_SHORT]
+        at = _PAGE + (word >> 32) * _SHORT
+        return self._map[at : at + (word & _LOW)]
+
+    @short.setter
+    def short(self, record: bytes) -> None:
+        if len(record) > _SHORT:
+            raise ValueError("the record does not fit")
+        if self.descriptor < 0:
+            return
+        other = 1 - (self._words[_AT_SHORT] >> 32)
+        at = _PAGE + other * _SHORT
+        self._view[at : at + len(record)] = record
+        self._words[_AT_SHORT] = other << 32 | len(record)
+
+    @property
+    def long(self) -> bytes:
+        """The record of what hardly changes."""
+        word = self._words[_AT_LONG]
+        return os.pread(self.descriptor, word & _LOW, word >> 32) if word else b""
+
+    @long.setter
+    def long(self, record: bytes) -> None:
+        if self.descriptor < 0:
+            return
+        word = self._words[_AT_LONG]
+        begin, length = word >> 32, word & _LOW
+        fits_before = bool(word) and begin - _LONG_AT >= len(record)
+        at = _LONG_AT if not word or fits_before else begin + length
+        os.pwrite(self.descriptor, record, at)
+        self._words[_AT_LONG] = at << 32 | len(record)
+
+
+def _memory() -> int:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("nacre-ring", os.MFD_CLOEXEC)
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
