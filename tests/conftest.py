@@ -42,7 +42,7 @@ def environment(home: Path, **settings: object) -> dict[str, str]:
 
 @dataclass
 class Daemon:
-    """A daemon that a test started, and how to reach it."""
+    """A daemon that a test started, and how to reach it; the process is its keeper."""
 
     process: "subprocess.Popen[bytes]"
     env: dict[str, str]
@@ -53,6 +53,13 @@ class Daemon:
         loaded = json.loads(Path(find_paths(self.env).state_file).read_text())
         assert isinstance(loaded, dict)
         return loaded
+
+    @property
+    def pid(self) -> int:
+        """The daemon's own; `process` is its keeper."""
+        pid = self.state["pid"]
+        assert isinstance(pid, int)
+        return pid
 
     @property
     def url(self) -> str:

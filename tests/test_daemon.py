@@ -63,18 +63,22 @@ def test_second_start_says_who_is_running_and_fails(own_daemon: Start) -> None:
     daemon = own_daemon()
     second = serve(daemon.home)
     assert second.returncode == 9
-    said = f"pid {daemon.process.pid}, port {daemon.state['port']}"
+    said = f"pid {daemon.pid}, port {daemon.state['port']}"
     assert said in second.stderr
     assert "Traceback" not in second.stderr
-    assert daemon.rest("GET", "/status")["pid"] == daemon.process.pid, "the first one goes on"
+    assert daemon.rest("GET", "/status")["pid"] == daemon.pid, "the first one goes on"
 
 
-def test_daemon_can_be_started_again_after_one_that_was_killed(own_daemon: Start) -> None:
+def test_daemon_can_be_started_again_after_it_was_killed_with_its_keeper(
+    own_daemon: Start,
+) -> None:
     first = own_daemon()
+    first.process.send_signal(signal.SIGSTOP)  # or it would start the next one
+    os.kill(first.pid, signal.SIGKILL)
     first.process.kill()
     first.process.wait(PATIENCE)
     second = own_daemon()
-    assert second.rest("GET", "/status")["pid"] == second.process.pid
+    assert second.rest("GET", "/status")["pid"] == second.pid
 
 
 def test_taken_port_falls_back_to_the_next_below(own_daemon: Start) -> None:
@@ -211,7 +215,7 @@ def test_deep_home_works(tmp_path: Path) -> None:
             check=False,
         )
         assert status.returncode == 0, status.stderr
-        assert str(daemon.process.pid) in status.stdout
+        assert str(daemon.pid) in status.stdout
     finally:
         assert daemon.stop() == 0
     assert not os.path.exists(paths.socket)

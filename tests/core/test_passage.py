@@ -75,3 +75,9 @@ def test_nothing_ends_within_a_sequence_or_a_character(text: bytes) -> None:
     for byte in text:
         viewer.feed(passage.pass_on(bytes([byte])) or b"")
         assert not viewer.in_sequence
+
+
+def test_switches_pass_where_the_whole_terminal_is_the_viewers() -> None:
+    passage = Passage(switches=True)
+    assert passage.pass_on(b"a\x1b[?104") == b"a"
+    assert passage.pass_on(b"9hb\x1bc\x1b[c") == b"\x1b[?1049hb\x1bc"

@@ -1,4 +1,4 @@
-"""wait_for and read_run over every transport."""
+"""wait_for, read_run, screen_at and export_recording over every transport."""
 
 from typing import Any
 
@@ -34,7 +34,25 @@ async def test_both_tools_are_listed_and_read_only(tools: Tools) -> None:
 
 async def test_tool_that_two_toolsets_have_is_one(tools: Tools) -> None:
     assert set(tools.listed) >= {"create_session", "start_session", "list_sessions", "run_command"}
-    assert len(tools.listed) == 8 + 8 + 2 - 1
+    assert len(tools.listed) == 8 + 8 + 5 - 1
+
+
+async def test_earlier_screen_and_recording(tools: Tools, echo: str) -> None:
+    listed = tools.listed
+    for name, read_only in (("screen_at", True), ("export_recording", False)):
+        annotations = listed[name].annotations
+        assert annotations is not None
+        assert annotations.read_only_hint is read_only
+        check_schema(listed[name].input_schema)
+        check_schema(listed[name].output_schema)
+    before = await tools("get_screen", session=echo, format="plain")
+    await tools("send_input", session=echo, input="and more\r")
+    await tools("wait_for", session=echo, text="and more")
+    then = await tools("screen_at", session=echo, generation=before["generation"])
+    assert then["lines"] == before["lines"]
+    recorded = await tools("export_recording", session=echo, input=True)
+    assert '"o","and more' in recorded["recording"]
+    assert '"i"' not in recorded["recording"], "echo was off there"
 
 
 async def test_text_regex_cursor_and_quiet(tools: Tools, echo: str) -> None:

@@ -87,7 +87,7 @@ def test_a_client_that_leaves_without_a_word_is_no_trouble(daemon: Daemon) -> No
 def test_calls_are_answered_under_their_id(daemon: Daemon) -> None:
     with local_line(daemon.env) as line:
         greet(line)
-        assert call(line, 1, "status")["result"]["pid"] == daemon.process.pid
+        assert call(line, 1, "status")["result"]["pid"] == daemon.pid
         assert call(line, "two", "list_sessions")["result"] == {"sessions": []}
         assert call(line, None, "status")["result"]["sessions"] == 0
         assert call(line, 3, "no_such")["error"]["code"] == "UNKNOWN_OPERATION"

@@ -437,7 +437,7 @@ def test_restarted_session_keeps_its_port(daemon: Daemon, make: Callable[..., in
 
 def test_many_sessions_leave_no_descriptor(own_daemon: Callable[..., Daemon]) -> None:
     daemon = own_daemon(max_sessions=200, first_session_port=own_ports())
-    pid = daemon.process.pid
+    pid = daemon.pid
 
     def cycle(count: int) -> None:
         made = [daemon.rest("POST", "/sessions", {"command": "cat"}) for _ in range(count)]

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.anyio
 
 TOOLSETS = "shell,extra"  # the second for its waits
 
+EXTRA = {"wait_for", "read_run", "screenshot", "screen_at", "export_recording"}
 DOCUMENTED = {
     "send",
     "read",
@@ -106,7 +107,7 @@ async def sent(tools: Tools, port: int, text: str, timeout_ms: int = LONG) -> li
 
 
 async def test_eight_tools_are_listed_with_valid_schemas_and_annotations(tools: Tools) -> None:
-    assert set(tools.listed) == DOCUMENTED | {"wait_for", "read_run"}
+    assert set(tools.listed) == DOCUMENTED | EXTRA
     for name in DOCUMENTED:
         tool = tools.listed[name]
         assert tool.description

@@ -127,7 +127,7 @@ def test_same_rules_hold_here(daemon: Daemon, method: str, path: str) -> None:
 
 def test_shutdown_answers_and_ends_the_daemon(own_daemon: Callable[..., Daemon]) -> None:
     daemon = own_daemon()
-    doomed = Doomed([daemon.process.pid])
+    doomed = Doomed([daemon.pid])
     assert ask(daemon, "POST", "/shutdown")["status"] == "shutdown"
     assert doomed.survivors(30) == []
     assert daemon.process.wait(30) == 0

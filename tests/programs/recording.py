@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from nacre.core.terminal import Terminal
-from nacre.system.pty import Child, read_available, spawn
+from nacre.system.pty import Child, spawn
+from reading import read_available
 
 from programs.machine import PATIENCE
 

@@ -27,11 +27,22 @@ SHELL = {"HOME": "/nonexistent", "PROMPT_COMMAND": f"PS1='{PROMPT} '", "HISTFILE
 
 
 @asynccontextmanager
-async def living(runtime: Path | None = None, **settings: Any) -> AsyncIterator[Services]:
-    """Services whose sessions are all ended when the block is left; with a runtime, with marks."""
+async def living(
+    runtime: Path | None = None, journals: Path | None = None, **settings: Any
+) -> AsyncIterator[Services]:
+    """Services whose sessions are all ended when the block is left.
+
+    With a runtime shells have marks, with a folder for journals sessions are recorded.
+    """
     given = {"shell": "/bin/bash", "kill_grace": 0.2, **settings}
     folder = None if runtime is None else str(runtime)
-    services = build_services(Settings(**given), descriptor_limit=1024, home="/", runtime=folder)
+    services = build_services(
+        Settings(**given),
+        descriptor_limit=1024,
+        home="/",
+        runtime=folder,
+        journals=None if journals is None else str(journals),
+    )
     try:
         yield services
     finally:

@@ -39,8 +39,8 @@ def test_memory_stays_flat_and_others_are_served_while_several_yes_run(
             assert f"run {number}" in ran["output"]
 
     runs(3)  # the scrollbacks are full after that
-    memory, before = resident(daemon.process.pid), generations()
+    memory, before = resident(daemon.pid), generations()
     runs(8)
     after = generations()
     assert all(after[name] > before[name] + 10 for name in after if name != "dev"), after
-    assert resident(daemon.process.pid) - memory < GROWTH
+    assert resident(daemon.pid) - memory < GROWTH

@@ -5,6 +5,7 @@ import asyncio
 from nacre.core.operations import GetStatus, ManageSession, StopDaemon
 from nacre.services.build import Services
 from nacre.services.lifecycle import Address, Lifecycle
+from nacre.system.keeping import Keeping
 
 from services.clock import advance, with_clock
 from services.living import CALLER, ended, living, start
@@ -15,7 +16,7 @@ FIRST_CLIENT = 20.0  # seconds in which whoever started it must come
 
 def lifecycle(services: Services, *, ephemeral: bool = True, grace: float = GRACE) -> Lifecycle:
     address = Address(19999, "/run/nacre.sock", "/state/token")
-    life = Lifecycle(services.registry, address, ephemeral=ephemeral, grace=grace)
+    life = Lifecycle(services.registry, address, Keeping(None), ephemeral=ephemeral, grace=grace)
     services.on_session_end(life.reconsider)
     return life
 

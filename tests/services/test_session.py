@@ -104,7 +104,9 @@ async def test_ended_children_leave_no_zombie_and_no_descriptor() -> None:
         for _ in range(5):
             session = await ended(await start(services, "echo x"))
             assert not is_process(session.pid)
-            services.registry.unlist(session)  # a listed session has its port, ended or not
+            # A known session has its ring, a listed one its port, ended or not.
+            services.registry.forget(session)
+            session.close()
         after = Counter(os.readlink(f"/proc/self/fd/{fd}") for fd in _descriptors())
         assert after == before
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from nacre.system.foreground import Facts, children_of, is_script, sample
-from nacre.system.pty import Child, read_available, spawn
+from nacre.system.pty import Child, spawn
+from reading import read_available
 
 PATIENCE = 15.0
 PYTHON = os.path.realpath(sys.executable)

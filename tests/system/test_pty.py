@@ -18,10 +18,10 @@ from nacre.system.pty import (
     find_program,
     foreground_group,
     raise_descriptor_limit,
-    read_available,
     set_size,
     spawn,
 )
+from reading import read_available
 
 PATIENCE = 20.0  # seconds until an event that does not come fails the test
 
@@ -206,26 +206,6 @@ def test_folder_that_is_gone_is_an_error_and_leaks_no_descriptor(tmp_path: Path)
     with pytest.raises(Internal, match="cannot start ls"):
         spawn(["ls"], cwd=str(tmp_path / "gone"), env={}, rows=2, cols=2, descriptor_limit=256)
     assert os.listdir("/proc/self/fd") == before
-
-
-def test_read_available_reads_everything_and_then_reports_the_end() -> None:
-    with running("/bin/sh", "-c", "seq 1 3000") as terminal:
-        expected = "".join(f"{number}\r\n" for number in range(1, 3001)).encode()
-        assert terminal.until_end() == expected
-        assert read_available(terminal.child.master, 1 << 20) == (b"", True)
-
-
-def test_read_available_stops_near_its_limit() -> None:
-    with running("yes") as terminal:
-        terminal.until(b"y")
-        data, at_end = read_available(terminal.child.master, 1)
-        assert len(data) <= 65536
-        assert not at_end
-
-
-def test_read_available_of_a_silent_child_is_empty_and_not_the_end() -> None:
-    with running("sleep", "1000") as terminal:
-        assert read_available(terminal.child.master, 4096) == (b"", False)
 
 
 def test_character_split_by_a_read_is_whole_when_the_parts_are_joined() -> None:
