@@ -18,7 +18,9 @@ help:
 	@echo "make bench  run the benchmarks in bench/"
 
 run: $(VENV)/.run
-	@$(NACRE) list --json | grep -q '"name": *"main"' || $(NACRE) new main >/dev/null
+	@$(NACRE) list --json | grep -q '"name": *"main",[^}]*"running": *true' || \
+		$(NACRE) restore main >/dev/null 2>&1 || $(NACRE) restart main >/dev/null 2>&1 || \
+		$(NACRE) new main >/dev/null
 	@$(NACRE) status
 	@echo "attach    $(NACRE) attach main"
 	@echo 'MCP       {"mcpServers": {"nacre": {"command": "$(abspath $(NACRE))", "args": ["mcp"]}}}'
