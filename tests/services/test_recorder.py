@@ -94,7 +94,7 @@ class Desk:
             _write(self._writer, data[at : at + 4096])
             self.ring.read(self._reader, 1)
         self.generation += 1
-        self.recorder.output(data, self.generation)
+        self.recorder.output(data, self.generation, 0.0)
         self.recorder.commit(self.ring.end)
 
     def records(self) -> list[Record]:
@@ -118,13 +118,13 @@ def test_only_the_last_record_of_a_group_has_an_offset(tmp_path: Path) -> None:
     async def test() -> None:
         desk = Desk(tmp_path)
         recorder = desk.recorder
-        recorder.output(b"one", 1)
+        recorder.output(b"one", 1, 0.0)
         recorder.mark(Mark("C", "", "n0nce"), "tagged", 1)
-        recorder.output(b"two", 2)
+        recorder.output(b"two", 2, 0.0)
         recorder.flush()
         assert desk.records() == [], "a group is written when it is whole"
         recorder.commit(40)
-        recorder.output(b"three", 3)
+        recorder.output(b"three", 3, 0.0)
         recorder.commit(45)
         recorder.flush()
         assert [(one.kind, one.generation, one.offset, one.payload) for one in desk.records()] == [
@@ -174,7 +174,7 @@ def test_note_within_a_group_does_not_close_it(tmp_path: Path) -> None:
 
     async def test() -> None:
         desk = Desk(tmp_path)
-        desk.recorder.output(b"shown", 1)
+        desk.recorder.output(b"shown", 1, 0.0)
         desk.recorder.note(journal.INPUT, b"answer", 1)
         desk.recorder.flush()
         assert desk.records() == []
@@ -359,7 +359,7 @@ def test_recorder_goes_on_with_the_journal_that_is_there(tmp_path: Path) -> None
         second = Desk(tmp_path)
         second.recorder.continue_from(7)
         second.recorder.note(journal.INPUT, b"typed ", 1)
-        second.recorder.output(b"after", 2)
+        second.recorder.output(b"after", 2, 0.0)
         second.recorder.commit(12)
         second.recorder.flush()
         assert [one.offset for one in second.records()] == [7, 7, 12]

@@ -23,9 +23,7 @@ _WAIT_MS = 3_600_000  # of one wait for a session's end; then it is waited for a
 
 def add_export(parser: ArgumentParser) -> None:
     add_session(parser)
-    parser.add_argument(
-        "--cast", action="store_true", help="As an asciicast; the default."
-    )
+    parser.add_argument("--cast", action="store_true", help="As an asciicast; the default.")
     parser.add_argument(
         "-o",
         "--output",

@@ -27,6 +27,7 @@ _log = logging.getLogger("nacre.journal")
 
 _PAUSE = 0.2  # seconds that output may lie in the ring alone
 _LARGE = 96 * 1024  # bytes that are written without waiting
+_LEAST = 65536  # bytes of a segment, however costly they were
 _RETRY = 10.0  # seconds after which a disk that was full is tried again
 
 ABOUT = "session.json"
@@ -60,6 +61,7 @@ class Recorder:
         self._group: list[tuple[int, float, int, bytes]] = []
         self._buffers: list[bytes] = []
         self._size = 0
+        self._cost = 0.0
         self.offset = ring.end  # up to here everything is in a buffer or on disk
         self._timer: asyncio.TimerHandle | None = None
         self._retry_at = 0.0
@@ -69,7 +71,9 @@ class Recorder:
 
     # --- what happens ----------------------------------------------------------------------
 
-    def output(self, data: bytes, generation: int) -> None:
+    def output(self, data: bytes, generation: int, cost: float) -> None:
+        """`cost` is how long the engine took for it, in seconds: so long a replay will take."""
+        self._cost += cost
         self._group.append((journal.OUTPUT, time.time(), generation, data))
 
     def mark(self, mark: Mark, tag: str, generation: int) -> None:
@@ -139,7 +143,9 @@ class Recorder:
             self._go_on(self._file)
             return
         self._file.append(self._buffers)
-        if self._file.size >= self._settings.journal_segment_bytes:
+        settings = self._settings
+        long = self._file.size >= _LEAST and self._cost >= settings.journal_replay
+        if long or self._file.size >= settings.journal_segment_bytes:
             self._begin_segment(self._file)
 
     def _go_on(self, file: JournalFile) -> None:
@@ -177,6 +183,7 @@ class Recorder:
             return
         checkpoint, engine = seen
         settings, number = self._settings, file.begin_segment()
+        self._cost = 0.0
 
         def write() -> None:
             try:

@@ -45,6 +45,8 @@ _UNWRITTEN = "ring"  # in a journal that was put aside: the last bytes, which ma
 _REPLAYING = "replaying"  # a file that is there while a session is being replayed
 _ATTEMPTS = 10  # replays that may be cut short by a kill before the session itself is suspected
 
+_ANY_SIZE = (24, 80)  # of a terminal that is not there any more, until its journal tells
+
 _QUARANTINED = (
     "\x1b[7m nacre \x1b[0m The screen of this session could not be rebuilt: the terminal engine\r\n"
     "crashed in its output. The program goes on; what it printed is kept in\r\n{}\r\n"
@@ -64,6 +66,18 @@ class _Held:
     """The descriptors of one session that the keeper held."""
 
     ring: int | None = None
+    master: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A session before its screen is rebuilt."""
+
+    identifier: str
+    folder: str | None  # of its journal
+    size: tuple[int, int]
+    told: Long | About  # by its ring, or only by what lies on disk
+    ring: Ring | None = None
     master: int | None = None
 
 
@@ -99,21 +113,26 @@ class Recovery:
             elif kind == "sessions":
                 identifier, _, part = rest.partition("/")
                 setattr(held.setdefault(identifier, _Held()), part, descriptor)
-        found: list[Session] = []
+        found: list[_Found] = []
         for identifier, one in held.items():
             with self._cared_for(identifier):
-                if (session := self._take_over(identifier, one)) is not None:
-                    found.append(session)
-        found += self._from_disk(set(held))
-        for session in sorted(found, key=lambda session: session.created):
+                if (opened := self._open(identifier, one)) is not None:
+                    found.append(opened)
+        found += self._on_disk(set(held))
+        screens = self._rebuild_all(found)
+        sessions: list[Session] = []
+        for one_found in found:
+            with self._cared_for(one_found.identifier):
+                sessions.append(self._join(one_found, screens[one_found.identifier]))
+        for session in sorted(sessions, key=lambda session: session.created):
             if session.listed:
                 self._registry.add(session)
             else:
                 self._registry.add_unlisted(session)
-        for port in ports - {session.identity.port for session in found if session.listed}:
+        for port in ports - {session.identity.port for session in sessions if session.listed}:
             self._ports.release(port)  # of a session that was just being made
-        if found:
-            _log.info("sessions recovered", extra={"sessions": len(found)})
+        if sessions:
+            _log.info("sessions recovered", extra={"sessions": len(sessions)})
 
     @property
     def finds_journals(self) -> bool:
@@ -126,7 +145,7 @@ class Recovery:
 
     # --- what the keeper held --------------------------------------------------------------
 
-    def _take_over(self, identifier: str, held: _Held) -> Session | None:
+    def _open(self, identifier: str, held: _Held) -> _Found | None:
         ring = Ring(held.ring) if held.ring is not None else None
         if ring is None or not ring.long:  # it was just being made: there is no process yet
             if ring is not None:
@@ -135,15 +154,22 @@ class Recovery:
                 os.close(held.master)
             self._host.keeping.drop(f"sessions/{identifier}/")
             return None
-        long = unpack(ring.long, Long)
+        size = size_of(held.master) if held.master is not None else _ANY_SIZE
         folder = self._host.journal_of(identifier)
-        size = size_of(held.master) if held.master is not None else (24, 80)
-        if folder is not None and self._is_suspect(folder):
-            rebuilt = self._quarantine(folder, size, ring)
-            ring.release(ring.end)
+        return _Found(identifier, folder, size, unpack(ring.long, Long), ring, held.master)
+
+    def _join(self, found: _Found, rebuilt: _Rebuilt) -> Session:
+        """Make the session that was found, with its screen, and let it go on."""
+        self._begin_replay(found.folder)
+        if isinstance(found.told, About):
+            session = self._lost(found.told, rebuilt)
         else:
-            self._begin_replay(folder)
-            rebuilt = self._rebuild_or_begin_anew(folder, size, ring)
+            assert found.ring is not None
+            session = self._take_over(found.told, found.ring, found.master, rebuilt)
+        self._end_replay(found.folder)
+        return session
+
+    def _take_over(self, long: Long, ring: Ring, master: int | None, rebuilt: _Rebuilt) -> Session:
         session = Session(long.identity, long.launch, rebuilt.terminal, ring, self._host)
         session.created, session.listed = long.created, long.listed
         veil, runs = unpack_short(ring.short) if ring.short else (None, [])
@@ -152,11 +178,8 @@ class Recovery:
         session.prompt_end = rebuilt.prompt_end
         session.generation = max(rebuilt.generation, ring.generation)
         self._runs.restore(session, runs, rebuilt.generation)
-        self._go_on(session, long, held.master, ring, rebuilt, veil)
+        self._go_on(session, long, master, ring, rebuilt, veil)
         self._runs.settle_restored(session)
-        if folder is not None:
-            with suppress(FileNotFoundError):
-                os.unlink(os.path.join(folder, _REPLAYING))
         return session
 
     def _go_on(
@@ -194,34 +217,29 @@ class Recovery:
 
     # --- what lies on disk -----------------------------------------------------------------
 
-    def _from_disk(self, known: set[str]) -> list[Session]:
+    def _on_disk(self, known: set[str]) -> list[_Found]:
+        """Return the sessions of daemons that are gone with their keepers; old ones are removed."""
         root = self._host.journals
         if root is None or not os.path.isdir(root):
             return []
         found = []
         for identifier in sorted(os.listdir(root)):
-            if identifier not in known and "." not in identifier:
-                with self._cared_for(identifier):
-                    if (session := self._lost(os.path.join(root, identifier))) is not None:
-                        found.append(session)
+            if identifier in known or "." in identifier:
+                continue
+            folder = os.path.join(root, identifier)
+            try:
+                with open(os.path.join(folder, ABOUT), "rb") as file:
+                    about = unpack(file.read(), About)
+                too_old = time.time() - _touched(folder) > self._host.settings.lost_keep
+            except (OSError, ValueError):
+                too_old = True
+            if too_old:
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                found.append(_Found(identifier, folder, _ANY_SIZE, about))
         return found
 
-    def _lost(self, folder: str) -> Session | None:
-        """Return a session of a daemon that is gone with its keeper; None when it is too old."""
-        try:
-            with open(os.path.join(folder, ABOUT), "rb") as file:
-                about = unpack(file.read(), About)
-        except (OSError, ValueError):
-            about = None
-        settings = self._host.settings
-        if about is None or time.time() - _touched(folder) > settings.lost_keep:
-            shutil.rmtree(folder, ignore_errors=True)
-            return None
-        if self._is_suspect(folder):
-            rebuilt = self._quarantine(folder, (24, 80), None)
-        else:
-            self._begin_replay(folder)
-            rebuilt = self._rebuild_or_begin_anew(folder, (24, 80), None)
+    def _lost(self, about: About, rebuilt: _Rebuilt) -> Session:
         ring = Ring()
         session = Session(
             self._identity(about), _launch(about, rebuilt), rebuilt.terminal, ring, self._host
@@ -235,8 +253,6 @@ class Recovery:
             session.end_with(Ending(about.exit_code, about.signal), about.ended)
         else:
             session.end_with(Ending(None, None, lost=True))
-        with suppress(FileNotFoundError):
-            os.unlink(os.path.join(folder, _REPLAYING))
         return session
 
     def _identity(self, about: About) -> Identity:
@@ -250,6 +266,21 @@ class Recovery:
         )
 
     # --- screens ---------------------------------------------------------------------------
+
+    def _rebuild_all(self, found: list[_Found]) -> dict[str, _Rebuilt]:
+        """Replay one after the other: the engine's memory makes two threads slower than one."""
+        return {
+            one.identifier: self._quarantine(one)
+            if self._is_suspect(one.folder)
+            else self._replay(one)
+            for one in found
+        }
+
+    def _replay(self, found: _Found) -> _Rebuilt:
+        self._begin_replay(found.folder)
+        rebuilt = self._rebuild_or_begin_anew(found.folder, found.size, found.ring)
+        self._end_replay(found.folder)
+        return rebuilt
 
     def _rebuild_or_begin_anew(
         self, folder: str | None, size: tuple[int, int], ring: Ring | None
@@ -302,12 +333,23 @@ class Recovery:
             with suppress(OSError), open(os.path.join(folder, _REPLAYING), "ab") as file:
                 file.write(b"x")
 
-    def _is_suspect(self, folder: str) -> bool:
+    def _end_replay(self, folder: str | None) -> None:
+        if folder is not None:
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, _REPLAYING))
+
+    def _attempts(self, folder: str | None) -> int:
+        """How many daemons died while they replayed this session."""
+        if folder is None:
+            return 0
         try:
-            attempts = os.stat(os.path.join(folder, _REPLAYING)).st_size
+            return os.stat(os.path.join(folder, _REPLAYING)).st_size
         except OSError:
-            return False
-        return attempts >= (1 if self._host.keeping.crashed else _ATTEMPTS)
+            return 0
+
+    def _is_suspect(self, folder: str | None) -> bool:
+        """Whether the engine crashed in it, or too many daemons were killed over it."""
+        return self._attempts(folder) >= (1 if self._host.keeping.crashed else _ATTEMPTS)
 
     def _put_aside(self, folder: str, ring: Ring | None) -> str:
         """Take a journal out of the way, and what is not in it yet; return where it lies then."""
@@ -327,12 +369,16 @@ class Recovery:
                 file.write(ring.since(0))
         return aside
 
-    def _quarantine(self, folder: str, size: tuple[int, int], ring: Ring | None) -> _Rebuilt:
-        aside = self._put_aside(folder, ring)
+    def _quarantine(self, found: _Found) -> _Rebuilt:
+        assert found.folder is not None
+        aside = self._put_aside(found.folder, found.ring)
+        if found.ring is not None:
+            found.ring.release(found.ring.end)
         _log.error(
             "a session's output crashes the engine; it is put aside", extra={"folder": aside}
         )
-        return _Rebuilt(self._host.engine.new_terminal(*size), notice=_QUARANTINED.format(aside))
+        terminal = self._host.engine.new_terminal(*found.size)
+        return _Rebuilt(terminal, notice=_QUARANTINED.format(aside))
 
 
 class _Careful:

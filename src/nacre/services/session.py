@@ -389,12 +389,14 @@ class Session:
         if isinstance(piece, bytes):
             if self._handed_out:
                 self._remember()
+            begun = time.perf_counter()
             self.terminal.feed(piece)
+            cost = time.perf_counter() - begun
             if self.viewers:
                 self.viewers.publish(piece)
             self.generation += 1
             self.last_output = self._host.loop.time()
-            self.recorder.output(piece, self.generation)
+            self.recorder.output(piece, self.generation, cost)
         else:
             self._note_mark(piece)
         for tap in self.taps:
