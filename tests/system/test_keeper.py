@@ -4,6 +4,7 @@ import ast
 import asyncio
 import json
 import os
+import secrets
 import select
 import signal
 import socket
@@ -67,7 +68,8 @@ class Kept:
         self._folder = folder
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._listener.settimeout(PATIENCE)
-        self._path = f"/tmp/nacre-puppet-{os.getpid()}-{id(self):x}"
+        # Never used twice: a puppet that an earlier keeper started last must not come to this one.
+        self._path = f"/tmp/nacre-puppet-{secrets.token_hex(8)}"
         self._listener.bind(self._path)
         self._listener.listen()
         self._puppets: list[Puppet] = []
