@@ -15,7 +15,7 @@ help:
 	@echo "make stop   end the daemon and its sessions"
 	@echo "make test   set up what the tests need, then linters, types, layers and all tests"
 	@echo "make lint   the same without the tests"
-	@echo "make bench  run the benchmarks in bench/"
+	@echo "make bench  run the benchmarks in bench/ (crash.py apart: ten minutes)"
 
 run: $(VENV)/.run
 	@$(NACRE) list --json | grep -q '"name": *"main",[^}]*"running": *true' || \
@@ -43,7 +43,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.dev
-	@for script in engine roundtrip runs throughput startup idle; do \
+	@for script in engine roundtrip runs throughput journal startup idle; do \
 		echo "== bench/$$script.py"; $(BIN)/python bench/$$script.py || exit 1; done
 
 # uv is used when it is there: the same environment, in seconds instead of a minute.
