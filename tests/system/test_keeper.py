@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -292,7 +293,7 @@ def test_watch_that_comes_after_the_end_is_answered_at_once(kept: Kept) -> None:
     os.close(writer)
     gone(end)
     os.close(end)
-    settle(second)
+    until_reaped([pid])
     second(f"say('WATCH {pid}')")
     assert second("hear()") == f"EXIT {pid} {4 << 8}"
 
@@ -324,10 +325,19 @@ def test_words_that_come_between_a_look_and_the_reaping_count() -> None:
     assert done.stdout == f"{5 << 8} a\n"
 
 
-def settle(daemon: Puppet) -> None:
-    """Return when the keeper has done what was to be done: reaped, for example."""
-    for _ in range(2):
-        daemon("take()")
+def until_signalled(daemon: Puppet) -> None:
+    """Return when the keeper has handed a signal on; the puppet is asked until it has it."""
+    deadline = time.monotonic() + PATIENCE
+    while not daemon("signals"):
+        assert time.monotonic() < deadline
+
+
+def until_reaped(pids: list[int]) -> None:
+    """Return when none of them is left, not even a zombie; there is no event for that."""
+    deadline = time.monotonic() + PATIENCE
+    while left := [pid for pid in pids if os.path.exists(f"/proc/{pid}")]:
+        assert time.monotonic() < deadline, left
+        os.sched_yield()
 
 
 def test_orphans_are_reaped_without_a_word(kept: Kept) -> None:
@@ -340,8 +350,7 @@ def test_orphans_are_reaped_without_a_word(kept: Kept) -> None:
         os.kill(pid, signal.SIGKILL)
         gone(end)
         os.close(end)
-    settle(daemon)
-    assert [pid for pid in orphans if os.path.exists(f"/proc/{pid}")] == []
+    until_reaped(orphans)
     assert daemon("take()")[1] == {}, "nobody watched them"
 
 
@@ -499,7 +508,7 @@ def test_signals_are_the_daemon_s_and_its_code_is_the_keeper_s(
     daemon = kept.ready()
     daemon("take_signals()")
     kept.process.send_signal(number)
-    settle(daemon)
+    until_signalled(daemon)
     assert daemon("signals") == [number]
     daemon.end(6)
     assert kept.ended() == 6, "it is not started again, although it failed"
@@ -516,7 +525,7 @@ def test_signals_that_were_ignored_stay_so_in_keeper_and_daemon(kept: Kept) -> N
     daemon("take_signals()")
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         kept.process.send_signal(number)
-    settle(daemon)
+    until_signalled(daemon)  # TERM came last: what is not there by then was ignored
     assert daemon("signals") == [signal.SIGTERM]
 
 
@@ -590,7 +599,7 @@ def test_it_is_small(kept: Kept) -> None:
     daemon = kept.ready()
     daemon("[keep(f'sessions/{n:08x}/ring', 'x') for n in range(300)] and None")
     daemon.kill()
-    settle(kept.daemon())
+    kept.daemon()("take()")
     status = Path(f"/proc/{kept.process.pid}/status").read_text()
     resident = int(next(line for line in status.splitlines() if "VmRSS" in line).split()[1])
     print(f"the keeper takes {resident} KiB")
