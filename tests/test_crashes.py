@@ -482,17 +482,17 @@ def test_kills_under_load_cost_no_byte(begin: Start) -> None:
 
 
 KILLED_IN_REPLAY = """
-from nacre.services import recovery
+from nacre.services import rebuilding
 import pathlib
 left = pathlib.Path({left!r})
-rebuild = recovery.Recovery._rebuild
+rebuild = rebuilding.Screens._rebuild
 def rebuild_and_die(self, *arguments):
     rebuilt = rebuild(self, *arguments)
     if (count := int(left.read_text())):
         left.write_text(str(count - 1))
         os.kill(os.getpid(), signal.SIGKILL)
     return rebuilt
-recovery.Recovery._rebuild = rebuild_and_die
+rebuilding.Screens._rebuild = rebuild_and_die
 """
 
 

@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ from nacre.system.logs import configure_logs
 from nacre.system.pty import raise_descriptor_limit
 
 if TYPE_CHECKING:
+    from nacre.doors.local import LocalDoor
     from nacre.doors.mcp.door import McpDoor
     from nacre.services.build import Services
     from nacre.services.dispatch import Dispatch
@@ -140,6 +141,25 @@ async def _load_mcp(dispatch: "Dispatch", limit: int) -> "McpDoor":
     return door
 
 
+def _local_door(
+    dispatch: "Dispatch",
+    mcp: "asyncio.Task[McpDoor]",
+    client: Callable[[], AbstractContextManager[None]],
+) -> "LocalDoor":
+    from nacre.doors.local import Hello, LocalDoor, Serve, serve_attached, serve_calls
+
+    async def open_mcp(hello: Hello) -> Serve:
+        return (await mcp).lines(hello.caller(), hello.toolsets, hello.prefix)
+
+    async def open_calls(hello: Hello) -> Serve:
+        return serve_calls(dispatch, hello.caller())
+
+    async def open_attached(hello: Hello) -> Serve:
+        return serve_attached(dispatch, hello)
+
+    return LocalDoor({"mcp": open_mcp, "call": open_calls, "attach": open_attached}, client)
+
+
 @dataclass(frozen=True, slots=True)
 class _Serving:
     """What is there before the loop runs, and what becomes of it."""
@@ -157,7 +177,6 @@ class _Serving:
     async def serve(self) -> None:
         """Serve until the end, or until the next daemon is to go on where this one stops."""
         from nacre.core.operations import GetStatus, StopDaemon, UpgradeDaemon
-        from nacre.doors.local import Hello, LocalDoor, Serve, serve_attached, serve_calls
         from nacre.services.lifecycle import Address, Lifecycle
 
         loop, settings, paths = asyncio.get_running_loop(), self.settings, self.paths
@@ -178,19 +197,7 @@ class _Serving:
 
         limit = settings.max_message_bytes
         mcp = asyncio.create_task(_load_mcp(dispatch, limit), name="mcp")
-
-        async def open_mcp(hello: Hello) -> Serve:
-            return (await mcp).lines(hello.caller(), hello.toolsets, hello.prefix)
-
-        async def open_calls(hello: Hello) -> Serve:
-            return serve_calls(dispatch, hello.caller())
-
-        async def open_attached(hello: Hello) -> Serve:
-            return serve_attached(dispatch, hello)
-
-        door = LocalDoor(
-            {"mcp": open_mcp, "call": open_calls, "attach": open_attached}, life.client
-        )
+        door = _local_door(dispatch, mcp, life.client)
         local_server = await asyncio.start_unix_server(door.connected, sock=self.local, limit=limit)
         self.keeping.ready(paths.log_file if self.ephemeral else None)
         # From here on the first client is served; the rest loads beside it.

@@ -108,7 +108,7 @@ class Session:
         host.keeping.keep(f"sessions/{self.identity.id}/ring", self._ring.descriptor)
         self._keys = new_secrets()
         self._begin_stream()
-        self.put_down(pid=None)
+        self.put_down(started=False)
         rows, cols = terminal.rows, terminal.cols
         child, self._keys = start_child(host, self.identity.id, self.launch, self._keys, rows, cols)
         self.ending = self.ended_at = None
@@ -249,10 +249,10 @@ class Session:
 
     # --- what outlives the daemon ----------------------------------------------------------
 
-    def put_down(self, pid: int | None = -1) -> None:
+    def put_down(self, *, started: bool = True) -> None:
         """Write down what the session is, in the ring for the next daemon and beside the journal.
 
-        Called whenever it changes.
+        Called whenever it changes; before its child is there, not `started`.
         """
         ending = self.ending
         lost = ending is not None and ending.lost
@@ -265,7 +265,7 @@ class Session:
                 cookie=self._keys.cookie,
                 nonce=self._keys.nonce,
                 secret=self._keys.file,
-                pid=self.pid if pid == -1 else pid,
+                pid=self.pid if started else None,
                 listed=self.listed,
                 ended=ended,
                 exit_code=ending.exit_code if ending else None,

@@ -195,9 +195,11 @@ def cut_torn_end(folder: str) -> None:
     known = segments(folder)
     if not known:
         return
-    _, whole = read_segment(_bytes(known[-1].log))
-    with suppress(OSError):
-        os.truncate(known[-1].log, whole)
+    data = _bytes(known[-1].log)
+    _, whole = read_segment(data)
+    if whole < len(data):  # else its time would change with nothing written
+        with suppress(OSError):
+            os.truncate(known[-1].log, whole)
 
 
 def _read_from(known: Sequence[Segment]) -> Past:
