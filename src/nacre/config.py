@@ -125,6 +125,34 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "is no use to a model, and hosts refuse large answers.",
         ),
     ] = 250_000
+    max_elements: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Overlays and panels of one session: each is drawn in every frame for "
+            "everybody who watches.",
+        ),
+    ] = 100
+    max_element_chars: Annotated[
+        int,
+        Meta(ge=100, description="Characters of text in one overlay or panel: a screen has 2000."),
+    ] = 20_000
+    control_wait: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Seconds that what others type waits while a person drives a session, "
+            "before it fails: hosts give up on longer calls.",
+        ),
+    ] = 25.0
+    event_queue: Annotated[
+        int,
+        Meta(
+            ge=10,
+            description="Events that wait for a follower who does not read; beyond that they are "
+            "dropped and it is told everything anew: bounds memory.",
+        ),
+    ] = 1000
     max_picture_pixels: Annotated[
         int,
         Meta(

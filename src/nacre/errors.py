@@ -5,11 +5,14 @@ NacreError
 │   ├── InvalidInput       INVALID_INPUT
 │   ├── SessionNotFound    SESSION_NOT_FOUND
 │   ├── SessionExists      SESSION_EXISTS
+│   ├── OverlayNotFound    OVERLAY_NOT_FOUND
+│   ├── PanelNotFound      PANEL_NOT_FOUND
 │   ├── LimitReached       RESOURCE_LIMIT
 │   ├── Forbidden          FORBIDDEN
 │   └── UnknownOperation   UNKNOWN_OPERATION
 ├── Failed             it ran, and this came of it: something to reason about
 │   ├── SessionExited      SESSION_DEAD
+│   ├── ControlHeld        CONTROL_HELD         a person drives the session
 │   └── WaitTimedOut       TIMEOUT
 ├── Internal           INTERNAL_ERROR
 ├── DaemonUnreachable  DAEMON_UNREACHABLE   raised by clients of the daemon only
@@ -53,6 +56,14 @@ class SessionExists(Refused):
     code = "SESSION_EXISTS"
 
 
+class OverlayNotFound(Refused):
+    code = "OVERLAY_NOT_FOUND"
+
+
+class PanelNotFound(Refused):
+    code = "PANEL_NOT_FOUND"
+
+
 class LimitReached(Refused):
     code = "RESOURCE_LIMIT"
 
@@ -71,6 +82,10 @@ class Failed(NacreError):
 
 class SessionExited(Failed):
     code = "SESSION_DEAD"
+
+
+class ControlHeld(Failed):
+    code = "CONTROL_HELD"
 
 
 class WaitTimedOut(Failed):
@@ -107,10 +122,13 @@ WIRE: dict[str, Wire] = {
     "INVALID_INPUT": Wire(http=400, jsonrpc=-32602, exit=2),
     "SESSION_NOT_FOUND": Wire(http=404, jsonrpc=-32602, exit=3),
     "SESSION_EXISTS": Wire(http=409, jsonrpc=-32602, exit=4),
+    "OVERLAY_NOT_FOUND": Wire(http=404, jsonrpc=-32602, exit=3),
+    "PANEL_NOT_FOUND": Wire(http=404, jsonrpc=-32602, exit=3),
     "RESOURCE_LIMIT": Wire(http=429, jsonrpc=-32602, exit=5),
     "FORBIDDEN": Wire(http=403, jsonrpc=-32602, exit=8),
     "UNKNOWN_OPERATION": Wire(http=404, jsonrpc=-32601, exit=2),
     "SESSION_DEAD": Wire(http=410, jsonrpc=None, exit=6),
+    "CONTROL_HELD": Wire(http=423, jsonrpc=None, exit=10),  # 423: Locked, of RFC 4918
     "TIMEOUT": Wire(http=408, jsonrpc=None, exit=124),
     "FAILED": Wire(http=409, jsonrpc=None, exit=1),
     "INTERNAL_ERROR": Wire(http=500, jsonrpc=-32603, exit=70),

@@ -85,7 +85,7 @@ def test_both_eras_are_served_at_one_address(daemon: Daemon) -> None:
 def test_prefix_and_toolsets_come_by_the_query(daemon: Daemon) -> None:
     path = "/mcp?prefix=wsh_&toolsets=terminal"
     names = [tool["name"] for tool in modern(daemon, "tools/list", path)["result"]["tools"]]
-    assert len(names) == 8
+    assert len(names) == 14
     assert all(name.startswith("wsh_") for name in names)
     called = modern(daemon, "tools/call", path, name="wsh_list_sessions", arguments={})
     assert called["result"]["structuredContent"] == {"sessions": []}

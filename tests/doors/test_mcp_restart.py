@@ -70,7 +70,7 @@ def test_a_session_is_resumed_only_by_daemons_after_the_one_that_opened_it(
         version = {"MCP_Protocol_Version": "2025-06-18"}
         listed = post(daemon, request("tools/list"), Mcp_Session_Id=left, **version)
         assert listed.headers["mcp-session-id"] == left
-        assert len(message_of(listed)["result"]["tools"]) == 8
+        assert len(message_of(listed)["result"]["tools"]) == 14
     over = http_call(daemon, "DELETE", "/mcp", headers={"Mcp-Session-Id": left})
     assert over.status == 200
     assert post(daemon, request("tools/list"), Mcp_Session_Id=left).status == 404

@@ -179,7 +179,7 @@ def test_a_prefix_goes_before_every_tools_name(bridges: Bridges, daemon: Daemon)
     for options in (["--prefix", "wsh_"], ["--prefix=wsh_", "--toolsets", "terminal"]):
         bridge = bridges(daemon.env, *options).handshake()
         tools = bridge.ask("tools/list")["result"]["tools"]
-        assert len(tools) == 8
+        assert len(tools) == 14
         assert all(tool["name"].startswith("wsh_") for tool in tools)
         assert bridge.call("wsh_list_sessions") == {"sessions": []}
         unknown = bridge.ask("tools/call", {"name": "list_sessions", "arguments": {}})

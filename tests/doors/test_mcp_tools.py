@@ -29,6 +29,12 @@ DOCUMENTED = {
     "get_scrollback",
     "await_quiesce",
     "run_command",
+    "overlay",
+    "remove_overlay",
+    "panel",
+    "remove_panel",
+    "input_mode",
+    "screen_mode",
 }
 READ_ONLY = {"list_sessions", "get_screen", "get_scrollback", "await_quiesce"}
 
@@ -49,7 +55,9 @@ async def listed(tools: Tools) -> list[str]:
 # --- what the tools say of themselves ------------------------------------------------------
 
 
-async def test_the_eight_tools_are_listed_with_valid_schemas_and_annotations(tools: Tools) -> None:
+async def test_the_fourteen_tools_are_listed_with_valid_schemas_and_annotations(
+    tools: Tools,
+) -> None:
     assert set(tools.listed) == DOCUMENTED
     for name, tool in tools.listed.items():
         assert tool.description

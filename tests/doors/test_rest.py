@@ -287,6 +287,59 @@ def restore_sessions(daemon: Daemon, job: str) -> None:
     assert refusal(alive) == "INVALID_INPUT"
 
 
+def overlay(daemon: Daemon, job: str) -> None:
+    made = ask(daemon, "POST", f"/sessions/{job}/overlay", {"spans": [{"text": "two words"}]})
+    assert (made["width"], made["height"]) == (9, 1)
+    listed = ask(daemon, "POST", f"/sessions/{job}/overlay", {"list": True})
+    assert listed == {"overlays": [made]}
+
+
+def remove_overlay(daemon: Daemon, job: str) -> None:
+    made = ask(daemon, "POST", f"/sessions/{job}/overlay", {})
+    told = ask(daemon, "POST", f"/sessions/{job}/overlay/remove", {"id": made["id"]})
+    assert told == {"success": True}
+    assert ask(daemon, "POST", f"/sessions/{job}/overlay", {"list": True}) == {"overlays": []}
+
+
+def panel(daemon: Daemon, job: str) -> None:
+    made = ask(daemon, "POST", f"/sessions/{job}/panel", {"position": "top", "height": 3})
+    assert made["visible"]
+    assert ask(daemon, "GET", f"/sessions/{job}/screen")["rows"] == 21
+
+
+def remove_panel(daemon: Daemon, job: str) -> None:
+    panel(daemon, job)
+    ask(daemon, "POST", f"/sessions/{job}/panel/remove", {})
+    assert ask(daemon, "GET", f"/sessions/{job}/screen")["rows"] == 24
+
+
+def input_mode(daemon: Daemon, job: str) -> None:
+    told = ask(daemon, "POST", f"/sessions/{job}/input_mode", {"mode": "capture"})
+    assert told == {"mode": "capture", "focused_element": None}
+
+
+def await_input(daemon: Daemon, job: str) -> None:
+    input_mode(daemon, job)
+    told = ask(daemon, "POST", f"/sessions/{job}/await_input", {"max_wait_ms": 0})
+    assert told == {"keys": [], "last": 0, "mode": "capture"}
+
+
+def screen_mode(daemon: Daemon, job: str) -> None:
+    told = ask(daemon, "POST", f"/sessions/{job}/screen_mode", {"action": "enter_alt"})
+    assert told == {"mode": "alt"}
+
+
+def control(daemon: Daemon, job: str) -> None:
+    told = ask(daemon, "POST", f"/sessions/{job}/control", {})
+    assert told == {"driver": None, "yours": False}
+
+
+def open_page(daemon: Daemon, job: str) -> None:
+    page = ask(daemon, "POST", "/page", {"session": job})
+    assert page["url"].startswith(f"{daemon.url}/#code=")
+    assert page["expires_in"] == 600
+
+
 def status(daemon: Daemon, job: str) -> None:
     told = ask(daemon, "GET", "/status")
     assert (told["pid"], told["sessions"]) == (daemon.pid, 1)
@@ -327,6 +380,15 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         screen_at,
         export_recording,
         restore_sessions,
+        overlay,
+        remove_overlay,
+        panel,
+        remove_panel,
+        input_mode,
+        await_input,
+        screen_mode,
+        control,
+        open_page,
         status,
     )
 }
@@ -503,8 +565,6 @@ def test_the_documentation_is_served_without_a_token(daemon: Daemon) -> None:
     assert "http://" not in text.replace("http://127.0.0.1", "")
     assert "https://" not in text
     assert "<script" not in text
-    home = http_call(daemon, "GET", "/", token=None)
-    assert (home.status, home.headers["location"]) == (307, "/api/docs")
 
 
 # --- waits ---------------------------------------------------------------------------------

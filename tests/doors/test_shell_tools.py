@@ -23,7 +23,15 @@ pytestmark = pytest.mark.anyio
 
 TOOLSETS = "shell,extra"  # the second for its waits
 
-EXTRA = {"wait_for", "read_run", "screenshot", "screen_at", "export_recording"}
+EXTRA = {
+    "wait_for",
+    "read_run",
+    "screenshot",
+    "screen_at",
+    "export_recording",
+    "await_input",
+    "control",
+}
 DOCUMENTED = {
     "send",
     "read",

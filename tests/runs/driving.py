@@ -135,7 +135,7 @@ class Drive:
             case Screen():
                 await self._compare_screen(step)
             case Resize():
-                self.session.resize(step.rows, step.cols)
+                self.session.stage.resize(step.rows, step.cols)
 
     def fill(self, text: str) -> str:
         for word, value in self.words.items():

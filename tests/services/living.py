@@ -72,7 +72,7 @@ async def start_shell(services: Services, **parameters: Any) -> Session:
 async def start_marked(services: Services, **parameters: Any) -> Session:
     """Make a shell that marks its prompts (`living` needs a runtime); return it at its first."""
     session = await start(services, env=SHELL, **parameters)
-    await until(session, lambda: session.prompting.phase == "prompt")
+    await until(session, lambda: session.stream.prompting.phase == "prompt")
     return session
 
 

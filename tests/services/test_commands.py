@@ -197,7 +197,7 @@ def test_time_out_carries_screen_output_and_state(tmp_path: Path) -> None:
             assert told["state"].state == "running"
             assert told["generation"] == session.generation
             session.write(b"\x03")
-            await until(session, lambda: session.prompting.phase == "prompt")
+            await until(session, lambda: session.stream.prompting.phase == "prompt")
             assert (await outcome(command(services, session, "echo on"))).exit_code == 0
 
     with_clock(test)
@@ -223,7 +223,7 @@ def test_newer_output_than_the_last_generation_is_needed_too(tmp_path: Path) -> 
             ran = await outcome(command(services, session, "echo hei", last_generation=seen))
             assert (ran.ended_by, ran.generation > seen) == ("mark", True)
             task = command(services, session, "echo hei", last_generation=10**9, max_wait_ms=60_000)
-            await until(session, lambda: session.prompting.ended == 2)
+            await until(session, lambda: session.stream.prompting.ended == 2)
             await advance(61)
             with pytest.raises(WaitTimedOut):
                 await outcome(task)
@@ -241,7 +241,7 @@ def test_await_quiesce_knows_silence_only(tmp_path: Path) -> None:
                 session=ref, timeout_ms=5000, max_wait_ms=60_000, last_generation=seen
             )
             task = asyncio.create_task(services.commands.quiesce(CALLER, request))
-            await until(session, lambda: session.prompting.ended == 1)
+            await until(session, lambda: session.stream.prompting.ended == 1)
             await advance(0)
             assert not task.done(), "the command has ended, the silence has not lasted"
             await advance(6)

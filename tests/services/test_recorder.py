@@ -661,7 +661,7 @@ async def hides_input(session: Session) -> None:
     assert session._life is not None
     loop = asyncio.get_running_loop()
     deadline = loop.time() + PATIENCE
-    while session._life.shows_input or session.prompting.phase != "running":
+    while session._life.shows_input or session.stream.prompting.phase != "running":
         assert loop.time() < deadline
         await asyncio.sleep(0)
 
@@ -676,7 +676,7 @@ def test_input_at_the_prompt_is_recorded_and_what_read_s_takes_is_not(tmp_path: 
             await hides_input(session)
             session.write(b"hunter2-and-more\r")
             await shows(session, "took 16")
-            await until(session, lambda: session.prompting.phase == "prompt")
+            await until(session, lambda: session.stream.prompting.phase == "prompt")
             session.write(b"echo typed at the prompt\r")
             await shows(session, "typed at the prompt")
             assert b"hunter2" not in raw_bytes(services, session)

@@ -93,7 +93,7 @@ async def test_generation_grows_with_output_and_resize_only() -> None:
         before = session.generation
         await services.sessions.screen(CALLER, GetScreen(session="dev"))
         assert session.generation == before
-        session.resize(30, 100)
+        session.stage.resize(30, 100)
         assert session.generation == before + 1
         session.write(b"hello\n")
         await shows(session, "hello")

@@ -50,7 +50,7 @@ open(sys.argv[1], "wb").write(b"\\n".join(found))
 
 
 def nonce_of(session: Session) -> bytes:
-    (nonce,) = session.scanner._nonces
+    (nonce,) = session.stream.scanner._nonces
     return nonce
 
 

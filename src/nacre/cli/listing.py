@@ -65,13 +65,19 @@ def _table(sessions: list[dict[str, Any]]) -> str:
 
 def _state(session: dict[str, Any]) -> str:
     if session["running"]:
-        return "running"
+        return _doing(session)
     if session["signal"] is not None:
         return f"killed ({session['signal']})"
     if session["state"] == "lost":
         return "lost"
     code = "?" if session["exit_code"] is None else session["exit_code"]
     return f"exited ({code})"
+
+
+def _doing(session: dict[str, Any]) -> str:
+    asks = session["asks"]
+    doing = f"waits ({asks})" if session["state"] == "needs_input" and asks else session["state"]
+    return f"{doing}, {session['driver']} drives" if session["driver"] else str(doing)
 
 
 def _duration(seconds: int) -> str:

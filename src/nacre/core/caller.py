@@ -22,3 +22,5 @@ class Caller:
     client: str = ""  # the name and version that the other side gave itself
     cwd: str | None = None  # where the caller stands: its sessions start there
     env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    key: str = ""  # the same for all connections of one page or terminal; "" for who has no other
+    label: str = ""  # what others are shown of a person: "web page", "attach"

@@ -35,6 +35,7 @@ class Spec:
     doc: str
     destructive: bool = False
     idempotent: bool = False
+    types: bool = False  # it types into a session: it waits while a person drives
 
     @property
     def read_only(self) -> bool:
@@ -59,12 +60,13 @@ def operation(
     scope: Scope,
     destructive: bool = False,
     idempotent: bool = False,
+    types: bool = False,
 ) -> Callable[[OperationT], OperationT]:
     """Enter a class into the catalog; its docstring is what callers read about it."""
 
     def enter(cls: OperationT) -> OperationT:
         doc = inspect.cleandoc(cls.__doc__ or "")
-        spec = Spec(name, cls, result, scope, route, doc, destructive, idempotent)
+        spec = Spec(name, cls, result, scope, route, doc, destructive, idempotent, types)
         CATALOG[name] = _BY_TYPE[cls] = spec
         return cls
 

@@ -12,6 +12,8 @@ from nacre.core.caller import Scope
 from nacre.core.catalog import CATALOG as CATALOG  # whole once this module is loaded
 from nacre.core.catalog import Operation, operation
 from nacre.core.catalog import parse_operation as parse_operation
+from nacre.core.control_operations import Control as Control
+from nacre.core.page_operations import OpenPage as OpenPage
 from nacre.core.parameters import (
     Cols,
     Format,
@@ -50,6 +52,13 @@ from nacre.core.run_operations import Run as Run
 from nacre.core.run_operations import Send as Send
 from nacre.core.run_operations import SendKey as SendKey
 from nacre.core.run_operations import WaitFor as WaitFor
+from nacre.core.visual_operations import AwaitInput as AwaitInput
+from nacre.core.visual_operations import PutOverlay as PutOverlay
+from nacre.core.visual_operations import PutPanel as PutPanel
+from nacre.core.visual_operations import RemoveOverlay as RemoveOverlay
+from nacre.core.visual_operations import RemovePanel as RemovePanel
+from nacre.core.visual_operations import SetInputMode as SetInputMode
+from nacre.core.visual_operations import SetScreenMode as SetScreenMode
 
 
 @operation("create_session", "POST /sessions", result=SessionCreated, scope=Scope.DRIVE)
@@ -125,6 +134,7 @@ class ManageSession(Operation, frozen=True, kw_only=True):
     result=Success,
     scope=Scope.DRIVE,
     destructive=True,
+    types=True,
 )
 class SendInput(Operation, frozen=True, kw_only=True):
     """Send keystrokes or text to a session, exactly as given: end a command with \\r for Enter."""
@@ -142,6 +152,7 @@ class SendInput(Operation, frozen=True, kw_only=True):
     result=Success,
     scope=Scope.DRIVE,
     destructive=True,
+    types=True,
 )
 class PressKeys(Operation, frozen=True, kw_only=True):
     """Press named keys, encoded as the program in the session asked for them."""
@@ -248,6 +259,7 @@ class AwaitQuiesce(Operation, frozen=True, kw_only=True):
     result=CommandOutcome,
     scope=Scope.DRIVE,
     destructive=True,
+    types=True,
 )
 class RunCommand(Operation, frozen=True, kw_only=True):
     """Send input, wait until the terminal is idle, and read the screen: the loop in one call.
@@ -299,6 +311,7 @@ class RestartSession(Operation, frozen=True, kw_only=True):
     result=Success,
     scope=Scope.DRIVE,
     destructive=True,
+    types=True,
 )
 class SignalSession(Operation, frozen=True, kw_only=True):
     """Send a signal to the foreground process group of a session."""

@@ -47,6 +47,8 @@ class SessionDetails(Result, frozen=True, kw_only=True):
     tags: list[str]
     state: str
     asks: str | None
+    viewers: int = 0  # who watch it now
+    driver: str | None = None  # a person who has taken it over
     notice: str | None = None  # what its user should know: the journal has stopped
 
 

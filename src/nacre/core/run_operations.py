@@ -11,7 +11,12 @@ from nacre.core.results import Pressed, RunOutcome, RunPage, Sent, SessionState,
 
 
 @operation(
-    "run", "POST /sessions/{session}/run", result=RunOutcome, scope=Scope.DRIVE, destructive=True
+    "run",
+    "POST /sessions/{session}/run",
+    result=RunOutcome,
+    scope=Scope.DRIVE,
+    destructive=True,
+    types=True,
 )
 class Run(Operation, frozen=True, kw_only=True):
     """Run a command and return its output and exit code when it has ended, not when it is silent.
@@ -38,7 +43,12 @@ class ReadRun(Operation, frozen=True, kw_only=True):
 
 
 @operation(
-    "send", "POST /sessions/{session}/send", result=Sent, scope=Scope.DRIVE, destructive=True
+    "send",
+    "POST /sessions/{session}/send",
+    result=Sent,
+    scope=Scope.DRIVE,
+    destructive=True,
+    types=True,
 )
 class Send(Operation, frozen=True, kw_only=True):
     """Send text with Enter, wait for the answer, and return what was printed since.
@@ -54,7 +64,12 @@ class Send(Operation, frozen=True, kw_only=True):
 
 
 @operation(
-    "send_key", "POST /sessions/{session}/key", result=Pressed, scope=Scope.DRIVE, destructive=True
+    "send_key",
+    "POST /sessions/{session}/key",
+    result=Pressed,
+    scope=Scope.DRIVE,
+    destructive=True,
+    types=True,
 )
 class SendKey(Operation, frozen=True, kw_only=True):
     """Press one key and return what was printed since: ctrl+c, enter, up, f5, or a character."""

@@ -19,7 +19,8 @@ def input_schema(cls: type[Operation]) -> dict[str, Any]:
     schema = _resolved(cls)
     schema.pop("title", None)
     schema.pop("description", None)
-    closed = _without_null(schema)
+    definitions = schema.pop("$defs", {})
+    closed = _without_null(_inlined(schema, definitions))
     assert isinstance(closed, dict)
     return closed
 
@@ -48,6 +49,29 @@ def _resolved(cls: Any) -> dict[str, Any]:
     if definitions:
         top["$defs"] = definitions
     return dict(top)
+
+
+def _inlined(node: Any, definitions: dict[str, Any], *, within: bool = False) -> Any:
+    """Put each definition where it is referred to: some clients resolve none.
+
+    What a definition refers to itself is shortened: every model pays for these words in each call,
+    and messages say what is wrong with a value.
+    """
+    if isinstance(node, list):
+        return [_inlined(item, definitions, within=within) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        found = definitions[node["$ref"].rpartition("/")[2]]
+        if within:
+            return {"type": "object"}
+        node = {key: value for key, value in found.items() if key not in ("title", "description")}
+        within = True
+    return {
+        key: _inlined(value, definitions, within=within)
+        for key, value in node.items()
+        if not (within and key == "default")
+    }
 
 
 def _without_null(node: Any) -> Any:

@@ -203,6 +203,10 @@ class Terminal:
         rows, cols = self._dimensions()
         return self._plain.lines(ACTIVE, 0, rows, cols)
 
+    def unwrapped_rows(self, first: int, count: int) -> list[str]:
+        """Return rows of the screen as lines; those that only the width parted are joined."""
+        return self._plain.unwrapped(ACTIVE, first, count, self.cols) if count > 0 else []
+
     def styled_lines(self) -> list[Line]:
         return self._rendering.lines(*self._dimensions())
 

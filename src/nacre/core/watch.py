@@ -3,24 +3,31 @@
 Not in the catalog: a stream is no call with one answer, so that it is neither a tool nor a route.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Protocol
 
 import msgspec
 from msgspec import Meta
 
 from nacre.core.catalog import Operation
+from nacre.core.visual import VisualSpan
 
 ViewRows = Annotated[int, Meta(ge=1, le=1000)]
 ViewCols = Annotated[int, Meta(ge=1, le=2000)]
 
 
 class WatchSession(Operation, frozen=True, kw_only=True):
-    """Watch a session from now on; with a size, what is told always fits a screen of that size."""
+    """Watch a session from now on; with a size, what is told always fits a screen of that size.
+
+    Composed, it is shown with its overlays and panels, and with the watcher's own status line in
+    the last row; else as its program prints it.
+    """
 
     session: str | int
     rows: ViewRows | None = None
     cols: ViewCols | None = None
+    composed: bool = False
+    history: Annotated[int, Meta(ge=0, le=100_000)] = 0  # lines above the screen, in snapshots
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -34,6 +41,12 @@ class Snapshot(msgspec.Struct, frozen=True):
 
     data: bytes
     alternate: bool  # the program is on its alternate screen
+    rows: int = 0
+    cols: int = 0
+    # What a terminal that was just reset is given before it: the lines above, and as many more as
+    # push them out of the screen.
+    history: bytes = b""
+    history_lines: int = 0
 
 
 class Resized(msgspec.Struct, frozen=True):
@@ -67,5 +80,15 @@ class Watch(Protocol):
     def fit(self, rows: int, cols: int) -> None:
         """Tell the size of the screen on which this is shown."""
 
-    def refresh(self) -> None:
-        """Ask for a snapshot."""
+    def refresh(self, history: int | None = None) -> None:
+        """Ask for a snapshot; with `history` also for so many lines above the screen."""
+
+    def show_status(self, line: Sequence[VisualSpan]) -> None:
+        """Show this in the last row of what is composed."""
+
+    async def type(self, data: bytes) -> None:
+        """Type at this screen, as a person does who sits at it.
+
+        Captured keys go to who captured them. Raises ControlHeld while another person drives,
+        Forbidden for who may only look, and what send_input raises.
+        """

@@ -9,8 +9,10 @@ from nacre.core.catalog import (
     Operation,
 )
 from nacre.core.operations import (
+    AwaitInput,
     AwaitQuiesce,
     CloseSession,
+    Control,
     CreateSession,
     DismissSession,
     ExportRecording,
@@ -20,8 +22,12 @@ from nacre.core.operations import (
     ListSessions,
     ManageSession,
     PressKeys,
+    PutOverlay,
+    PutPanel,
     ReadOutput,
     ReadRun,
+    RemoveOverlay,
+    RemovePanel,
     ResizeSession,
     RestartSession,
     RestoreSessions,
@@ -32,13 +38,17 @@ from nacre.core.operations import (
     Send,
     SendInput,
     SendKey,
+    SetInputMode,
+    SetScreenMode,
     SignalSession,
     StartSession,
     WaitFor,
 )
 from nacre.services.commands import Commands
+from nacre.services.control import Controls
 from nacre.services.dispatch import Dispatch, Handler
 from nacre.services.engine import Engine
+from nacre.services.following import Following
 from nacre.services.host import Host
 from nacre.services.janitor import Janitor
 from nacre.services.past import History
@@ -50,6 +60,7 @@ from nacre.services.runs import Runs
 from nacre.services.sessions import Sessions
 from nacre.services.talking import Talking
 from nacre.services.turns import Turns
+from nacre.services.visuals import Visuals
 from nacre.services.waiting import Waiting
 from nacre.services.watching import Watching
 from nacre.system.keeping import Keeping
@@ -79,7 +90,8 @@ class Services:
 
     def dispatch(self, more: Mapping[type[Operation], Handler]) -> Dispatch:
         """Return the one path to all operations; `more` are those that are not about sessions."""
-        sessions = self.sessions
+        sessions, visuals = self.sessions, Visuals(self.registry, self.host)
+        controls = Controls(self.registry, self.host)
         handlers: dict[type[Operation], Handler] = {
             CreateSession: sessions.create,
             ListSessions: sessions.list,
@@ -107,8 +119,21 @@ class Services:
             GetSessionStatus: sessions.status,
             StartSession: sessions.start,
             CloseSession: sessions.close,
+            PutOverlay: visuals.overlay,
+            RemoveOverlay: visuals.remove_overlay,
+            PutPanel: visuals.panel,
+            RemovePanel: visuals.remove_panel,
+            SetInputMode: visuals.input_mode,
+            SetScreenMode: visuals.screen_mode,
+            AwaitInput: visuals.await_input,
+            Control: controls.control,
         }
-        return Dispatch({**handlers, **more}, Watching(self.registry).watch)
+        return Dispatch(
+            {**handlers, **more},
+            Watching(self.registry, self.host).watch,
+            Following(self.registry, self.host).follow,
+            controls,
+        )
 
 
 def build_services(

@@ -17,6 +17,7 @@ from nacre.errors import Failed, InvalidInput
 from nacre.services.host import Host
 from nacre.services.input import input_bytes
 from nacre.services.registry import Registry
+from nacre.services.run import head_and_tail
 from nacre.services.session import Session
 from nacre.services.settling import settle, waits_for_somebody
 from nacre.services.states import look
@@ -43,7 +44,7 @@ class Commands:
         marked = await self._at_prompt(session, wait.started + wait.max_wait)
         line, col = position(session), session.terminal.cursor().col
         has_enter = data.endswith((b"\r", b"\n"))
-        ended = session.prompting.ended
+        ended = session.stream.prompting.ended
         session.write(data if has_enter else data + b"\r")
         ended_by: Literal["mark", "quiet", "needs_input"] = "quiet"
         try:
@@ -54,14 +55,14 @@ class Commands:
         except Failed as failure:
             # The caller reasons about the failure by what stood on the screen.
             failure.details["screen"] = self._screen_of(session, request)
-            failure.details["output"] = text_since(session, line, col)
+            failure.details["output"] = self._output(session, line, col, request)
             failure.details["state"] = look(session)
             raise
         return CommandOutcome(
             screen=self._screen_of(session, request),
             generation=session.hand_out(),
-            output=text_since(session, line, col),
-            exit_code=session.prompting.exit_code if ended_by == "mark" else None,
+            output=self._output(session, line, col, request),
+            exit_code=session.stream.prompting.exit_code if ended_by == "mark" else None,
             cwd=session.cwd,
             ended_by=ended_by,
             state=look(session) if ended_by == "needs_input" else None,
@@ -70,7 +71,7 @@ class Commands:
 
     async def _at_prompt(self, session: Session, deadline: float) -> bool:
         """Return whether the shell marks its prompts and is at one; a starting shell is awaited."""
-        prompting = session.prompting
+        prompting = session.stream.prompting
         if session.marks_itself and prompting.phase in (None, "drawing"):
             await settle(session, lambda: prompting.phase == "prompt", deadline)
         return prompting.phase == "prompt"
@@ -78,7 +79,7 @@ class Commands:
     async def _await_mark(
         self, session: Session, wait: Quiesce, ended: int
     ) -> Literal["mark", "needs_input"]:
-        prompting = session.prompting
+        prompting = session.stream.prompting
 
         def asks(state: State) -> bool:
             # At its own prompt the shell has not yet read what was typed.
@@ -111,6 +112,10 @@ class Commands:
             mark.cancel()
             await asyncio.gather(quiet, mark, return_exceptions=True)
 
+    def _output(self, session: Session, line: int, col: int, request: RunCommand) -> str:
+        lines = text_since(session, line, col).split("\n")
+        return head_and_tail(lines, self._host.budget(request.max_chars))[0]
+
     def _screen_of(self, session: Session, request: RunCommand) -> Screen:
         screen = GetScreen(session=0, format=request.format)
         return view_screen(session, screen, self._host.budget(request.max_chars))
@@ -142,7 +147,11 @@ def _over(session: Session, wait: Quiesce, ended: int) -> Callable[[], bool]:
 
     def over() -> bool:
         newer = wait.after_generation is None or session.generation > wait.after_generation
-        return newer and session.prompting.ended > ended and session.prompting.phase == "prompt"
+        return (
+            newer
+            and session.stream.prompting.ended > ended
+            and session.stream.prompting.phase == "prompt"
+        )
 
     return over
 

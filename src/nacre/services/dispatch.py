@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from nacre.core.caller import Caller, Scope
 from nacre.core.catalog import (
@@ -17,21 +17,39 @@ from nacre.core.catalog import (
     Result,
     spec_of,
 )
+from nacre.core.control_operations import Handover
+from nacre.core.events import Follow, Stream
 from nacre.core.watch import Watch, WatchSession
 from nacre.errors import Forbidden, Internal, NacreError
 
 Handler = Callable[[Caller, Any], Awaitable[Result]]
 WatchHandler = Callable[[Caller, WatchSession], AbstractAsyncContextManager[Watch]]
+FollowHandler = Callable[[Caller, Follow], AbstractAsyncContextManager[Stream]]
+
+
+class Turns(Protocol):
+    """Whose turn it is to type."""
+
+    async def admit(self, caller: Caller, reference: str | int) -> None: ...
+
+    def handover(self, caller: Caller, reference: str | int) -> tuple[str, Handover] | None: ...
+
 
 _log = logging.getLogger("nacre.dispatch")
 
 
 class Dispatch:
     def __init__(
-        self, handlers: Mapping[type[Operation], Handler], watch: WatchHandler | None = None
+        self,
+        handlers: Mapping[type[Operation], Handler],
+        watch: WatchHandler | None = None,
+        follow: FollowHandler | None = None,
+        control: Turns | None = None,
     ) -> None:
         self._handlers = handlers
         self._watch = watch
+        self._follow = follow
+        self._control = control
 
     async def __call__(self, caller: Caller, operation: Operation) -> Result:
         """Do what the caller asks for.
@@ -44,6 +62,8 @@ class Dispatch:
         started = time.monotonic()
         outcome = "ok"
         try:
+            if spec.types and self._control is not None:
+                await self._control.admit(caller, getattr(operation, "session"))  # noqa: B009
             return await self._handlers[type(operation)](caller, operation)
         except NacreError as error:
             outcome = error.code
@@ -78,6 +98,27 @@ class Dispatch:
         assert self._watch is not None
         async with self._watch(caller, request) as watch:
             yield watch
+
+    @asynccontextmanager
+    async def follow(self, caller: Caller, request: Follow) -> AsyncIterator[Stream]:
+        """Follow a session, or all, for as long as this is entered.
+
+        Raises Forbidden when the caller's scope does not reach, SessionNotFound and InvalidInput.
+        """
+        _authorise(caller, "follow", Scope.OBSERVE)
+        assert self._follow is not None
+        async with self._follow(caller, request) as stream:
+            yield stream
+
+    def handover(self, caller: Caller, operation: Operation) -> tuple[str, Handover] | None:
+        """Return what this caller is to be told besides of the session it just asked about.
+
+        A person drove it meanwhile: the session's name, and what they did. Told once.
+        """
+        session = getattr(operation, "session", None)
+        if session is None or self._control is None:
+            return None
+        return self._control.handover(caller, session)
 
 
 def _authorise(caller: Caller, name: str, scope: Scope) -> None:

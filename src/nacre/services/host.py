@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from nacre.config import Settings
 from nacre.services.engine import Engine
+from nacre.services.events import Events
 from nacre.services.turns import Turns
 from nacre.system.keeping import Keeping
 
@@ -23,6 +24,7 @@ class Host:
     runtime: str | None = None  # a private folder; without one no shell is integrated
     journals: str | None = None  # the folder of all journals; without one nothing is recorded
     keeping: Keeping = field(default_factory=lambda: Keeping(None))
+    events: Events = field(default_factory=Events)
     when_ended: list[Callable[[], None]] = field(default_factory=list)
     when_warned: list[Callable[[str, str], None]] = field(default_factory=list)  # id, text
     when_forgotten: list[Callable[[str], None]] = field(default_factory=list)  # with the id

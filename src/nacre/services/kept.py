@@ -11,6 +11,7 @@ import msgspec
 
 from nacre.services.host import Identity
 from nacre.services.launch import Launch
+from nacre.services.stage import KeptStage
 from nacre.system.exits import Ending
 
 _Kept = TypeVar("_Kept")
@@ -63,6 +64,7 @@ class Long(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     signal: str | None = None
     lost: bool = False  # found on disk by a former daemon, and not restored yet
+    stage: KeptStage | None = None
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):

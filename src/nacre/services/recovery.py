@@ -138,7 +138,7 @@ class Recovery:
         veil, runs = unpack_short(ring.short) if ring.short else (None, [])
         keys = Secrets(long.cookie, long.nonce, long.secret)
         session.resume_stream(keys, rebuilt.prompting)
-        session.prompt_end = rebuilt.prompt_end
+        session.stream.prompt_end = rebuilt.prompt_end
         session.generation = max(rebuilt.generation, ring.generation)
         self._runs.restore(session, runs, rebuilt.generation)
         self._go_on(session, long, master, ring, rebuilt, veil)
@@ -169,7 +169,9 @@ class Recovery:
         session.absorb_again(offset, _veil(veil), veil.begin if veil is not None else 0)
         if alive and master is not None:
             if (size := size_of(master)) != (session.terminal.rows, session.terminal.cols):
-                session.resize(*size)  # the daemon was killed before it wrote that down
+                session.set_size(*size)  # the daemon was killed before it wrote that down
+            if long.stage is not None:
+                session.stage.restore(long.stage)
             session.adopt()
             return
         if master is not None:
@@ -208,7 +210,7 @@ class Recovery:
             self._identity(about), _launch(about, rebuilt), rebuilt.terminal, ring, self._host
         )
         session.created = about.created
-        session.prompting, session.generation = rebuilt.prompting, rebuilt.generation
+        session.stream.prompting, session.generation = rebuilt.prompting, rebuilt.generation
         self._host.keeping.keep(f"sessions/{about.id}/ring", ring.descriptor)
         if rebuilt.notice:
             session.show_notice(rebuilt.notice)

@@ -87,6 +87,7 @@ class Registry:
         self._names[session.identity.name] = session
         self._ports[session.identity.port] = session
         self._ids[session.identity.id] = session
+        session.announce("created")
 
     def add_unlisted(self, session: Session) -> None:
         """Know a session by its id alone: one that was killed or dismissed."""
@@ -105,12 +106,14 @@ class Registry:
         session.identity.name = name
         session.identity.named = True
         session.put_down()
+        session.announce("renamed")
 
     def unlist(self, session: Session) -> None:
         """Take it out of the lists and free its name and port; its id goes on."""
         if session.listed:
             session.listed = False
             session.put_down()
+            session.announce("removed")
         if self._names.get(session.identity.name) is session:
             del self._names[session.identity.name]
         if self._ports.get(session.identity.port) is session:

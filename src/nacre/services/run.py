@@ -59,8 +59,10 @@ class Run:
         self.on_overflow: Callable[[], Spool | None] | None = None
         self.first = 0  # the generation after which its output begins
         self.last: int | None = None  # the one that it ends with
+        self.inputs = 0  # what had been typed into the session when it ended
         self.stale = False  # a former daemon's, whose output is still to be read from the journal
         self.when_changed: Callable[[], None] = _nothing
+        self.when_done: Callable[[], None] = _nothing
         self._memory = memory
         self._known_end: tuple[EndedBy, int | None, str | None] | None = None
         self._unstarted = bytearray()  # what came before the start mark: the echo
@@ -84,6 +86,7 @@ class Run:
             return
         self.recording = False
         self.last = self.session.generation
+        self.inputs = self.session.inputs
         self.ended = asyncio.get_running_loop().time()
         self.ended_by = by
         self.exit_code = exit_code
@@ -91,13 +94,14 @@ class Run:
         if self.spool is not None:
             self.spool.finish()
         self.when_changed()
+        self.when_done()
 
     def text(self, budget: int) -> tuple[str, int]:
         """Return what a reader would have seen, within the budget, and the lines cut out of it."""
         head, tail, between = self.capture.parts()
         whole = _PROMPT_SP.sub(b"", head if tail is None else tail)
         if tail is None:
-            return _within(render(whole, self.cols), budget)
+            return head_and_tail(render(whole, self.cols), budget)
         first, _ = _keep(render(head, self.cols), budget // 2, first=True)
         last, _ = _keep(render(whole, self.cols), budget // 2, first=False)
         cut = self.capture.lines - len(first) - len(last)
@@ -249,7 +253,8 @@ def _nothing() -> None:
     return None
 
 
-def _within(lines: list[str], budget: int) -> tuple[str, int]:
+def head_and_tail(lines: list[str], budget: int) -> tuple[str, int]:
+    """Return the first and the last lines that fit, and how many were cut out between them."""
     if sum(map(len, lines)) + len(lines) <= budget + 1:
         return "\n".join(lines), 0
     first, at = _keep(lines, budget // 2, first=True)

@@ -17,6 +17,7 @@ from typing import Literal
 import msgspec
 
 from nacre.core.caller import Caller
+from nacre.core.events import RunEvent
 from nacre.core.operations import ReadRun
 from nacre.core.operations import Run as RunRequest
 from nacre.core.results import RunOutcome, RunPage
@@ -135,6 +136,8 @@ class Runs:
             status: Literal["busy", "error"] = "busy" if state.state == "running" else "error"
             return self._refusal(status, session, state.hint, state)
         run = self._begin(session, context)
+        run.when_done = partial(self._tell_end, run, command)
+        self._tell(session, RunEvent(status="started", run_id=run.id, command=command))
         try:
             if context == "native":
                 await self._sender.native(session, run, command)
@@ -148,7 +151,7 @@ class Runs:
 
     async def _ready(self, session: Session, deadline: float) -> State:
         """Wait for the prompt that is about to come: of a shell that starts or just ended a run."""
-        prompting = session.prompting
+        prompting = session.stream.prompting
 
         def at_prompt() -> bool:
             return prompting.phase in ("prompt", "continuation")
@@ -190,7 +193,10 @@ class Runs:
         self, session: Session, state: State
     ) -> Literal["native", "wrapped", "repl"] | None:
         if state.state == "prompt":
-            native = session.prompting.phase == "prompt" and state.program == session.launch.program
+            native = (
+                session.stream.prompting.phase == "prompt"
+                and state.program == session.launch.program
+            )
             return "native" if native and session.launch.is_shell else "wrapped"
         if state.asks == "repl":
             return "repl"
@@ -210,12 +216,28 @@ class Runs:
         if run.before is not None:
             run.before.before = None  # no chain of all that ever ran
         self._last[session.identity.id] = run
-        session.taps.append(run.tap)
+        session.stream.taps.append(run.tap)
+        session.stream.tracked += 1
         self._keep(run)
         while len(self._runs) > settings.max_runs:
             _, oldest = self._runs.popitem(last=False)
             self._forget(oldest)
         return run
+
+    def _tell(self, session: Session, event: RunEvent) -> None:
+        self._host.events.tell("runs", session, lambda: event)
+
+    def _tell_end(self, run: Run, command: str | None = None) -> None:
+        run.session.stream.tracked -= 1
+        lasted = (run.ended or run.started) - run.started
+        event = RunEvent(
+            status="ended",
+            run_id=run.id,
+            command=command,
+            exit_code=run.exit_code,
+            duration_ms=round(lasted * 1000),
+        )
+        self._tell(run.session, event)
 
     # --- past a daemon's death -------------------------------------------------------------
 
@@ -226,7 +248,7 @@ class Runs:
 
         def put_down() -> None:
             kept[run.id] = run.kept()
-            session.keep_runs(list(kept.values()))
+            session.stream.keep_runs(list(kept.values()))
 
         run.when_changed = put_down
         while len(kept) >= _KEPT_RUNS:
@@ -249,8 +271,10 @@ class Runs:
             if not run.done:
                 self._catch_up(run)
                 self._stacks.setdefault(session.identity.id, []).append(run)
-                session.scanner.accept(run.nonce)
-                session.taps.append(run.tap)
+                session.stream.scanner.accept(run.nonce)
+                session.stream.taps.append(run.tap)
+                session.stream.tracked += 1
+                run.when_done = partial(self._tell_end, run)
             self._keep(run)
 
     def settle_restored(self, session: Session) -> None:
@@ -296,16 +320,16 @@ class Runs:
             self._release(stack.pop())
 
     def _release(self, run: Run) -> None:
-        if run.tap in run.session.taps:
-            run.session.taps.remove(run.tap)
-        run.session.scanner.refuse(run.nonce)
+        if run.tap in run.session.stream.taps:
+            run.session.stream.taps.remove(run.tap)
+        run.session.stream.scanner.refuse(run.nonce)
 
     # --- waiting ---------------------------------------------------------------------------
 
     async def _finish(
         self, session: Session, run: Run, request: RunRequest, deadline: float
     ) -> RunOutcome:
-        prompting = session.prompting
+        prompting = session.stream.prompting
 
         def incomplete() -> bool:
             return run.context == "native" and prompting.phase == "continuation"
@@ -343,7 +367,7 @@ class Runs:
                     ended = f"the session's process has ended ({session.ending})"
                 return msgspec.structs.replace(outcome, hint=ended)
             return outcome
-        session.lift_veil()
+        session.stream.lift_veil()
         return self._unfinished(run, how, state, budget)
 
     async def revisit(self, run: Run) -> None:
@@ -368,11 +392,11 @@ class Runs:
         if state.state != "prompt" or not run.prompt.strip() or not same:
             return
         run.recording = False
-        session.hide_echo(Veil(run.nonce, _ERASE_LINE, "E"))
+        session.stream.hide_echo(Veil(run.nonce, _ERASE_LINE, "E"))
         session.write(pasted(session, report(run.kind, run.nonce)), recorded=b"")
         until = self._host.loop.time() + START_MARK
         await settle(session, lambda: run.done or run.elsewhere, until, asks=never)
-        session.lift_veil()
+        session.stream.lift_veil()
         run.recording = not run.done
 
     async def _take_back(self, session: Session, run: Run) -> RunOutcome:
@@ -382,7 +406,7 @@ class Runs:
 
         def back() -> bool:
             ended = session.generation > generation if is_fish else run.done
-            return ended and session.prompting.phase == "prompt"
+            return ended and session.stream.prompting.phase == "prompt"
 
         for _ in range(_INTERRUPTS):  # a key that comes before the shell listens is lost
             session.write(b"\x03")

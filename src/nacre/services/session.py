@@ -7,7 +7,6 @@ wrote before that is on the screen.
 """
 
 import asyncio
-import hashlib
 import os
 import time
 from collections.abc import Callable, Coroutine
@@ -16,18 +15,20 @@ from signal import SIGINT
 from typing import TYPE_CHECKING
 
 from nacre.core import journal
+from nacre.core.events import Change
 from nacre.core.journal import Checkpoint
-from nacre.core.marks import Mark, MarkScanner, Prompting
-from nacre.core.screen import Cursor
+from nacre.core.marks import Prompting
 from nacre.core.state import State
 from nacre.core.veil import Veil
-from nacre.errors import LimitReached, SessionExited
+from nacre.errors import SessionExited
 from nacre.services.endings import end_trees
 from nacre.services.host import Host, Identity
-from nacre.services.kept import KeptVeil, Long, about, pack, pack_short
+from nacre.services.kept import Long, about, pack
 from nacre.services.launch import Launch
 from nacre.services.life import Life, Secrets, new_secrets, start_child
 from nacre.services.recorder import Recorder
+from nacre.services.stage import Stage
+from nacre.services.stream import Stream
 from nacre.services.viewers import Viewers
 from nacre.system.exits import Ending, watch_adopted, watch_exit
 from nacre.system.foreground import Facts
@@ -41,8 +42,6 @@ _REMEMBERED = 16  # screens that callers may refer to by their generation
 
 _INTERRUPT = b"\x03"  # Ctrl+C
 
-_VEIL_PATIENCE = 3.0  # seconds for the mark that a former daemon waited for
-
 
 class Session:
     """Made without a child: `start` it, or let it `adopt` what a former daemon started."""
@@ -53,7 +52,11 @@ class Session:
         self.identity = identity
         self.launch = launch
         self.terminal = terminal
-        self.viewers = Viewers(lambda: self.terminal, host.settings.max_viewer_bytes)
+        self.viewers = Viewers(
+            lambda: self.terminal, host.settings.max_viewer_bytes, lambda: self.stage.shown()
+        )
+        self.stage = Stage(self, host, terminal.rows, terminal.cols)
+        self.watchers: list[Callable[[], None]] = []  # called at every change of the screen
         self.generation = 0
         self.ending: Ending | None = None
         self.ended_at: float | None = None
@@ -63,21 +66,17 @@ class Session:
         self.listed = True
         self.notice: str | None = None  # what its user should know: the journal has stopped
         self.last_output = self.last_input = host.loop.time()
+        self.inputs = (
+            0  # counts what was typed: the loop's clock is too coarse to tell before by it
+        )
         self._compressed_at: int | None = None
         self._host = host
         self._ring = ring
         self._keys = Secrets("", "")
-        self._tag = ""  # of our own marks in the journal
-        self.taps: list[Callable[[bytes | Mark], None]] = []
-        self.veil: Veil | None = None
-        self._veiled_from = 0
-        self._kept_runs: list[bytes] = []
-        self.scanner = MarkScanner("")
-        self.prompting = Prompting()
+        self.stream = Stream(self, ring, host)
         self.glanced: tuple[object, State] | None = None  # see states.glance
         self.remembered: dict[int, dict[int, str]] = {}  # generation → line number → text
         self._handed_out = False
-        self.prompt_end: tuple[int, int] | None = None
         self._life_lock = asyncio.Lock()
         self._steps: set[asyncio.Task[None]] = set()
         self._output_waiters: list[asyncio.Future[None]] = []
@@ -107,7 +106,7 @@ class Session:
         host, terminal = self._host, self.terminal
         host.keeping.keep(f"sessions/{self.identity.id}/ring", self._ring.descriptor)
         self._keys = new_secrets()
-        self._begin_stream()
+        self.stream.begin(self._keys.nonce)
         self.put_down(started=False)
         rows, cols = terminal.rows, terminal.cols
         child, self._keys = start_child(host, self.identity.id, self.launch, self._keys, rows, cols)
@@ -127,9 +126,7 @@ class Session:
         life = self._life
         assert life is not None
         life.begin()
-        if self.veil is not None and not self.veil.lifted:
-            # Who would have given it up is gone.
-            self._host.loop.call_later(_VEIL_PATIENCE, self._give_up, self.veil)
+        self.stream.expect_mark()
         watch_adopted(self._host.loop, life.pid, self._host.keeping, life.on_exit)
         self.put_down()
 
@@ -150,23 +147,16 @@ class Session:
             pid,
             master,
             self._ring,
-            self._absorb,
+            self.stream.absorb,
             self.recorder.flush,
             self._on_exit,
         )
         return self._life
 
-    def _begin_stream(self) -> None:
-        self.scanner = MarkScanner(self._keys.nonce)
-        self.prompting = Prompting()
-        self.veil = None
-        self._tag = _tag(self._keys.nonce)
-
     def resume_stream(self, keys: Secrets, prompting: Prompting) -> None:
         """Read on where a former daemon stopped: with its secrets and its prompt."""
         self._keys = keys
-        self._begin_stream()
-        self.prompting = prompting
+        self.stream.begin(keys.nonce, prompting)
 
     async def end(self) -> None:
         """Hang up and then kill everything the session started; return when it is gone."""
@@ -220,9 +210,11 @@ class Session:
             self.terminal.close()
             self.terminal = self._host.engine.new_terminal(rows, cols)
             self.generation += 1
+            self.stage.restarted()
             self.start()
             self.last_output = self._host.loop.time()
-            self._wake(self._output_waiters)
+            self.note_change()
+            self.announce("restarted")
 
     @property
     def is_compressed(self) -> bool:
@@ -254,6 +246,15 @@ class Session:
 
         Called whenever it changes; before its child is there, not `started`.
         """
+        ended = self.put_down_in_memory(started=started)
+        if self.listed:
+            told = about(self.identity, self.launch, self.created, ended, self.ending)
+            self.recorder.write_about(told)
+        else:
+            self.recorder.remove_about()  # nobody will want it restored
+
+    def put_down_in_memory(self, *, started: bool = True) -> float | None:
+        """Do so in the ring alone; return when the child ended."""
         ending = self.ending
         lost = ending is not None and ending.lost
         ended = self._ended if ending is not None and not lost else None
@@ -271,40 +272,16 @@ class Session:
                 exit_code=ending.exit_code if ending else None,
                 signal=ending.signal if ending else None,
                 lost=lost,
+                stage=self.stage.keep(),
             )
         )
-        if self.listed:
-            told = about(self.identity, self.launch, self.created, ended, self.ending)
-            self.recorder.write_about(told)
-        else:
-            self.recorder.remove_about()  # nobody will want it restored
-
-    def keep_runs(self, runs: list[bytes]) -> None:
-        """Leave these packed runs for the next daemon; the last ones that fit."""
-        self._kept_runs = runs
-        veil, known = None, self.veil
-        # Until the journal is past it, what it hid would be shown from the ring.
-        if known is not None and not (known.lifted and self.recorder.offset > self._veiled_from):
-            veil = KeptVeil(
-                nonce=known.nonce, shown=known.shown, until=known.until, begin=self._veiled_from
-            )
-        limit = self._ring.short_limit
-        try:
-            self._ring.short = pack_short(veil, runs, limit)
-        except ValueError:  # a veil over a command that is too long to be kept
-            self._ring.short = pack_short(None, runs, limit)
-
-    def hide_echo(self, veil: Veil) -> None:
-        self.recorder.flush()  # one veil at a time is known to the next daemon
-        self.veil = veil
-        self._veiled_from = self._ring.end - self.scanner.held
-        self.keep_runs(self._kept_runs)
+        return ended
 
     def _look(self) -> tuple[Checkpoint, bytes] | None:
         """The screen for a checkpoint; None in the middle of a very long sequence."""
         from nacre.core.snapshot import WithinSequence
 
-        prompting = self.prompting
+        prompting = self.stream.prompting
         try:
             screen = self.terminal.snapshot()
         except WithinSequence:
@@ -318,106 +295,43 @@ class Session:
                 phase=prompting.phase,
                 ended=prompting.ended,
                 exit_code=prompting.exit_code,
-                folder=_text(prompting.folder),
-                prompt_end=self.prompt_end,
+                folder=self.stream.folder,
+                prompt_end=self.stream.prompt_end,
             ),
             screen,
         )
 
     def _warn(self, text: str | None) -> None:
         self.notice = text
+        self.announce("notice")
         if text is not None:
             for call in self._host.when_warned:
                 call(self.identity.id, text)
 
     # --- output ----------------------------------------------------------------------------
 
-    def _absorb(
-        self, life: Life | None, data: bytes, *, answer: bool = True, end: int | None = None
-    ) -> None:
-        """`end` is the data's in the stream, when more of it is there already."""
-        marked = False
-        for piece in self.scanner.scan(data):
-            marked = marked or isinstance(piece, Mark)
-            if self.veil is None:
-                self._show(piece)
-            else:
-                for seen in self.veil.pass_on(piece):
-                    self._show(seen)
-        ring = self._ring
-        if (replies := self.terminal.take_replies()) and answer and life is not None:
-            # A program that asks without ever reading the answers loses them, nobody else.
-            with suppress(LimitReached):
-                life.input.write(replies)
-        ring.answered = max(ring.answered, ring.end if end is None else end)
-        ring.generation = self.generation
-        self._commit(end)
-        if marked:
-            self.recorder.flush()  # what is known of runs must not be ahead of the journal for long
-        if self._output_waiters:
-            self._wake(self._output_waiters)
-
     def absorb_again(self, offset: int, veil: Veil | None, veiled_from: int) -> None:
-        """Show what a former daemon read from this offset on, and perhaps showed.
+        """Show what a former daemon read from this offset on; see Stream."""
+        self.stream.absorb_again(self._life, offset, veil, veiled_from)
 
-        Its program is not answered twice, and a veil hides what it hid.
-        """
-        ring = self._ring
-        data, end, answered = ring.since(offset), ring.end, ring.answered
-        begin = at = end - len(data)
-        edges = {edge for edge in (answered, veiled_from) if begin < edge < end}
-        for edge in (*sorted(edges), end):
-            if veil is not None and at == veiled_from:
-                self._veil_from(veil, veiled_from)
-            if edge > at:
-                part = data[at - begin : edge - begin]
-                self._absorb(self._life, part, answer=at >= answered, end=edge)
-            at = edge
-        if veil is not None and veiled_from == end and not veil.lifted:
-            self._veil_from(veil, veiled_from)
-
-    def _veil_from(self, veil: Veil, offset: int) -> None:
-        self.veil, self._veiled_from = veil, offset
-        self.scanner.accept(veil.nonce)
-
-    def _commit(self, end: int | None = None) -> None:
-        veiled = self.veil is not None and not self.veil.lifted
-        end = self._ring.end if end is None else end
-        self.recorder.commit(self._veiled_from if veiled else end - self.scanner.held)
-
-    def _show(self, piece: bytes | Mark) -> None:
-        if isinstance(piece, bytes):
-            if self._handed_out:
-                self._remember()
-            begun = time.perf_counter()
-            self.terminal.feed(piece)
-            cost = time.perf_counter() - begun
-            if self.viewers:
-                self.viewers.publish(piece)
-            self.generation += 1
-            self.last_output = self._host.loop.time()
-            self.recorder.output(piece, self.generation, cost)
-        else:
-            self._note_mark(piece)
-        for tap in self.taps:
-            tap(piece)
-
-    def _note_mark(self, mark: Mark) -> None:
-        if mark.kind in "ABCDP":
-            self.prompting.note(mark)
-        if mark.kind == "B":
-            cursor = self.terminal.cursor()
-            self.prompt_end = (cursor.row, cursor.col)
-        own = mark.nonce == self._keys.nonce
-        self.recorder.mark(mark, self._tag if own else _tag(mark.nonce), self.generation)
+    def show(self, data: bytes) -> None:
+        """Feed the engine, and tell who watches; called by the stream alone."""
+        if self._handed_out:
+            self._remember()
+        begun = time.perf_counter()
+        self.terminal.feed(data)
+        cost = time.perf_counter() - begun
+        if self.viewers:
+            self.viewers.publish(data)
+        self.generation += 1
+        self.last_output = self._host.loop.time()
+        self.recorder.output(data, self.generation, cost)
 
     @property
-    def line_is_typed(self) -> bool:
-        """Whether something stands behind the prompt already: a person began to type."""
-        if self.prompting.phase != "prompt" or self.prompt_end is None:
-            return False
-        now: Cursor = self.terminal.cursor()
-        return (now.row, now.col) != self.prompt_end
+    def last_line(self) -> str:
+        """The last line of the screen that has something in it."""
+        lines = self.terminal.plain_lines()
+        return next((line for line in reversed(lines) if line.strip()), "")
 
     def hand_out(self) -> int:
         """Return the generation for a caller, who may ask for what came after it."""
@@ -435,38 +349,31 @@ class Session:
         while len(self.remembered) > _REMEMBERED:
             del self.remembered[next(iter(self.remembered))]
 
-    def lift_veil(self) -> None:
-        """Show what was hidden: the mark that it waited for does not come."""
-        if self.veil is not None:
-            held = self.veil.release()
-            self.veil = None
-            if held:
-                self._show(held)
-                self._commit()
-                self._wake(self._output_waiters)
-            self.keep_runs(self._kept_runs)
-
-    def _give_up(self, veil: Veil) -> None:
-        if self.veil is veil and not veil.lifted:
-            self.lift_veil()
-
     def _note_output(self) -> None:
         self.generation += 1
         self._ring.generation = self.generation
         self.last_output = self._host.loop.time()
+        self.note_change()
+
+    def note_change(self) -> None:
+        """Wake who waits for a change of the screen."""
+        if self.stage.elements:
+            self.stage.note_screen()
         if self._output_waiters:
             self._wake(self._output_waiters)
+        for call in self.watchers:
+            call()
 
     def _on_exit(self, life: Life, ending: Ending) -> None:
-        if held := self.scanner.flush():
-            self._show(held)
-            self._commit()
+        self.stream.flush()
         if life is not self._life:
             return
         self.end_with(ending)
         self._host.keeping.forget(life.pid)
+        self.stage.ended()
         self.viewers.ended(ending.exit_code, ending.signal)
         self._wake(self._end_waiters)
+        self.announce("ended")
         for call in self._host.when_ended:
             call()
 
@@ -480,6 +387,10 @@ class Session:
             payload = journal.ending_payload(ending.exit_code, ending.signal)
             self.recorder.note(journal.EXIT, payload, self.generation)
         self.put_down()
+
+    def announce(self, change: Change) -> None:
+        """Tell who follows sessions."""
+        self._host.events.tell_change(self, change)
 
     # --- waiting ---------------------------------------------------------------------------
 
@@ -513,6 +424,7 @@ class Session:
         """
         life = self.require_alive()
         self.last_input = self._host.loop.time()
+        self.inputs += 1
         if data == _INTERRUPT and life.input.pending:
             life.input.discard()
             if life.takes_signals:
@@ -521,12 +433,15 @@ class Session:
                 return
         shown = data if recorded is None else recorded
         if shown:
-            visible = self.prompting.phase in ("prompt", "continuation") and self.in_foreground
+            visible = (
+                self.stream.prompting.phase in ("prompt", "continuation") and self.in_foreground
+            )
             visible = visible or life.shows_input
             self.recorder.note(journal.INPUT, shown if visible else b"", self.generation)
         life.input.write(data)
 
-    def resize(self, rows: int, cols: int) -> None:
+    def set_size(self, rows: int, cols: int) -> None:
+        """Make the child's screen this large; the whole is the stage's business."""
         self.terminal.resize(rows, cols)
         rows, cols = self.terminal.rows, self.terminal.cols
         if self._life is not None:
@@ -535,6 +450,7 @@ class Session:
         self._note_output()
         self.recorder.note(journal.RESIZE, journal.size_payload(rows, cols), self.generation)
         self.recorder.flush()  # the ring does not tell it
+        self.announce("resized")
 
     def signal(self, number: int) -> None:
         """Send a signal to the foreground process group, else to the child's own."""
@@ -554,6 +470,14 @@ class Session:
     def marks_itself(self) -> bool:
         """Whether its own shell marks prompts and commands."""
         return self._keys.file is not None
+
+    def read_now(self) -> None:
+        """Read what is printed already, though the loop has not been told of it.
+
+        A busy kernel may take its time to say that a terminal is readable; a read sees to it.
+        """
+        if self._life is not None and self._life.reading:
+            self._life.read_now()
 
     def facts(self) -> Facts | None:
         """What the kernel knows of the terminal now; None when it is closed."""
@@ -579,20 +503,12 @@ class Session:
     @property
     def cwd(self) -> str:
         """Where it stands: as its shell reports, else its process, else where it began."""
-        if self.terminal.cwd or self.prompting.folder:
-            return self.prompting.folder or self.terminal.cwd or ""
+        prompting = self.stream.prompting
+        if self.terminal.cwd or prompting.folder:
+            return prompting.folder or self.terminal.cwd or ""
         found = working_directory(self.pid) if self.alive else None
         # A folder's name is bytes; what is not text is shown as such, but cannot be sent.
         return os.fsencode(found or self.launch.cwd).decode(errors="replace")
-
-
-def _tag(nonce: str) -> str:
-    """Tell marks apart in the journal without telling how to make them."""
-    return hashlib.sha256(nonce.encode()).hexdigest()[:8]
-
-
-def _text(folder: str | None) -> str | None:
-    return folder and os.fsencode(folder).decode(errors="replace")
 
 
 def _settle(future: "asyncio.Future[None]") -> None:

@@ -211,8 +211,9 @@ class Sessions:
 
     async def resize(self, caller: Caller, request: ResizeSession) -> Size:
         session = self._registry.find(request.session)
-        session.resize(request.rows, request.cols)
-        return Size(success=True, rows=session.terminal.rows, cols=session.terminal.cols)
+        stage = session.stage
+        stage.resize(request.rows, request.cols)
+        return Size(success=True, rows=stage.rows, cols=stage.cols)
 
     async def signal(self, caller: Caller, request: SignalSession) -> Success:
         session = self._registry.find(request.session)

@@ -14,7 +14,7 @@ def look(session: Session) -> State:
             hint = "restore_sessions (nacre restore) starts it anew"
             return State(state="lost", evidence=[str(session.ending)], hint=hint)
         return State(state="exited", evidence=[str(session.ending)])
-    if session.prompting.phase == "prompt" and session.in_foreground:
+    if session.stream.prompting.phase == "prompt" and session.in_foreground:
         # The shell's own mark says it all; the rest costs a hundred times as much.
         return State(
             state="prompt",
@@ -64,6 +64,6 @@ def line_before_cursor(session: Session) -> str:
 
 
 def _marked(session: Session) -> Literal["prompt", "continuation", "running"] | None:
-    phase = session.prompting.phase
+    phase = session.stream.prompting.phase
     # Between two commands the kernel tells: a theme may have drawn its prompt without our marks.
     return None if phase == "drawing" else phase

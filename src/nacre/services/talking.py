@@ -35,7 +35,7 @@ class Talking:
         deadline = self._host.loop.time() + request.timeout_ms / 1000
         await self._drawn(session, deadline)
         line, col = position(session), session.terminal.cursor().col
-        ended = session.prompting.ended
+        ended = session.stream.prompting.ended
         session.write(text + b"\r")
         if request.timeout_ms == 0:
             return Sent(output="", lines=0, alive=session.alive)
@@ -52,7 +52,7 @@ class Talking:
             raise InvalidInput(str(error)) from error
         line, col = position(session), session.terminal.cursor().col
         generation = session.generation
-        prompting = session.prompting
+        prompting = session.stream.prompting
         ended = prompting.ended
         session.write(session.terminal.encode_key(press))
 
@@ -69,13 +69,13 @@ class Talking:
 
     async def _drawn(self, session: Session, deadline: float) -> None:
         """Let a prompt that is being drawn come first: what is typed into it shows twice."""
-        prompting = session.prompting
+        prompting = session.stream.prompting
         if session.marks_itself and prompting.phase in (None, "drawing"):
             await settle(session, lambda: prompting.phase not in (None, "drawing"), deadline)
 
     async def _answered(self, session: Session, ended: int, deadline: float) -> None:
         """Wait for the next prompt of a shell with marks, else for a question or silence."""
-        prompting = session.prompting
+        prompting = session.stream.prompting
         own = prompting.phase == "prompt"  # the shell itself reads it, not what runs in there
         quiet = self._host.settings.send_quiet
 

@@ -1,8 +1,9 @@
 """What is read of a session: screen, scrollback, output, details. Nothing is changed here."""
 
-import unicodedata
 from collections.abc import Sequence
 
+from nacre.core.columns import from_column
+from nacre.core.events import Summary
 from nacre.core.operations import (
     GetScreen,
     GetScrollback,
@@ -21,7 +22,10 @@ from nacre.services.states import glance
 NOWHERE = -1  # the position in a full-screen program
 
 
-def view_screen(session: Session, request: GetScreen, budget: int) -> Screen:
+def view_screen(
+    session: Session, request: GetScreen, budget: int, *, handed_out: bool = True
+) -> Screen:
+    """Not handed out: who is shown this will not ask for what came after it."""
     terminal = session.terminal
     lines: Sequence[str | Line] = ()
     unchanged = _is_unchanged(session, request.since_generation)
@@ -34,7 +38,7 @@ def view_screen(session: Session, request: GetScreen, budget: int) -> Screen:
         rows=terminal.rows,
         cols=terminal.cols,
         mode=screen_mode(session),
-        generation=session.hand_out(),
+        generation=session.hand_out() if handed_out else session.generation,
         title=terminal.title,
         unchanged=unchanged,
         omitted_lines=omitted,
@@ -80,7 +84,7 @@ def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
     )
 
 
-def view_details(session: Session, now: float) -> SessionDetails:
+def view_details(session: Session, now: float, *, handed_out: bool = True) -> SessionDetails:
     identity, ending = session.identity, session.ending
     idle = max(0.0, now - max(session.last_output, session.last_input))
     state = glance(session)
@@ -100,15 +104,23 @@ def view_details(session: Session, now: float) -> SessionDetails:
         signal=ending.signal if ending else None,
         idle_seconds=int(idle),
         created=round(session.created, 3),
-        generation=session.hand_out(),
+        generation=session.hand_out() if handed_out else session.generation,
         title=session.terminal.title,
         mode=screen_mode(session),
         keep=identity.keep,
         tags=list(identity.tags),
         state=state.state,
         asks=state.asks,
+        viewers=len(session.viewers),
+        driver=session.stage.control.driver,
         notice=session.notice,
     )
+
+
+def summarise(session: Session, now: float) -> Summary:
+    details = view_details(session, now, handed_out=False)
+    fields = {name: getattr(details, name) for name in details.__struct_fields__}
+    return Summary(**fields, last_line=session.last_line)
 
 
 def screen_mode(session: Session) -> ScreenMode:
@@ -136,19 +148,8 @@ def text_since(session: Session, line: int, col: int) -> str:
     lines = terminal.scrollback_plain(offset, max(0, total - offset))
     lines += terminal.plain_lines()[max(0, offset - total) :]
     if lines and line >= terminal.evicted:
-        lines[0] = _from_column(lines[0], col)
+        lines[0] = from_column(lines[0], col)
     return "\n".join(_trim_end(lines))
-
-
-def _from_column(line: str, col: int) -> str:
-    """Cut a line at a column: wide characters take two, combining marks none (UAX #11)."""
-    at = 0
-    for index, char in enumerate(line):
-        if at >= col and not unicodedata.combining(char):
-            return line[index:]
-        wide = unicodedata.east_asian_width(char) in "WF"
-        at += 0 if unicodedata.combining(char) else 2 if wide else 1
-    return ""
 
 
 def within_budget(lines: Sequence[str | Line], max_chars: int) -> tuple[Sequence[str | Line], int]:

@@ -13,9 +13,11 @@ from urllib.parse import quote
 import msgspec
 
 from nacre.core.catalog import Result, Spec
+from nacre.core.control_operations import Handover
 from nacre.core.operations import CATALOG
 from nacre.core.results import PictureTaken, RunOutcome, SessionList
 from nacre.core.schema import input_schema, output_schema
+from nacre.core.visual_operations import OverlayList, PanelList
 from nacre.errors import InvalidInput
 
 
@@ -42,6 +44,12 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
             "get_scrollback",
             "await_quiesce",
             "run_command",
+            "overlay",
+            "remove_overlay",
+            "panel",
+            "remove_panel",
+            "input_mode",
+            "screen_mode",
         )
     },
     "shell": {
@@ -56,10 +64,21 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
     },
     "extra": {
         name: Entry(name)
-        for name in ("wait_for", "read_run", "screenshot", "screen_at", "export_recording")
+        for name in (
+            "wait_for",
+            "read_run",
+            "screenshot",
+            "screen_at",
+            "export_recording",
+            "await_input",
+            "control",
+        )
     },
 }
 DEFAULT_TOOLSET = "terminal"
+
+# What the documents return as an array.
+_BARE = {SessionList: "sessions", OverlayList: "overlays", PanelList: "panels"}
 
 # A prefixed name must fit what clients take: ^[A-Za-z0-9_-]{1,64}$.
 _PREFIX = re.compile(r"[A-Za-z0-9_-]{0,32}")
@@ -158,7 +177,8 @@ def shape_result(result: Result) -> dict[str, Any]:
         code = {"busy": "BUSY", "error": "NOT_AT_PROMPT"}[result.status]
         return shape_failure({"code": code, "message": result.hint or result.status, **structured})
     # The documents return a bare array; the protocol demands an object (CONTRACTS, "Bare arrays").
-    text = structured["sessions"] if isinstance(result, SessionList) else structured
+    field = _BARE.get(type(result))
+    text = structured if field is None else structured[field]
     return _succeeded([_text(text)], structured)
 
 
@@ -181,6 +201,13 @@ def _succeeded(content: list[dict[str, Any]], structured: Any) -> dict[str, Any]
         "isError": False,
         "resultType": "complete",  # the 2026 revision demands it, the older ones drop it
     }
+
+
+def add_handover(shaped: dict[str, Any], session: str, handover: Handover) -> None:
+    """Tell besides what a person did meanwhile; what was asked for stays as it is."""
+    shaped["content"].append({"type": "text", "text": handover.in_words(session)})
+    told = {"session": session, **msgspec.to_builtins(handover)}
+    shaped.setdefault("_meta", {})["nacre/handover"] = told
 
 
 def _text(value: Any) -> dict[str, Any]:
