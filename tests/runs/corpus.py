@@ -698,12 +698,12 @@ INPUT = [
         (
             run("true"),
             run(
-                "sh -c 'echo a; sleep 0.3; echo b'",
+                "sh -c 'echo a; sleep 1; echo b'",
                 "a",
                 None,
                 status="timeout",
                 ended_by="deadline",
-                timeout_ms=100,
+                timeout_ms=500,
             ),
             Wait(output="a\nb"),
             run("echo on", "on"),

@@ -134,3 +134,17 @@ async def test_twenty_sessions_run_thirty_commands_each_at_once(tmp_path: Path) 
     async with at_work(tmp_path) as services, asyncio.TaskGroup() as group:
         for number, shell in enumerate(shells):
             group.create_task(work(services, number, shell))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+async def test_what_is_typed_at_the_very_moment_a_run_ends_is_no_part_of_the_next(
+    tmp_path: Path, shell: str
+) -> None:
+    async with at_work(tmp_path) as services:
+        drive = await driven(services, tmp_path, shell)
+        ran = await drive.run("echo on")
+        drive.session.write(b"typed ahead ")
+        ended = services.runs.find(ran.run_id or "").ended
+        assert ended is not None
+        drive.session.last_input = ended  # as a clock says that counts milliseconds
+        assert (await drive.run("echo x")).output == "x"

@@ -68,11 +68,12 @@ class Life:
         self._ended = ended
 
     def begin(self) -> None:
-        self._host.loop.add_reader(self.master, self._on_readable)
+        self._host.loop.add_reader(self.master, self.read_now)
 
     # --- output ----------------------------------------------------------------------------
 
-    def _on_readable(self) -> None:
+    def read_now(self) -> None:
+        """Read what is there, if anything is."""
         if self._ring.full:
             self._full()
         turns = self._host.turns

@@ -52,9 +52,9 @@ class Sender:
 
         fish leaves a line with a syntax error standing, and draws it after its prompt's mark.
         """
-        ended = run.before.ended if run.before is not None else None
-        typed_ahead = ended is not None and session.last_input > ended
-        return session.line_is_typed or typed_ahead or session.launch.program == "fish"
+        before = run.before
+        typed_ahead = before is not None and before.done and session.inputs > before.inputs
+        return session.stream.line_is_typed or typed_ahead or session.launch.program == "fish"
 
     async def wrapped(self, session: Session, run: Run, command: str, deadline: float) -> None:
         facts = session.facts()
@@ -74,14 +74,14 @@ class Sender:
             if how != "deadline" or program in SHELLS:
                 self._kinds[key] = attempt
                 return
-            session.lift_veil()
+            session.stream.lift_veil()
             run.nonce = os.urandom(16).hex()
             session.write(_KILL_LINE)  # fish leaves a line that it cannot parse
 
     async def _write_wrapped(
         self, session: Session, run: Run, command: str, kind: ShellKind
     ) -> None:
-        await read_on()  # a prompt that was printed but not read yet is no part of the echo
+        await read_on(session)  # a prompt that was printed but not read yet is no part of the echo
         run.prompt = line_before_cursor(session)
         if not run.prompt.strip():
             await session.next_change(self._host.loop.time() + _PROMPT_ON_ITS_WAY, output=True)
@@ -111,10 +111,10 @@ class Sender:
             session.write(part.encode() + b"\r", recorded=b"")
 
     def _veil(self, session: Session, run: Run, command: str) -> None:
-        session.scanner.accept(run.nonce)
+        session.stream.scanner.accept(run.nonce)
         run.when_changed()
         shown = command.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
-        session.hide_echo(Veil(run.nonce, shown))
+        session.stream.hide_echo(Veil(run.nonce, shown))
 
 
 def pasted(session: Session, line: str) -> bytes:

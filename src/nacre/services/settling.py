@@ -53,7 +53,7 @@ async def settle(
         next_look = max(next_look, looked + looks_at[min(looks, len(looks_at) - 1)])
         if now >= next_look:
             looked = now
-            await read_on()
+            await read_on(session)
             if done() or session.generation != generation:
                 continue
             looks += 1
@@ -67,10 +67,11 @@ async def settle(
         await session.next_change(min(next_look, deadline), output=True)
 
 
-async def read_on() -> None:
-    """Let the loop read what is printed already: the kernel's answer is newer than the screen."""
+async def read_on(session: Session) -> None:
+    """Read what is printed already: the kernel's answer is newer than the screen."""
     for _ in range(2):
         await asyncio.sleep(0)
+    session.read_now()
 
 
 def _silence(looks: int, looks_at: tuple[float, ...]) -> float:
