@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from conftest import Daemon
-from nacre.cli.detach import DetachKey
+from nacre.cli.detach import OwnKey
 from nacre.core.terminal import Terminal
 from nacre.errors import InvalidInput
 from restarts import PlayedDaemon, crash
@@ -54,6 +54,8 @@ class Person:
         rows: int = 24,
         cols: int = 80,
         program: tuple[str, ...] = ("-m", "nacre"),
+        command: tuple[str, ...] = ("attach",),
+        cwd: Path | None = None,
     ) -> None:
         self.master, self.slave = os.openpty()
         self.screen = Terminal(rows, cols)
@@ -61,8 +63,9 @@ class Person:
         self.resize(rows, cols)
         self.before = termios.tcgetattr(self.slave)
         self.process = subprocess.Popen(
-            [sys.executable, *program, "attach", *arguments],
+            [sys.executable, *program, *command, *arguments],
             env={**env, "TERM": "xterm-256color"},
+            cwd=cwd,
             stdin=self.slave,
             stdout=self.slave,
             stderr=self.slave,
@@ -162,7 +165,7 @@ def test_a_person_sees_the_screen_types_and_detaches(
     running: Nacre, session: str, attach: Callable[..., Person]
 ) -> None:
     running.until(session, "ready")
-    person = attach(session)
+    person = attach(session, "--no-status")
     person.sees(HINT)
     person.sees("ready")
     assert person.is_raw
@@ -186,7 +189,7 @@ def test_the_terminals_size_becomes_the_sessions_and_stays(
     running: Nacre, session: str, attach: Callable[..., Person]
 ) -> None:
     running.until(session, "ready")
-    person = attach(session, rows=20, cols=70)
+    person = attach(session, "--no-status", rows=20, cols=70)
     person.sees("20 70")
     person.resize(30, 90)
     person.sees("30 90")
@@ -256,7 +259,7 @@ def test_read_only_neither_types_nor_resizes(
     running: Nacre, session: str, attach: Callable[..., Person]
 ) -> None:
     running.until(session, "ready")
-    person = attach(session, "--read-only", rows=10, cols=60)
+    person = attach(session, "--read-only", "--no-status", rows=10, cols=60)
     person.sees("(read-only)")
     person.type(b"not taken\r")
     person.see(lambda: HINT not in person.text)
@@ -381,6 +384,232 @@ def test_a_session_does_not_watch_itself(running: Nacre, attach: Callable[..., P
     person = attach("first", env={**running.env, "NACRE_SESSION": identifier})
     assert person.leaves() == 2
     assert "cannot watch itself" in " ".join(person.text.split())
+
+
+# --- overlays, panels and the status line ------------------------------------------------------
+
+
+def test_the_last_row_tells_about_the_session_and_is_not_its_own(
+    running: Nacre, session: str, attach: Callable[..., Person]
+) -> None:
+    running.until(session, "ready")
+    person = attach(session, rows=20, cols=70)
+    person.sees("Ctrl+] detaches")
+    line = person.screen.plain_lines()[-1]
+    assert line.startswith(f" {session}  ")
+    assert "Ctrl+^ takes over" in line
+    details = running.listed(session)
+    assert (details["rows"], details["cols"]) == (19, 70)
+    person.resize(30, 40)
+    person.see(lambda: person.screen.plain_lines()[-1].endswith("Ctrl+] detaches"))
+    assert running.listed(session)["rows"] == 29
+    running.call("manage_session", session=session, action="rename", new_name="other")
+    person.see(lambda: person.screen.plain_lines()[-1].startswith(" other "))
+    running.call("manage_session", session="other", action="rename", new_name=session)
+    person.type(DETACH)
+    assert person.leaves() == 0
+
+
+@pytest.mark.parametrize("session", [WINCH], indirect=True)
+@pytest.mark.parametrize("options", [(), ("--no-status",)])
+def test_overlays_and_panels_are_drawn_and_panels_take_rows(
+    running: Nacre, session: str, attach: Callable[..., Person], options: tuple[str, ...]
+) -> None:
+    running.until(session, "ready")
+    person = attach(session, *options, rows=20, cols=70)
+    rows = 20 - (not options)
+    person.sees(f"{rows} 70")
+    panel = running.call("panel", session=session, spans=[{"text": "on top"}], position="top")
+    person.see(lambda: person.screen.plain_lines()[0] == "on top")
+    person.sees(f"{rows - 1} 70")
+    box = {"x": 60, "y": 2, "width": 6, "height": 2, "background": "blue"}
+    spans = [{"text": "float\ning", "bold": True}]
+    overlay = running.call("overlay", session=session, spans=spans, **box)
+    person.see(lambda: person.screen.plain_lines()[3][60:] == "float")
+    assert person.screen.plain_lines()[4][60:] == "ing"
+    assert person.screen.styled_lines()[3][-1].bg == "blue"
+    running.call("remove_overlay", session=session, id=overlay["id"])
+    person.see(lambda: "float" not in person.text)
+    running.call("remove_panel", session=session, id=panel["id"])
+    person.see(lambda: "on top" not in person.text)
+    person.see(lambda: person.text.count(f"{rows} 70") > 1)
+    person.type(DETACH)
+    assert person.leaves() == 0
+
+
+def test_the_control_key_takes_over_and_gives_back(
+    running: Nacre, session: str, attach: Callable[..., Person]
+) -> None:
+    running.until(session, "ready")
+    person = attach(session)
+    person.sees("takes over")
+    person.type(b"before\x1eafter\r")
+    person.sees("you drive")
+    person.sees("beforeafter")
+    assert running.listed(session)["driver"] == "attach"
+    person.type(b"\x1e")
+    person.see(lambda: "you drive" not in person.text)
+    assert running.listed(session)["driver"] is None
+    other = attach(session, "--control-key", "ctrl+g", "--no-status")
+    other.sees("Ctrl+G takes over")
+    other.type(b"\x07")
+    person.sees("attach drives")
+    person.type(b"x")
+    assert person.hears_bell()  # it was not taken
+    for one in (other, person):
+        one.type(DETACH)
+        assert one.leaves() == 0
+
+
+def test_captured_keys_are_told_and_ctrl_backslash_frees_them(
+    running: Nacre, session: str, attach: Callable[..., Person]
+) -> None:
+    running.until(session, "ready")
+    person = attach(session, cols=40)
+    person.sees("detaches")
+    running.call("input_mode", session=session, mode="capture")
+    person.sees("keys captured: Ctrl+\\ frees")
+    person.type(b"kept away\r\x1c")
+    person.see(lambda: "captured" not in person.text)
+    person.type(b"let through\r")
+    person.sees("let through")
+    assert "kept away" not in running.until(session, "let through")
+    person.type(DETACH)
+    assert person.leaves() == 0
+
+
+@pytest.mark.parametrize(
+    "session",
+    ["stty raw -echo; printf '\\033[?1000h\\033[?1006hready'; exec cat -v"],
+    indirect=True,
+)
+def test_the_mouse_is_moved_by_the_panels_above(
+    running: Nacre, session: str, attach: Callable[..., Person]
+) -> None:
+    running.until(session, "ready")
+    running.call("panel", session=session, spans=[{"text": "a\nb"}], position="top")
+    person = attach(session, rows=20)
+    person.see(lambda: person.screen.modes().mouse_tracking and "ready" in person.text)
+    # On the panel, on the status line, and on the child's third row.
+    person.type(b"\x1b[<0;9;2M\x1b[<0;9;20M\x1b[<0;9;5M")
+    person.sees("^[[<0;9;3M")
+    assert "ready^[[<0;9;3M" in person.text
+    person.type(DETACH)
+    assert person.leaves() == 0
+
+
+@pytest.mark.parametrize("options", [(), ("--no-status",)])
+@pytest.mark.parametrize("session", ["echo ready; read x; printf '\\a'; exec cat"], indirect=True)
+def test_the_bell_is_heard(
+    running: Nacre, session: str, attach: Callable[..., Person], options: tuple[str, ...]
+) -> None:
+    running.until(session, "ready")
+    person = attach(session, *options)
+    person.sees("ready")
+    person.type(b"\r")
+    assert person.hears_bell()
+
+
+@pytest.mark.parametrize("options", [(), ("--no-status",)])
+def test_an_ended_session_shows_its_last_screen_and_exit_code(
+    running: Nacre, ended: str, attach: Callable[..., Person], options: tuple[str, ...]
+) -> None:
+    person = attach(ended, *options)
+    assert person.leaves() == 3
+    assert "has ended with exit code 3" in person.text
+
+
+FULL_SCREEN = r"""
+import curses, sys
+def main(screen):
+    curses.curs_set(0)
+    screen.addstr(0, 0, "full screen of %d rows" % curses.LINES)
+    screen.addstr(curses.LINES - 1, 0, "bottom")
+    screen.refresh()
+    while screen.getch() != ord("q"):
+        pass
+curses.wrapper(main)
+print("left")
+sys.stdin.readline()
+"""
+
+
+def test_a_full_screen_program_is_drawn_under_the_status_line(
+    running: Nacre, attach: Callable[..., Person]
+) -> None:
+    command = {"command": sys.executable, "args": ["-c", FULL_SCREEN]}
+    running.call("create_session", name="curses", rows=19, cols=70, **command)
+    running.until("curses", "bottom")
+    person = attach("curses", rows=20, cols=70)
+    person.sees("full screen of 19 rows")
+    assert person.screen.plain_lines()[18] == "bottom"
+    assert "Ctrl+] detaches" in person.screen.plain_lines()[19]
+    assert not person.screen.cursor().visible
+    assert person.screen.modes().application_cursor_keys
+    person.type(b"q")
+    person.sees("left")
+    person.see(lambda: "full screen" not in person.text)
+    assert person.screen.cursor().visible
+    assert person.screen.modes().alternate_screen  # the person's own screen lies below
+    person.type(DETACH)
+    assert person.leaves() == 0
+    running.call("manage_session", session="curses", action="kill")
+
+
+def test_both_keys_cannot_be_the_same(running: Nacre, attach: Callable[..., Person]) -> None:
+    person = attach("first", "--control-key", "ctrl+]")
+    assert person.leaves() == 2
+    assert "cannot be both" in person.text
+
+
+# --- nacre alone -------------------------------------------------------------------------------
+
+SHELL = {"SHELL": "/bin/sh", "PS1": "> ", "ENV": "/dev/null"}
+
+
+def test_nacre_alone_is_a_shell_in_a_session_of_this_folder(
+    running: Nacre, attach: Callable[..., Person], tmp_path: Path
+) -> None:
+    folder = tmp_path / "alone"
+    folder.mkdir()
+    person = attach(command=(), env={**running.env, **SHELL}, cwd=folder, rows=20, cols=70)
+    person.sees(" alone ")
+    person.see(lambda: person.screen.modes().alternate_screen)
+    details = running.listed("alone")
+    assert (details["rows"], details["cols"], details["cwd"]) == (19, 70, str(folder))
+    person.type(b"exit 7\r")
+    assert person.leaves() == 7
+    names = [one["name"] for one in running.call("list_sessions")["sessions"]]
+    assert "alone" not in names
+
+
+def test_nacre_alone_that_is_left_goes_on(
+    running: Nacre, attach: Callable[..., Person], tmp_path: Path
+) -> None:
+    folder = tmp_path / "left"
+    folder.mkdir()
+    person = attach(command=(), env={**running.env, **SHELL}, cwd=folder)
+    person.sees("detaches")
+    person.type(DETACH)
+    assert person.leaves() == 0
+    assert "detached from left; it goes on" in person.text
+    assert running.listed("left")["running"] is True
+    running.call("manage_session", session="left", action="kill")
+
+
+def test_nacre_alone_in_a_session_says_where_it_is(
+    running: Nacre, attach: Callable[..., Person]
+) -> None:
+    identifier = running.listed("first")["session_id"]
+    person = attach(command=(), env={**running.env, "NACRE_SESSION": identifier})
+    assert person.leaves() == 2
+    said = " ".join(person.text.split())
+    assert "this is session 'first' already" in said
+    assert "nacre new" in said
+
+
+def test_nacre_alone_without_a_terminal_prints_the_short_help(running: Nacre) -> None:
+    assert "nacre new dev" in running.ok()
 
 
 # --- a daemon that dies ------------------------------------------------------------------------
@@ -569,28 +798,31 @@ def test_the_death_of_daemon_and_keeper_gives_the_terminal_back(
 
 
 @pytest.mark.parametrize(
-    ("name", "typed", "before"),
+    ("name", "typed", "before", "after"),
     [
-        ("ctrl+]", b"ab\x1dcd", b"ab"),
-        ("ctrl+]", b"ab\x1b[93;5u", b"ab"),
-        ("ctrl+]", b"\x1b[93;69u", b""),  # with caps lock
-        ("ctrl+]", b"\x1b[93;5:1u", b""),
-        ("ctrl+]", b"\x1b[27;5;93~", b""),
-        ("Ctrl+Q", b"x\x11", b"x"),
-        ("C-\\", b"x\x1c", b"x"),
-        ("ctrl+_", b"x\x1f", b"x"),
+        ("ctrl+]", b"ab\x1dcd", b"ab", b"cd"),
+        ("ctrl+]", b"ab\x1b[93;5u", b"ab", b""),
+        ("ctrl+]", b"\x1b[93;69u", b"", b""),  # with caps lock
+        ("ctrl+]", b"\x1b[93;5:1uc", b"", b"c"),
+        ("ctrl+]", b"\x1b[27;5;93~", b"", b""),
+        ("Ctrl+Q", b"x\x11", b"x", b""),
+        ("C-\\", b"x\x1c", b"x", b""),
+        ("ctrl+_", b"x\x1f", b"x", b""),
+        ("ctrl+^", b"x\x1ey", b"x", b"y"),
     ],
 )
-def test_the_key_is_found_in_every_code(name: str, typed: bytes, before: bytes) -> None:
-    assert DetachKey.parse(name).find(typed) == (before, True)
+def test_the_key_is_found_in_every_code(
+    name: str, typed: bytes, before: bytes, after: bytes
+) -> None:
+    assert OwnKey.parse(name).split(typed) == (before, after)
 
 
 @pytest.mark.parametrize("typed", [b"]", b"\x1b[93;6u", b"\x1b[93u", b"\x1b[93;5:3u", b"\x1b[A"])
 def test_other_keys_are_passed_on(typed: bytes) -> None:
-    assert DetachKey.parse("ctrl+]").find(typed) == (typed, False)
+    assert OwnKey.parse("ctrl+]").split(typed) == (typed, None)
 
 
 @pytest.mark.parametrize("name", ["x", "f5", "ctrl+i", "ctrl+m", "ctrl+[", "alt+x", "ctrl+1", "no"])
 def test_a_key_that_cannot_be_told_apart_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput):
-        DetachKey.parse(name)
+        OwnKey.parse(name)

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nacre.core.compose import NOTHING, Shown
 from nacre.core.operations import ManageSession, ResizeSession
 from nacre.core.terminal import Terminal
+from nacre.core.visual import Overlay, VisualSpan
 from nacre.core.watch import Detached, Ended, Event, Output, Resized, Snapshot, WatchSession
 from nacre.errors import SessionNotFound
 from nacre.services.viewers import Viewer, Viewers
@@ -26,9 +28,9 @@ LIMIT = 4096
 class Watched:
     """A terminal with viewers, and the terminal that one viewer looks at."""
 
-    def __init__(self, fit: tuple[int, int] | None = None) -> None:
+    def __init__(self, fit: tuple[int, int] | None = None, limit: int = LIMIT) -> None:
         self.terminal = Terminal(8, 20)
-        self.viewers = Viewers(lambda: self.terminal, LIMIT)
+        self.viewers = Viewers(lambda: self.terminal, limit)
         self.viewer = self.viewers.add(fit)
         self.shown = Terminal(*(fit or (8, 20)))
 
@@ -121,12 +123,13 @@ def test_one_who_comes_in_the_middle_of_a_sequence_sees_no_half_of_it(begun: byt
     assert seen(watched.shown) == seen(watched.terminal)
 
 
-def test_another_size_gets_snapshots_that_fit_instead_of_output() -> None:
+def test_another_size_gets_frames_that_fit_instead_of_output() -> None:
     watched = Watched(fit=(4, 10))
     watched.look()
     watched.feed(b"0123456789abcdef\r\n" * 6)
-    [snapshot] = watched.look()
-    assert isinstance(snapshot, Snapshot)
+    [frame] = watched.look()
+    assert isinstance(frame, Output)
+    assert b"abcdef" not in frame.data
     assert watched.shown.plain_lines() == ["0123456789"] * 3 + [""]
     watched.viewer.fit(8, 20)
     watched.look()
@@ -143,6 +146,148 @@ def test_restoring_a_cursor_that_was_saved_before_the_snapshot_needs_another_one
     watched.feed(b"\x1b7\x1b[Hy\x1b8z")
     assert kinds(watched.look()) == ["Output"]
     assert seen(watched.shown) == seen(watched.terminal)
+
+
+def test_the_bell_is_heard_by_who_gets_frames_or_a_snapshot_but_not_that_of_a_title() -> None:
+    for watched in (Watched(fit=(4, 10)), Watched()):
+        watched.look()
+        watched.viewer.refresh()
+        watched.feed(b"\x1b]0;title")
+        watched.feed(b"\x07x")
+        assert b"\x07" not in b"".join(told(watched.look()))
+        watched.viewer.refresh()
+        watched.feed(b"\x1b]0;title\x07\x07\x07")
+        assert b"".join(told(watched.look())).count(b"\x07") == 1
+
+
+def told(events: list[Event]) -> list[bytes]:
+    return [event.data for event in events if isinstance(event, Output | Snapshot)]
+
+
+def test_many_who_flood_get_snapshots_and_one_gets_output() -> None:
+    watched = Watched(limit=1 << 20)
+    others = [watched.viewers.add() for _ in range(19)]
+    for viewer in (watched.viewer, *others):
+        viewer.take()
+    watched.feed(b"x" * 20_000)
+    assert {kind for viewer in others for kind in kinds(viewer.take())} == {"Snapshot"}
+    for viewer in others:
+        watched.viewers.remove(viewer)
+    watched.look()
+    watched.feed(b"x" * 20_000)
+    assert watched.look() == [Output(b"x" * 20_000)]
+
+
+def test_a_snapshot_is_made_once_for_all_who_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = Watched()
+    others = [watched.viewers.add(fit) for fit in (None, (8, 20), (4, 10), (4, 10))]
+    taken: list[int] = []
+    picture = watched.terminal.picture
+
+    def take_picture() -> Any:
+        taken.append(1)
+        return picture()
+
+    monkeypatch.setattr(watched.terminal, "picture", take_picture)
+    for viewer in (watched.viewer, *others):
+        viewer.take()
+    assert len(taken) == 1
+    watched.feed(b"x")
+    for viewer in (watched.viewer, *others):
+        viewer.take()
+    assert len(taken) == 2
+
+
+def test_the_lines_above_come_with_the_snapshot_that_was_asked_for() -> None:
+    watched = Watched()
+    watched.feed(b"".join(b"\x1b[3%dmline %d\x1b[m\r\n" % (n % 8, n) for n in range(30)))
+    watched.viewer.refresh(history=10)
+    [_resized, snapshot] = watched.viewer.take()
+    assert isinstance(snapshot, Snapshot)
+    assert (snapshot.rows, snapshot.cols, snapshot.history_lines) == (8, 20, 10)
+    reset = Terminal(8, 20)
+    reset.feed(snapshot.history + snapshot.data)
+    assert seen(reset) == seen(watched.terminal)
+    assert reset.scrollback_styled(0, 100) == watched.terminal.scrollback_styled(13, 100)
+    watched.viewer.refresh()
+    [snapshot] = watched.viewer.take()
+    assert isinstance(snapshot, Snapshot)
+    assert (snapshot.history, snapshot.history_lines) == (b"", 0)
+
+
+# --- composed ----------------------------------------------------------------------------------
+
+
+class Composed(Watched):
+    def __init__(self, fit: tuple[int, int] = (8, 20)) -> None:
+        super().__init__()
+        self.viewers.remove(self.viewer)
+        self.elements = NOTHING
+        self.viewers = Viewers(lambda: self.terminal, LIMIT, lambda: self.elements)
+        self.viewer = self.viewers.add(fit, composed=True)
+        self.shown = Terminal(*fit)
+
+    def put(self, elements: Shown) -> None:
+        self.elements = elements
+        self.viewers.redraw()
+
+
+def floating(text: str, x: int, y: int) -> Overlay:
+    return Overlay(
+        id="o",
+        x=x,
+        y=y,
+        z=0,
+        width=len(text),
+        height=1,
+        spans=[VisualSpan(text=text)],
+        focusable=True,
+        screen_mode="normal",
+    )
+
+
+def test_one_who_is_composed_gets_output_until_there_is_an_element() -> None:
+    watched = Composed()
+    watched.look()
+    watched.feed(b"hello")
+    assert watched.look() == [Output(b"hello")]
+    watched.put(Shown([floating("box", 1, 0)]))
+    assert kinds(watched.look()) == ["Snapshot"]
+    watched.feed(b" world")
+    [frame] = watched.look()
+    assert isinstance(frame, Output)
+    assert watched.shown.plain_lines()[0] == "hboxo world"
+    watched.put(NOTHING)
+    assert kinds(watched.look()) == ["Snapshot"]
+    watched.feed(b"!")
+    assert watched.look() == [Output(b"!")]
+    assert seen(watched.shown) == seen(watched.terminal)
+
+
+def test_a_status_line_takes_the_last_row_and_changes_alone() -> None:
+    watched = Composed(fit=(9, 20))
+    watched.viewer.show_status([VisualSpan(text="one")])
+    watched.feed(b"hello")
+    assert kinds(watched.look()) == ["Resized", "Snapshot"]
+    assert watched.shown.plain_lines() == ["hello", *[""] * 7, "one"]
+    watched.viewer.show_status([VisualSpan(text="two")])
+    [frame] = watched.look()
+    assert isinstance(frame, Output)
+    assert b"hello" not in frame.data
+    assert watched.shown.plain_lines()[8] == "two"
+    assert watched.look() == []
+    watched.feed(b"\x1b[m")
+    assert watched.look() == []
+
+
+def test_the_mouse_is_told_in_the_childs_rows() -> None:
+    watched = Composed(fit=(9, 20))
+    watched.look()
+    assert watched.viewer.for_child(b"a\x1b[<0;1;9M") == b"a"
+    assert watched.viewer.for_child(b"\x1b[<0;1;8M") == b"\x1b[<0;1;8M"
+    watched.viewer.fit(8, 20)
+    watched.look()
+    assert watched.viewer.for_child(b"\x1b[<0;1;9M") == b"\x1b[<0;1;9M"
 
 
 @steady
@@ -195,6 +340,50 @@ async def test_output_then_the_end_are_told() -> None:
             assert b"got it" in told
             assert event == Ended(3, None)
         assert not session.viewers
+
+
+@pytest.mark.anyio
+async def test_a_keys_echo_does_not_wait_and_what_follows_waits_for_the_frame() -> None:
+    terminal = Terminal(8, 20)
+    viewers = Viewers(lambda: terminal, LIMIT)
+    loop = asyncio.get_running_loop()
+    with viewers.watch() as viewer:
+        events = aiter(viewer)
+        async with asyncio.timeout(PATIENCE):
+            await anext(events)
+            await anext(events)
+            viewer._next_frame = 0.0  # the frame of the snapshot is over
+            waiting = asyncio.ensure_future(anext(events))
+            await asyncio.sleep(0)
+            viewers.publish(b"a")
+            turns = 0
+            while not waiting.done():
+                await asyncio.sleep(0)
+                turns += 1
+            assert (await waiting, turns < 10) == (Output(b"a"), True)
+            begun = loop.time()
+            for _ in range(100):
+                viewers.publish(b"b")
+            assert await anext(events) == Output(b"b" * 100)
+            assert loop.time() - begun < 0.5
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("ends", [True, False])
+async def test_what_a_program_has_drawn_half_is_not_framed(ends: bool) -> None:
+    watched = Composed(fit=(9, 20))
+    events = aiter(watched.viewer)
+    async with asyncio.timeout(PATIENCE):
+        for _ in range(2):
+            await anext(events)
+        watched.feed(b"\x1b[?2026hone")
+        waiting = asyncio.ensure_future(anext(events))
+        if ends:
+            await asyncio.sleep(0)
+            watched.feed(b"two\x1b[?2026l")
+        frame = await waiting  # one that never ends is shown in the end
+    assert isinstance(frame, Output)
+    assert (b"onetwo" in frame.data) is ends
 
 
 @pytest.mark.anyio

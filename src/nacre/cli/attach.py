@@ -17,11 +17,12 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import NamedTuple
 
 from nacre.cli.answers import harmless
 from nacre.cli.bridge import greeting, read_greeting, read_line
 from nacre.cli.client import Client
-from nacre.cli.detach import DetachKey
+from nacre.cli.detach import OwnKey
 from nacre.cli.sessions import add_session
 from nacre.cli.start import connect
 from nacre.cli.view import ENDING_SIGNALS, View
@@ -29,6 +30,7 @@ from nacre.core.repaint import restore
 from nacre.errors import InvalidInput
 from nacre.paths import find_paths
 
+_LEAST_WITH_STATUS = 4  # rows of a terminal that can spare one
 _RESTORE_PATIENCE = 2.0  # seconds for a terminal that does not take what gives it back
 
 # xterm ctlseqs: the alternate screen; XTWINOPS 22 and 23 keep the window's title meanwhile, XTSAVE
@@ -48,15 +50,24 @@ def add_attach(parser: ArgumentParser) -> None:
         default="ctrl+]",
         help="The key that leaves, as in ctrl+q. [default: ctrl+]]",
     )
+    parser.add_argument(
+        "--control-key",
+        metavar="KEY",
+        default="ctrl+^",
+        help="The key that takes the session over from agents and gives it back. [default: ctrl+^]",
+    )
+    parser.add_argument(
+        "--no-status", action="store_true", help="No status line: the session has the last row too."
+    )
     parser.epilog = (
-        "The session takes the size of your terminal, and keeps it when you leave. The exit code "
-        "is 0 after a detach, and the session's own when it ends."
+        "The session takes the size of your terminal, less the status line, and keeps it when you "
+        "leave. The exit code is 0 after a detach, and the session's own when it ends."
     )
     parser.set_defaults(run=run_attach)
 
 
 def run_attach(arguments: Namespace) -> int:
-    key = DetachKey.parse(arguments.detach_key)
+    keys = Keys.parse(arguments.detach_key, arguments.control_key)
     if not (os.isatty(0) and os.isatty(1)):
         raise InvalidInput(
             "nacre attach needs a terminal; in a script use 'nacre send' and 'nacre screen'"
@@ -66,18 +77,50 @@ def run_attach(arguments: Namespace) -> int:
     if details["session_id"] == os.environ.get("NACRE_SESSION"):
         raise InvalidInput(f"this is session {details['name']!r} itself: it cannot watch itself")
 
+    return attach(
+        details["session_id"],
+        details["name"],
+        keys,
+        read_only=arguments.read_only,
+        status=not arguments.no_status,
+    )
+
+
+class Keys(NamedTuple):
+    """Those that do not reach the session."""
+
+    detach: OwnKey
+    control: OwnKey
+
+    @classmethod
+    def parse(cls, detach: str, control: str) -> "Keys":
+        """Raises InvalidInput."""
+        keys = cls(OwnKey.parse(detach), OwnKey.parse(control, "control key"))
+        if keys.detach.name == keys.control.name:
+            raise InvalidInput(f"{keys.detach.name} cannot be both the detach and the control key")
+        return keys
+
+
+def attach(session: str, name: str, keys: Keys, *, read_only: bool, status: bool) -> int:
+    """Be in a session until it or the person ends that; return the exit code."""
+
     def knock() -> socket.socket:
-        return _knock(details["session_id"], read_only=arguments.read_only)
+        return _knock(session, keys, read_only=read_only, status=status and _has_room())
 
     daemon, rest = _enter(knock)
-    view = View(daemon, rest, knock, key, details["name"], read_only=arguments.read_only)
+    control = None if read_only else keys.control
+    view = View(daemon, rest, knock, keys.detach, control, name, status=status)
     with _own_screen() as screen, _signals() as wakeup:
         said, code = view.run(screen, wakeup)
     print(harmless(said), file=sys.stderr)
     return code
 
 
-def _knock(session: str, *, read_only: bool) -> socket.socket:
+def _has_room() -> bool:
+    return os.get_terminal_size(1).lines >= _LEAST_WITH_STATUS
+
+
+def _knock(session: str, keys: Keys, *, read_only: bool, status: bool) -> socket.socket:
     """Connect and say what we want; the daemon's greeting is still to come.
 
     Raises DaemonUnreachable when nobody listens.
@@ -89,6 +132,9 @@ def _knock(session: str, *, read_only: bool) -> socket.socket:
         session=session,
         size=[size.lines, size.columns],
         read_only=read_only,
+        status=status,
+        detach_key=keys.detach.name,
+        control_key=keys.control.name,
     )
     daemon = connect(find_paths())
     with suppress(OSError):  # it died: who reads from it finds that out

@@ -39,6 +39,7 @@ COMMANDS = (
         "wait", "wait", "Wait until a session is quiet, or for what it shows.", "await_quiesce"
     ),
     Command("attach", "attach", "Be in a session yourself, until you detach."),
+    Command("web", "web", "Print the address of the page, for one browser.", "open_page"),
     Command("record", "recordings", "Record a session from now on, as an asciicast."),
     Command("export", "recordings", "Save what a session showed, as an asciicast."),
     Command(
@@ -106,6 +107,10 @@ def _run_or_complain(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     _replace_unprintable()
     if not arguments:
+        if os.isatty(0) and os.isatty(1):
+            from nacre.cli.alone import run_alone
+
+            return run_alone()
         print(_short_help())
         return 0
     name, *rest = arguments

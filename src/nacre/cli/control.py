@@ -66,7 +66,12 @@ def _stop(paths: Paths) -> bool:
         client = Client.reach()
         if client is not None:
             with client:
-                pid = client.call("status")["pid"]
+                try:
+                    pid = client.call("status")["pid"]
+                except DaemonUnreachable:  # it is going by itself: its grace was over
+                    if _is_gone(paths, patience=_BETWEEN):
+                        return True
+                    continue
                 # It may be gone before its answer is read; the lock tells.
                 with suppress(DaemonUnreachable):
                     client.call("stop")

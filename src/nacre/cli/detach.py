@@ -1,4 +1,4 @@
-"""The key that leaves `nacre attach`, in all the codes that terminals have for it."""
+"""The keys that `nacre attach` keeps for itself, in all the codes that terminals have for them."""
 
 import re
 
@@ -9,7 +9,9 @@ _CTRL = 4  # of the modifiers in kitty's and xterm's codes, which count from one
 _LOCKS = 64 | 128  # caps lock and num lock are modifiers in kitty's
 
 
-class DetachKey:
+class OwnKey:
+    """Ctrl and a character."""
+
     def __init__(self, char: str) -> None:
         self.name = f"Ctrl+{char.upper()}"
         point = ord(char)
@@ -20,7 +22,7 @@ class DetachKey:
         )
 
     @classmethod
-    def parse(cls, name: str) -> "DetachKey":
+    def parse(cls, name: str, use: str = "detach key") -> "OwnKey":
         """Raises InvalidInput for a key that has no control character of its own."""
         try:
             press = parse_key(name)
@@ -30,15 +32,15 @@ class DetachKey:
         # Ctrl+I, J, M and [ are Tab, Enter and Escape.
         if not fits or not "@" < press.key.upper() <= "_" or press.key in "ijm[":
             raise InvalidInput(
-                f"{name!r} cannot be the detach key; take ctrl and a letter or one of ] \\ ^ _, "
+                f"{name!r} cannot be the {use}; take ctrl and a letter or one of ] \\ ^ _, "
                 "but not ctrl+i, j, m or [, which are Tab, Enter and Escape"
             )
         return cls(press.key)
 
-    def find(self, typed: bytes) -> tuple[bytes, bool]:
-        """Return what was typed before the key, and whether it was pressed at all."""
+    def split(self, typed: bytes) -> tuple[bytes, bytes | None]:
+        """Return what was typed before the key and after it; None when it was not pressed."""
         for found in self._codes.finditer(typed):
             modifiers = found[1] or found[2]
             if modifiers is None or (int(modifiers) - 1) & ~_LOCKS == _CTRL:
-                return typed[: found.start()], True
-        return typed, False
+                return typed[: found.start()], typed[found.end() :]
+        return typed, None

@@ -23,7 +23,7 @@ from typing import Any, Literal
 from nacre.cli.answers import harmless
 from nacre.cli.bridge import check_greeting, was_stopped
 from nacre.cli.client import AnsweredError
-from nacre.cli.detach import DetachKey
+from nacre.cli.detach import OwnKey
 from nacre.errors import WIRE, DaemonUnreachable
 from nacre.paths import find_paths
 
@@ -58,21 +58,23 @@ class View:
         daemon: socket.socket,
         rest: bytes,
         knock: Callable[[], socket.socket],
-        key: DetachKey,
+        detach: OwnKey,
+        control: OwnKey | None,
         name: str,
         *,
-        read_only: bool,
+        status: bool,
     ) -> None:
+        """`control` is None for who only looks; `status`: the last row tells all that is needed."""
         daemon.setblocking(False)
         self._daemon = daemon
         self._knock = knock  # at the next daemon's door
         self._unread = rest  # of the daemon's, less than a line
         self._to_daemon = Lines()
         self._to_screen = b""
-        self._key = key
+        self._detach = detach
+        self._control = control
         self._name = name
-        self._read_only = read_only
-        self._hint: Literal["none yet", "shown", "gone"] = "none yet"
+        self._hint: Literal["none yet", "shown", "gone"] = "gone" if status else "none yet"
         self._hint_until = 0.0
         self._inside = True  # a daemon that died leaves us outside until the next one's greeting
         self._hears = True  # one that is going takes no more, but may still have said something
@@ -147,13 +149,23 @@ class View:
             typed = b""
         if not typed:
             raise _Over(f"nacre: the terminal is gone; {self._name} goes on", 129)
-        before, detached = self._key.find(typed)
-        if before and not self._read_only:
-            self._type(before)
+        before, after = self._detach.split(typed)
+        self._type_or_control(before)
         self._drop_hint()
-        if detached:
+        if after is not None:
             self._say_goodbye()
             raise _Over(f"nacre: detached from {self._name}; it goes on", 0)
+
+    def _type_or_control(self, typed: bytes) -> None:
+        if self._control is None:
+            return
+        rest: bytes | None = typed
+        while rest is not None:
+            keys, rest = self._control.split(rest)
+            if keys:
+                self._type(keys)
+            if rest is not None and self._inside:  # with no daemon there is nobody to take it from
+                self._tell({"control": True})
 
     def _type(self, keys: bytes) -> None:
         if self._inside:
@@ -298,8 +310,8 @@ class View:
 
     def _show_hint(self) -> None:
         """Say in the last row how to leave, until the first key or for a few seconds."""
-        mode = " (read-only)" if self._read_only else ""
-        self._show_last_row(f" {self._key.name} detaches from {self._name}{mode} ", "7")
+        more = " (read-only)" if self._control is None else f", {self._control.name} takes over"
+        self._show_last_row(f" {self._detach.name} detaches from {self._name}{more} ", "7")
         self._hint, self._hint_until = "shown", time.monotonic() + _HINT_SECONDS
 
     def _show_last_row(self, text: str, pen: str) -> None:

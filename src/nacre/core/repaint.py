@@ -10,10 +10,10 @@ they cannot be asked for.
 """
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from nacre.core.columns import char_width
 from nacre.core.screen import Cursor, Line, Span
 from nacre.core.sgr import sgr_parameters
 
@@ -45,14 +45,14 @@ class Picture:
 
 # Modes by number: xterm ctlseqs, "DEC Private Mode Set"; 2027 is the grapheme cluster proposal.
 _MODE = re.compile(rb"\x1b\[(\??)(\d+)([hl])")
-_CLUSTERS = b"\x1b[?2027h"
+CLUSTERS = b"\x1b[?2027h"
 _SIDE_MARGINS = b"\x1b[?69h"
 # The screen's own business, or a switch of it: 3 and 40 change the width, 2026 holds drawing back.
 _NOT_CARRIED = {b"?3", b"?40", b"?47", b"?1047", b"?1048", b"?1049", b"?2026"}
 # How text flows: of no use, and in the way, where only what fits is drawn.
 _FLOW = {b"4", b"20", b"?6", b"?7", b"?69"}
 
-_DEFAULTS = (
+DEFAULTS = (
     # no origin, insert and newline mode, margins over all, wrapping, a cursor
     b"\x1b[?6l\x1b[4;20l\x1b[?69l\x1b[r\x1b[?7;25h"
     # cursor keys, keypad, colours the right way round, reverse wrap, mouse, focus, paste, clusters
@@ -62,8 +62,8 @@ _DEFAULTS = (
     # pen, link, charsets
     b"\x1b[0m\x1b]8;;\x1b\\\x1b(B\x1b)B\x0f"
 )
-_BEGIN, _END = b"\x1b[?2026h", b"\x1b[?2026l"  # drawn at once, where terminals know how
-_CLEAR = b"\x1b[H\x1b[2J"
+BEGIN, END = b"\x1b[?2026h", b"\x1b[?2026l"  # drawn at once, where terminals know how
+CLEAR = b"\x1b[H\x1b[2J"
 
 _SHAPES = {"block": 1, "underline": 3, "bar": 5}  # DECSCUSR, blinking; steady is one more
 
@@ -71,33 +71,35 @@ _SHAPES = {"block": 1, "underline": 3, "bar": 5}  # DECSCUSR, blinking; steady i
 def repaint(picture: Picture, fit: Size | None = None) -> bytes:
     """Return the bytes that draw a picture; with `fit` what fits on a screen of that size."""
     if fit is None or fit == (picture.rows, picture.cols):
-        return b"".join([*_head(picture), *_whole(picture), *_state(picture), _END])
+        return b"".join([*_head(picture), *_whole(picture), *_state(picture), END])
     top = max(0, min(picture.cursor.row - fit[0] + 1, picture.rows - fit[0]))
     body = _fitting(picture, top, *fit)
     row, col = picture.cursor.row - top + 1, min(picture.cursor.col + 1, fit[1])
     place = b"\x1b[%d;%dH" % (row, col)
     return b"".join(
-        [*_head(picture), *body, *_modes(picture, without=_NOT_CARRIED | _FLOW), place, _END]
+        [*_head(picture), *body, *_modes(picture, without=_NOT_CARRIED | _FLOW), place, END]
     )
 
 
 def restore() -> bytes:
     """Return the bytes that bring a terminal back to its defaults; the screen stays as it is."""
-    return _DEFAULTS + b"\x1b[0 q\x1b[?2026l"
+    return DEFAULTS + b"\x1b[0 q\x1b[?2026l"
 
 
 def _head(picture: Picture) -> list[bytes]:
-    parts = [_BEGIN, _DEFAULTS]
-    if _CLUSTERS in picture.codes.modes:
-        parts.append(_CLUSTERS)
-    parts.append(_CLEAR)
+    parts = [BEGIN, DEFAULTS]
+    if CLUSTERS in picture.codes.modes:
+        parts.append(CLUSTERS)
+    parts.append(CLEAR)
     if picture.title:
-        parts.append(b"\x1b]2;%b\x1b\\" % _harmless(picture.title))
+        parts.append(paint_title(picture.title))
     return parts
 
 
-def _harmless(text: str) -> bytes:
-    return re.sub(r"[\x00-\x1f\x7f-\x9f]", "", text).encode(errors="replace")
+def paint_title(title: str) -> bytes:
+    """Return what names the window (OSC 2)."""
+    harmless = re.sub(r"[\x00-\x1f\x7f-\x9f]", "", title)
+    return b"\x1b]2;%b\x1b\\" % harmless.encode(errors="replace")
 
 
 # --- the text ----------------------------------------------------------------------------------
@@ -108,10 +110,10 @@ def _whole(picture: Picture) -> list[bytes]:
 
 
 def _row(y: int, line: Line) -> bytes:
-    return b"\x1b[%dH%b" % (y + 1, "".join(map(_span, line)).encode(errors="replace"))
+    return b"\x1b[%dH%b" % (y + 1, "".join(map(paint_span, line)).encode(errors="replace"))
 
 
-def _span(span: Span) -> str:
+def paint_span(span: Span) -> str:
     text = span.text
     if codes := sgr_parameters(span):
         text = f"\x1b[{codes}m{text}\x1b[m"
@@ -131,7 +133,7 @@ def _cut(line: Line, cols: int) -> Line:
     for span in line:
         end = len(span.text)
         for index, char in enumerate(span.text):
-            width = _width(char)
+            width = char_width(char)
             if at + width > cols:
                 end = index
                 break
@@ -142,12 +144,6 @@ def _cut(line: Line, cols: int) -> Line:
         if end < len(span.text):
             break
     return tuple(kept)
-
-
-def _width(char: str) -> int:
-    if char == "\u200d" or unicodedata.category(char) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 # --- the state ---------------------------------------------------------------------------------
@@ -174,6 +170,31 @@ def _modes(picture: Picture, *, without: set[bytes]) -> list[bytes]:
     ]
     # A steady block is what nobody asked for: the other terminal's own cursor is as good.
     return [b"\x1b[%d q" % (0 if shape == 2 else shape), *kept]
+
+
+# kitty's flags and modifyOtherKeys, among the codes of the pen.
+_KEYBOARDS = re.compile(rb"\x1b\[(?:=\d+;\d+u|>4;\d+m)")
+_NOT_OF_SCENES = _NOT_CARRIED | _FLOW | {b"?25"}
+
+
+def kept_state(picture: Picture) -> bytes:
+    """Return the modes in which the program gets its keys and mouse, and the cursor's shape.
+
+    For a screen on which only what fits is drawn, and whose cursor is shown or hidden apart.
+    """
+    keyboards = _KEYBOARDS.findall(picture.codes.pen)
+    return b"".join([*_modes(picture, without=_NOT_OF_SCENES), *keyboards])
+
+
+def history(lines: list[Line], rows: int) -> bytes:
+    """Return what fills the scrollback of a terminal that was just reset: lines, and blank rows.
+
+    Of those as many as push the lines out of a screen of that many rows.
+    """
+    if not lines:
+        return b""
+    text = "".join("".join(map(paint_span, line)) + "\r\n" for line in lines)
+    return text.encode(errors="replace") + b"\n" * (rows - 1)
 
 
 _MARGINS = re.compile(rb"\x1b\[(\d+);(\d+)r")

@@ -7,20 +7,18 @@ stands; the daemon answers with its own version, so that a mismatch is said at o
 """
 
 import asyncio
-import base64
 import logging
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from nacre import __version__
 from nacre.core.caller import Caller, Scope
-from nacre.core.catalog import Operation, parse_parameters
-from nacre.core.operations import ResizeSession, SendInput, parse_operation
-from nacre.core.watch import Detached, Event, Output, Resized, Snapshot, Watch, WatchSession
+from nacre.core.operations import parse_operation
 from nacre.errors import Internal, InvalidInput, NacreError
 from nacre.services.dispatch import Dispatch
 
@@ -45,14 +43,21 @@ class Hello(msgspec.Struct, frozen=True):
     person: bool = False
     toolsets: str | None = None
     prefix: str | None = None
-    # Of who attaches: the session, the size of the screen it is shown on, and who only looks.
+    # Of who attaches: the session, the size of the screen it is shown on, and who only looks; and
+    # whether the last row tells about the session, with these keys.
     session: str | int | None = None
     size: tuple[int, int] | None = None
     read_only: bool = False
+    status: bool = False
+    detach_key: str = ""
+    control_key: str = ""
 
     def caller(self) -> Caller:
         env = {name: self.env[name] for name in _ENVIRONMENT if self.env.get(name)}
+        attached = self.door == "attach"
         return Caller(
+            key=secrets.token_hex(8) if attached else "",
+            label="attach" if attached else "",
             door="cli" if self.door in ("call", "attach") else self.door,
             scope=Scope.OBSERVE if self.read_only else Scope.ADMIN,
             person=self.person,
@@ -62,7 +67,6 @@ class Hello(msgspec.Struct, frozen=True):
         )
 
 
-OperationT = TypeVar("OperationT", bound=Operation)
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 Open = Callable[[Hello], Awaitable[Serve]]  # may refuse by raising a NacreError
 
@@ -103,13 +107,13 @@ class LocalDoor:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            hello = self._read_hello(await _read_line(reader))
+            hello = self._read_hello(await read_line(reader))
             serve = await self._doors[hello.door](hello)
         except NacreError as error:
-            _send(writer, {"nacre": PROTOCOL, "version": __version__, "error": error.as_dict()})
+            send_line(writer, {"nacre": PROTOCOL, "version": __version__, "error": error.as_dict()})
             await writer.drain()
             return
-        _send(writer, {"nacre": PROTOCOL, "version": __version__})
+        send_line(writer, {"nacre": PROTOCOL, "version": __version__})
         await serve(reader, writer)
 
     def _read_hello(self, line: bytes) -> Hello:
@@ -139,20 +143,20 @@ def serve_calls(dispatch: Dispatch, caller: Caller) -> Serve:
 
         async def answer(line: bytes) -> None:
             try:
-                _send(writer, await _answer(dispatch, caller, line))
+                send_line(writer, await _answer(dispatch, caller, line))
                 await writer.drain()
             finally:
                 free.release()
 
         try:
-            while line := await _read_line(reader):
+            while line := await read_line(reader):
                 await free.acquire()  # full: the client's further lines stay in its socket
                 task = asyncio.create_task(answer(line))
                 running.add(task)
                 task.add_done_callback(running.discard)
         except InvalidInput as error:
             # Where the next line begins is not known any more: told, and closed.
-            _send(writer, {"id": None, "error": error.as_dict()})
+            send_line(writer, {"id": None, "error": error.as_dict()})
             await writer.drain()
         finally:
             for task in running:
@@ -182,101 +186,7 @@ async def _answer(dispatch: Dispatch, caller: Caller, line: bytes) -> dict[str, 
         return {"id": identifier, "error": failure.as_dict()}
 
 
-class Keys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A line of who is attached: what was typed, the screen's new size, or a wish to see it all."""
-
-    input: str | None = None  # base64
-    resize: tuple[int, int] | None = None
-    refresh: bool = False
-
-
-def serve_attached(dispatch: Dispatch, hello: Hello) -> Serve:
-    """Return what serves a person at a session: events out, keys and sizes in, one a line."""
-    caller, session = hello.caller(), hello.session
-    if session is None:
-        raise InvalidInput("the greeting of attach names a session")
-
-    async def resize(watch: Watch | None, rows: int, cols: int) -> None:
-        if watch is not None:
-            watch.fit(rows, cols)
-        if not hello.read_only:
-            await dispatch(caller, _parsed(ResizeSession, session=session, rows=rows, cols=cols))
-
-    async def take(watch: Watch, line: bytes) -> None:
-        try:
-            keys = msgspec.json.decode(line, type=Keys)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"a line is input, resize or refresh: {error}") from error
-        if keys.resize is not None:
-            await resize(watch, *keys.resize)
-        if keys.refresh:
-            watch.refresh()
-        if keys.input is not None:
-            await dispatch(caller, SendInput(session=session, input=keys.input, encoding="base64"))
-
-    async def take_all(
-        watch: Watch, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        while line := await _read_line(reader):
-            try:
-                await take(watch, line)
-            except NacreError as error:
-                _send(writer, {"error": error.as_dict()})
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            rows, cols = hello.size or (None, None)
-            if rows is not None and cols is not None:
-                await resize(None, rows, cols)
-            request = _parsed(WatchSession, session=session, rows=rows, cols=cols)
-            async with dispatch.watch(caller, request) as watch:
-                taking = asyncio.create_task(take_all(watch, reader, writer))
-                telling = asyncio.create_task(_tell(watch, writer))
-                try:
-                    done, _ = await asyncio.wait(
-                        (taking, telling), return_when=asyncio.FIRST_COMPLETED
-                    )
-                    for task in done:
-                        task.result()
-                finally:
-                    for task in (taking, telling):
-                        task.cancel()
-                    await asyncio.gather(taking, telling, return_exceptions=True)
-        except NacreError as error:
-            _send(writer, {"error": error.as_dict()})
-        await writer.drain()
-
-    return serve
-
-
-def _parsed(cls: type[OperationT], **params: Any) -> OperationT:
-    """Build an operation from what a client sent, so that sizes are checked."""
-    operation = parse_parameters(cls, params)
-    assert isinstance(operation, cls)
-    return operation
-
-
-async def _tell(watch: Watch, writer: asyncio.StreamWriter) -> None:
-    async for event in watch:
-        _send(writer, _message(event))
-        # A client that does not read keeps us here; what waits for it meanwhile is bounded.
-        await writer.drain()
-
-
-def _message(event: Event) -> dict[str, Any]:
-    if isinstance(event, Output):
-        return {"output": base64.b64encode(event.data).decode()}
-    if isinstance(event, Snapshot):
-        painted = base64.b64encode(event.data).decode()
-        return {"snapshot": painted, "alternate": event.alternate}
-    if isinstance(event, Resized):
-        return {"resized": [event.rows, event.cols]}
-    if isinstance(event, Detached):
-        return {"detached": event.message}
-    return {"ended": {"exit_code": event.exit_code, "signal": event.signal}}
-
-
-async def _read_line(reader: asyncio.StreamReader) -> bytes:
+async def read_line(reader: asyncio.StreamReader) -> bytes:
     """Raises InvalidInput for a line over the stream's limit."""
     try:
         return await reader.readline()
@@ -284,5 +194,5 @@ async def _read_line(reader: asyncio.StreamReader) -> bytes:
         raise InvalidInput("the line is over max_message_bytes") from error
 
 
-def _send(writer: asyncio.StreamWriter, message: dict[str, Any]) -> None:
+def send_line(writer: asyncio.StreamWriter, message: dict[str, Any]) -> None:
     writer.write(msgspec.json.encode(message) + b"\n")
