@@ -146,7 +146,8 @@ def _local_door(
     mcp: "asyncio.Task[McpDoor]",
     client: Callable[[], AbstractContextManager[None]],
 ) -> "LocalDoor":
-    from nacre.doors.local import Hello, LocalDoor, Serve, serve_attached, serve_calls
+    from nacre.doors.attached import serve_attached
+    from nacre.doors.local import Hello, LocalDoor, Serve, serve_calls
 
     async def open_mcp(hello: Hello) -> Serve:
         return (await mcp).lines(hello.caller(), hello.toolsets, hello.prefix)
@@ -176,8 +177,10 @@ class _Serving:
 
     async def serve(self) -> None:
         """Serve until the end, or until the next daemon is to go on where this one stops."""
-        from nacre.core.operations import GetStatus, StopDaemon, UpgradeDaemon
+        from nacre.core.operations import GetStatus, OpenPage, StopDaemon, UpgradeDaemon
+        from nacre.doors.credentials import CODE_LIFETIME, Credentials
         from nacre.services.lifecycle import Address, Lifecycle
+        from nacre.services.pages import Pages
 
         loop, settings, paths = asyncio.get_running_loop(), self.settings, self.paths
         services = await self._recover()
@@ -190,8 +193,17 @@ class _Serving:
             grace=settings.grace,
         )
         services.on_session_end(life.reconsider)
+        credentials = Credentials(self.token, loop.time)
+        pages = Pages(
+            services.registry, address.port, credentials.new_code, CODE_LIFETIME, life.client
+        )
         dispatch = services.dispatch(
-            {GetStatus: life.status, StopDaemon: life.stop, UpgradeDaemon: life.upgrade}
+            {
+                GetStatus: life.status,
+                StopDaemon: life.stop,
+                UpgradeDaemon: life.upgrade,
+                OpenPage: pages.open,
+            }
         )
         _take_signals(loop, life.interrupt)
 
@@ -206,8 +218,8 @@ class _Serving:
             dispatch,
             (await mcp).http,
             self.loopback,
-            token=self.token,
-            max_body=limit,
+            credentials=credentials,
+            max_message=limit,
             client=life.client,
         )
         services.ports.serve_with(http.ports)

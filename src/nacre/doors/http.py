@@ -1,4 +1,4 @@
-"""The HTTP server on loopback: REST, its description, MCP, and the sessions' own ports.
+"""The HTTP server on loopback: REST, MCP, WebSockets, the page, and the sessions' own ports.
 
 Rule: one server speaks on all ports; a session's port costs a listening socket and nothing that
 runs. Everything stands behind the guard.
@@ -11,16 +11,19 @@ from contextlib import AbstractContextManager, nullcontext
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from nacre.doors import port, rest, silc
-from nacre.doors.guard import Guard
+from nacre.doors import port, raw, rest, silc, web, ws
+from nacre.doors.credentials import Credentials
+from nacre.doors.guard import Guard, error_response
+from nacre.doors.sockets import SocketProtocol
 from nacre.services.dispatch import Dispatch
+
+_KEEP_ALIVE = 20.0  # seconds; proxies close what is silent for a minute
 
 
 class HttpDoor:
@@ -30,37 +33,40 @@ class HttpDoor:
         mcp: ASGIApp,
         listener: socket.socket,
         *,
-        token: str,
-        max_body: int,
+        credentials: Credentials,
+        max_message: int,
         client: Callable[[], AbstractContextManager[None]],
     ) -> None:
         app = Starlette(
             routes=[
                 Route("/mcp", mcp),
-                Route("/", _home),
-                *rest.build_routes(dispatch, max_body=max_body),
-                *silc.build_routes(dispatch, max_body=max_body),
+                *web.build_routes(credentials),
+                *rest.build_routes(dispatch, max_body=max_message),
+                *silc.build_routes(dispatch, max_body=max_message),
+                ws.build_route(dispatch, max_message=max_message),
+                raw.build_route(dispatch),
+                WebSocketRoute("/{path:path}", _no_socket),
             ],
             exception_handlers={404: rest.not_found, 405: rest.wrong_method},
         )
-        daemon = Guard(
-            app,
-            token=token,
-            door=lambda path: "mcp" if path.startswith("/mcp") else "rest",
-            open_paths=("/", rest.DOCS_PATH, rest.OPENAPI_PATH),
-            client=client,
-        )
+        daemon = Guard(app, credentials=credentials, door=_door, is_open=_is_open, client=client)
         sessions = Guard(
-            port.build_app(dispatch, max_body=max_body),
-            token=token,
+            _without_sockets(port.build_app(dispatch, max_body=max_message)),
+            credentials=credentials,
             door=lambda path: "port",
-            open_paths=(),
+            is_open=lambda path: False,
             client=client,
         )
         config = uvicorn.Config(
             _by_port(listener.getsockname()[1], daemon, sessions),
             http=HttpToolsProtocol,
-            ws="none",
+            ws=SocketProtocol,
+            ws_max_size=max_message,
+            ws_per_message_deflate=False,  # on loopback it costs more than it saves
+            # Keeps what stands between (ssh, a proxy) from closing a silent socket. A pong has no
+            # deadline: it is not read while a request waits to be taken.
+            ws_ping_interval=_KEEP_ALIVE,
+            ws_ping_timeout=None,
             lifespan="off",
             log_config=None,
             access_log=False,
@@ -122,5 +128,26 @@ def _by_port(daemon_port: int, daemon: ASGIApp, sessions: ASGIApp) -> ASGIApp:
     return app
 
 
-async def _home(request: Request) -> Response:
-    return RedirectResponse(rest.DOCS_PATH)
+def _without_sockets(app: ASGIApp) -> ASGIApp:
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            message = "a session's port has no WebSocket; the daemon's port has: /ws/raw/{session}"
+            await error_response("UNKNOWN_OPERATION", message)(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return serve
+
+
+def _door(path: str) -> str:
+    first = path.lstrip("/").partition("/")[0]
+    return first if first in ("mcp", "ws") else "rest"
+
+
+def _is_open(path: str) -> bool:
+    return web.is_page(path) or path in (web.LOGIN_PATH, rest.DOCS_PATH, rest.OPENAPI_PATH)
+
+
+async def _no_socket(websocket: WebSocket) -> None:
+    message = f"no WebSocket {websocket.url.path}; there are {ws.PATH} and {raw.PATH}"
+    await websocket.send_denial_response(error_response("UNKNOWN_OPERATION", message))
