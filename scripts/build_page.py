@@ -1,0 +1,25 @@
+"""Has the web page built before a wheel or an sdist is packed, where it is not there already.
+
+Rule: an editable install never fails for it: `make run` and `make test` build the page themselves.
+"""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class PageHook(BuildHookInterface[Any]):
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Raises RuntimeError when the page is missing and cannot be built."""
+        page = os.path.join(self.root, "src", "nacre", "page", "index.html")
+        if version == "editable" or os.path.exists(page):
+            return
+        script = os.path.join(self.root, "scripts", "build-web")
+        done = subprocess.run(
+            ["sh", script], env={**os.environ, "PYTHON": sys.executable}, check=False
+        )
+        if done.returncode != 0:
+            raise RuntimeError("the web page could not be built; scripts/build-web says why")

@@ -1,0 +1,73 @@
+// What a person can do with a session. Rule: what cannot be undone is asked about first.
+
+import { ask } from "./daemon";
+import { confirm, naming } from "./dialogs";
+import { go, route } from "./route";
+import { isOver, type Listed } from "./sessions";
+import { note } from "./toasts";
+
+export interface NewSession {
+  name: string;
+  command: string;
+  cwd: string;
+}
+
+export async function create(wanted: NewSession): Promise<void> {
+  const given = Object.entries(wanted).filter(([, value]) => value.trim());
+  // keep: a session that a person opened does not go with the page.
+  const params = { ...Object.fromEntries(given), keep: true };
+  const made = await ask<{ name?: string; session?: string }>("create_session", null, params);
+  const name = made?.name ?? made?.session;
+  if (name) go({ view: "session", session: name });
+}
+
+export async function kill(one: Listed): Promise<void> {
+  const sure = await confirm({
+    title: `Kill ${one.name}?`,
+    text: "The program and everything it started end at once. Its recording stays for a while.",
+    action: "Kill",
+    dangerous: true,
+  });
+  if (sure && (await ask("manage_session", one.session_id, { action: "kill" }))) leave(one);
+}
+
+export async function restart(one: Listed): Promise<void> {
+  const sure =
+    isOver(one) ||
+    (await confirm({
+      title: `Restart ${one.name}?`,
+      text: "What runs in it ends, and its command starts anew under the same name.",
+      action: "Restart",
+      dangerous: true,
+    }));
+  if (sure) await ask("restart_session", one.session_id);
+}
+
+export async function restore(one: Listed): Promise<void> {
+  if (await ask("restore_sessions", null, { session: one.session_id })) {
+    note(`${one.name} is started anew.`);
+  }
+}
+
+export async function dismiss(one: Listed): Promise<void> {
+  if (await ask("dismiss_session", one.session_id)) leave(one);
+}
+
+export async function rename(one: Listed): Promise<void> {
+  const name = await naming(one.name);
+  if (name && name !== one.name) {
+    await ask("manage_session", one.session_id, { action: "rename", new_name: name });
+  }
+}
+
+/** Kill what lives, dismiss what has ended. */
+export function end(one: Listed): Promise<void> {
+  return isOver(one) ? dismiss(one) : kill(one);
+}
+
+function leave(one: Listed): void {
+  const at = route.value;
+  if (at.view !== "list" && (at.session === one.name || at.session === one.session_id)) {
+    go({ view: "list" }, { replace: true });
+  }
+}

@@ -1,0 +1,56 @@
+// The connection to the daemon while somebody is logged in, and what is asked of it.
+
+import { batch, effect, signal } from "@preact/signals";
+
+import { go, route } from "./route";
+import * as sessions from "./sessions";
+import { complain } from "./toasts";
+import { key } from "./wire/api";
+import { JsonDoor } from "./wire/json-door";
+import type { Event } from "./wire/shapes";
+
+/** Null while nobody is logged in. */
+export const door = signal<JsonDoor | null>(null);
+
+effect(() => {
+  const before = door.peek();
+  if (key.value !== null && before === null) connect();
+  else if (key.value === null && before !== null) {
+    before.close();
+    door.value = null;
+    sessions.sessions.value = null;
+  }
+});
+
+function connect(): void {
+  const opened = new JsonDoor();
+  door.value = opened;
+  opened.subscribe(null, ["sessions", "states", "control"], hear);
+}
+
+/** In one step: a session that is open and gets another name is open under that name. */
+function hear(event: Event): void {
+  batch(() => {
+    const at = route.value;
+    if (event.event === "session" && event.change === "renamed" && event.details) {
+      if (at.view !== "list" && sessions.find(at.session)?.session_id === event.session_id) {
+        go({ ...at, session: event.details.name }, { replace: true });
+      }
+    }
+    sessions.hear(event);
+  });
+}
+
+/** Ask for an operation; what goes wrong is shown, and null returned. */
+export async function ask<Result>(
+  method: string,
+  session: string | null,
+  params: Record<string, unknown> = {},
+): Promise<Result | null> {
+  try {
+    return (await door.value?.request(method, session, params)) as Result;
+  } catch (error) {
+    complain(error);
+    return null;
+  }
+}

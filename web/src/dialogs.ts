@@ -1,0 +1,34 @@
+// Which dialog is open, and what it was answered.
+
+import { signal } from "@preact/signals";
+
+export interface Question {
+  title: string;
+  text: string;
+  action: string;
+  dangerous: boolean;
+}
+
+export type Dialog =
+  | { kind: "new" }
+  | { kind: "help" }
+  | { kind: "confirm"; question: Question; answer: (sure: boolean) => void }
+  | { kind: "name"; before: string; answer: (name: string | null) => void };
+
+export const dialog = signal<Dialog | null>(null);
+
+export function confirm(question: Question): Promise<boolean> {
+  return new Promise((answer) => (dialog.value = { kind: "confirm", question, answer }));
+}
+
+export function naming(before: string): Promise<string | null> {
+  return new Promise((answer) => (dialog.value = { kind: "name", before, answer }));
+}
+
+/** Close without an answer. */
+export function closeDialog(): void {
+  const closed = dialog.value;
+  dialog.value = null;
+  if (closed?.kind === "confirm") closed.answer(false);
+  if (closed?.kind === "name") closed.answer(null);
+}

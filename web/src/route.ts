@@ -1,0 +1,41 @@
+// What is open, by the address's fragment: #/session/NAME, #/replay/NAME, or the list alone.
+
+import { signal } from "@preact/signals";
+
+export type Route =
+  { view: "list" } | { view: "session"; session: string } | { view: "replay"; session: string };
+
+export const route = signal<Route>(read());
+
+addEventListener("hashchange", () => {
+  // A fresh link in the same tab changes the fragment alone: the page begins anew with it.
+  if (location.hash.startsWith("#code=")) location.reload();
+  else route.value = read();
+});
+
+export function hrefOf(to: Route): string {
+  return to.view === "list" ? "#/" : `#/${to.view}/${encodeURIComponent(to.session)}`;
+}
+
+export function go(to: Route, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, "", hrefOf(to));
+  else history.pushState(null, "", hrefOf(to));
+  route.value = to;
+}
+
+/** Take a one-time login code out of the address, so that it stays in no history. */
+export function takeCode(): string | null {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const code = fragment.get("code");
+  if (code === null) return null;
+  const session = fragment.get("session");
+  go(session === null ? { view: "list" } : { view: "session", session }, { replace: true });
+  return code;
+}
+
+function read(): Route {
+  const found = /^#\/(session|replay)\/(.+)$/.exec(location.hash);
+  if (!found) return { view: "list" };
+  const view = found[1] as "session" | "replay";
+  return { view, session: decodeURIComponent(found[2] ?? "") };
+}

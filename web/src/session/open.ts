@@ -1,0 +1,237 @@
+// The session that is open: its terminal, what is drawn around it, who drives.
+// Rule: it holds no screen of its own; all that is shown comes from the daemon.
+
+import { effect, signal } from "@preact/signals";
+
+import { door } from "../daemon";
+import { createEmulator, themed, type Emulator } from "../terminal/emulator";
+import { Feed } from "../terminal/feed";
+import { complain, note } from "../toasts";
+import { RawDoor, SCROLLBACK } from "../wire/raw-door";
+import type { Event, Overlay, Panel, RawEvent } from "../wire/shapes";
+import { nameOf } from "../words";
+import { harmless, takePageKeys, withModifiers, type PageKeys } from "./keyboard";
+import { Lease } from "./lease";
+import { scrollByTouch } from "./touch";
+import { Viewport } from "./viewport";
+
+const FOCUS_REPORT = /^\x1b\[[IO]$/; // mode 1004
+const BELL = 400; // ms that it is seen
+
+export type Ending =
+  | { kind: "ended"; exit_code: number | null; signal: string | null }
+  | { kind: "detached"; message: string }
+  | { kind: "gone"; message: string };
+
+export class OpenSession {
+  readonly overlays = signal<Overlay[]>([]);
+  readonly panels = signal<Panel[]>([]);
+  readonly captured = signal(false);
+  readonly focused = signal<string | null>(null);
+  readonly ending = signal<Ending | null>(null);
+  readonly bell = signal(false);
+  readonly drawn = signal(false); // the first screen is there
+  readonly sticky = { ctrl: signal(false), alt: signal(false) };
+  readonly selected = signal(false);
+
+  readonly emulator: Emulator;
+  readonly viewport: Viewport;
+  readonly feed: Feed;
+  readonly lease: Lease;
+  readonly raw = signal<RawDoor | null>(null);
+
+  private readonly stops: (() => void)[] = [];
+
+  constructor(
+    readonly id: string,
+    stage: HTMLElement,
+    host: HTMLElement,
+    keys: Omit<PageKeys, "lookUp" | "copy" | "control">,
+  ) {
+    this.lease = new Lease(id);
+    this.emulator = createEmulator(host, { scrollback: SCROLLBACK });
+    const { terminal } = this.emulator;
+    this.viewport = new Viewport(
+      stage,
+      this.emulator,
+      (rows, cols) => this.raw.value?.resize(rows, cols),
+      () => this.lease.yours.value,
+    );
+    this.feed = new Feed(
+      terminal,
+      (scrollback) => this.raw.value?.refresh(scrollback) ?? false,
+      (rows, cols) => queueMicrotask(() => this.viewport.sessionIs(rows, cols)),
+    );
+    this.listenToPerson(host, keys);
+    terminal.textarea?.setAttribute("aria-label", "Terminal. Ctrl+Shift+L goes to the list.");
+    this.stops.push(
+      effect(() => void Object.assign(terminal.options, themed())),
+      effect(() => {
+        this.viewport.panelRows.value = this.panels.value
+          .filter((panel) => panel.visible)
+          .reduce((rows, panel) => rows + panel.height, 0);
+      }),
+      door.value?.subscribe(
+        id,
+        ["visuals", "control", "input", "states", "sessions", "runs"],
+        (event) => this.hear(event),
+      ) ?? (() => undefined),
+    );
+    this.connect();
+    // On a touch screen that would bring up the keyboard before anybody wants it.
+    if (!matchMedia("(pointer: coarse)").matches) terminal.focus();
+  }
+
+  /** Watch from now on; again, after the session was restarted or the viewers were sent away. */
+  connect(): void {
+    this.raw.value?.close();
+    this.feed.interrupted();
+    this.ending.value = null;
+    this.raw.value = new RawDoor(this.id, {
+      told: (event) => this.told(event),
+      printed: (data) => {
+        this.feed.printed(data);
+        this.drawn.value = true;
+      },
+    });
+  }
+
+  close(): void {
+    this.stops.forEach((stop) => stop());
+    this.raw.value?.close();
+    this.viewport.close();
+    this.emulator.terminal.dispose();
+  }
+
+  // --- what the person does --------------------------------------------------------------------
+
+  type(text: string): void {
+    const { ctrl, alt } = this.sticky;
+    const sent =
+      ctrl.value || alt.value ? withModifiers(text, { ctrl: ctrl.value, alt: alt.value }) : text;
+    ctrl.value = alt.value = false;
+    this.send(new TextEncoder().encode(sent));
+  }
+
+  async toggleControl(): Promise<void> {
+    if (this.lease.yours.value) await this.lease.give();
+    else if (await this.lease.take()) this.viewport.fit();
+    this.emulator.terminal.focus();
+  }
+
+  async copy(): Promise<void> {
+    const text = this.emulator.terminal.getSelection();
+    if (!text)
+      return note("Nothing is selected. Drag over the text, with Shift in full-screen programs.");
+    try {
+      await navigator.clipboard.writeText(text);
+      note("Copied.");
+    } catch {
+      if (!document.execCommand("copy")) complain("The browser does not let this page copy.");
+    }
+  }
+
+  async paste(): Promise<void> {
+    try {
+      this.emulator.terminal.paste(harmless(await navigator.clipboard.readText()));
+    } catch {
+      complain("The browser does not let this page read the clipboard; use its own paste key.");
+    }
+    this.emulator.terminal.focus();
+  }
+
+  private listenToPerson(host: HTMLElement, keys: Pick<PageKeys, "search" | "list">): void {
+    const { terminal } = this.emulator;
+    takePageKeys(terminal, {
+      ...keys,
+      copy: () => void this.copy(),
+      control: () => void this.toggleControl(),
+      lookUp: () => this.feed.lookUp(),
+    });
+    terminal.onData((text) => this.type(text));
+    terminal.onBinary((text) => this.send(Uint8Array.from(text, (char) => char.charCodeAt(0))));
+    terminal.onSelectionChange(() => (this.selected.value = terminal.hasSelection()));
+    terminal.onBell(() => this.ring());
+    const wheel = (event: WheelEvent) => this.looked(event.deltaY < 0);
+    host.addEventListener("wheel", wheel, { passive: true });
+    const paste = (event: ClipboardEvent) => {
+      event.preventDefault();
+      event.stopPropagation();
+      terminal.paste(harmless(event.clipboardData?.getData("text/plain") ?? ""));
+    };
+    host.addEventListener("paste", paste, { capture: true }); // before xterm.js, which lets all in
+    const stop = scrollByTouch(host, terminal, (up) => this.looked(up));
+    this.stops.push(() => host.removeEventListener("wheel", wheel), stop);
+    this.stops.push(() => host.removeEventListener("paste", paste, { capture: true }));
+  }
+
+  private looked(up: boolean): void {
+    if (up) this.feed.lookUp();
+    else requestAnimationFrame(this.feed.letGo);
+  }
+
+  private send(data: Uint8Array<ArrayBuffer>): void {
+    const mine = this.lease.yours.value;
+    const report = data.length === 3 && FOCUS_REPORT.test(new TextDecoder().decode(data));
+    // That this window has the focus matters to the program only while its person drives.
+    if (report && !mine) return;
+    if (this.ending.value) return;
+    const driver = this.lease.driver.value;
+    if (driver !== null && !mine) return note(`${nameOf(driver)} drives. Take over to type.`);
+    requestAnimationFrame(this.feed.letGo); // who types is back at the end
+    if (!this.raw.value?.type(data)) note("Not connected: the key was not sent.");
+  }
+
+  private ring(): void {
+    this.bell.value = true;
+    setTimeout(() => (this.bell.value = false), BELL);
+  }
+
+  // --- what the daemon tells -------------------------------------------------------------------
+
+  private told(event: RawEvent): void {
+    if (event.event === "snapshot") this.feed.told(event);
+    else if (event.event === "ended") {
+      this.ending.value = { kind: "ended", exit_code: event.exit_code, signal: event.signal };
+      this.emulator.terminal.write("\x1b[?25l"); // nothing will be typed here any more (DECTCEM)
+    } else if (event.event === "detached") {
+      this.ending.value = { kind: "detached", message: event.message };
+    } else if (event.event === "error") {
+      if (event.error.code === "SESSION_NOT_FOUND") {
+        this.ending.value = { kind: "gone", message: event.error.message };
+      } else complain(event.error.message);
+    }
+  }
+
+  private hear(event: Event): void {
+    switch (event.event) {
+      case "sync":
+        if (!("overlays" in event)) return;
+        this.overlays.value = event.overlays;
+        this.panels.value = event.panels;
+        this.setCapture(event.input_mode, event.focused_element);
+        void this.lease.changed(event.driver, null);
+        break;
+      case "visuals":
+        this.overlays.value = event.overlays;
+        this.panels.value = event.panels;
+        break;
+      case "mode":
+        this.setCapture(event.mode, event.focused_element ?? null);
+        break;
+      case "control":
+        void this.lease.changed(event.driver, event.handover ?? null);
+        break;
+      case "session":
+        if (event.change === "restarted") this.connect();
+        break;
+      default:
+    }
+  }
+
+  private setCapture(mode: string, focused: string | null): void {
+    if (mode !== "capture" && mode !== "passthrough") return; // of the screen, not of the keys
+    this.captured.value = mode === "capture";
+    this.focused.value = focused;
+  }
+}

@@ -1,0 +1,77 @@
+// The list of sessions, as the daemon tells it. Rule: only the daemon's events change it.
+
+import { computed, signal } from "@preact/signals";
+
+import type { Event, SessionSummary } from "./wire/shapes";
+
+export interface Listed extends SessionSummary {
+  activeAt: number; // by this machine's clock, in ms
+}
+
+/** By session id; null until the daemon has told. */
+export const sessions = signal<ReadonlyMap<string, Listed> | null>(null);
+
+export const live = computed(() => ordered((one) => !isOver(one)));
+export const over = computed(() => ordered(isOver));
+
+export function isOver(one: SessionSummary): boolean {
+  return one.state === "exited" || one.state === "lost";
+}
+
+/** Find by name, id or port, as every door of the daemon does. */
+export function find(reference: string): Listed | undefined {
+  const all = sessions.value;
+  if (!all) return undefined;
+  const byId = all.get(reference);
+  if (byId) return byId;
+  return [...all.values()].find((one) => one.name === reference || String(one.port) === reference);
+}
+
+export function hear(event: Event): void {
+  switch (event.event) {
+    case "sync":
+      if ("sessions" in event) {
+        sessions.value = new Map(event.sessions.map((one) => [one.session_id, listed(one)]));
+      }
+      break;
+    case "session":
+      if (event.change === "removed") remove(event.session_id);
+      else if (event.details) put(listed(event.details));
+      break;
+    case "state": {
+      const { state, asks, last_line, title, cwd } = event;
+      patch(event.session_id, { state, asks, last_line, title, cwd, activeAt: Date.now() });
+      break;
+    }
+    case "control":
+      patch(event.session_id, { driver: event.driver });
+      break;
+    case "changed":
+      patch(event.session_id, { activeAt: Date.now() });
+      break;
+    default:
+  }
+}
+
+function ordered(wanted: (one: Listed) => boolean): Listed[] {
+  return [...(sessions.value?.values() ?? [])].filter(wanted).sort((a, b) => b.created - a.created);
+}
+
+function listed(one: SessionSummary): Listed {
+  return { ...one, activeAt: Date.now() - one.idle_seconds * 1000 };
+}
+
+function put(one: Listed): void {
+  sessions.value = new Map(sessions.value ?? []).set(one.session_id, one);
+}
+
+function patch(id: string, fields: Partial<Listed>): void {
+  const before = sessions.value?.get(id);
+  if (before) put({ ...before, ...fields });
+}
+
+function remove(id: string): void {
+  const left = new Map(sessions.value ?? []);
+  left.delete(id);
+  sessions.value = left;
+}

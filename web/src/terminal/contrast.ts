@@ -1,0 +1,28 @@
+// Keeps text readable where its colour was not chosen for what lies behind it: on a light page, for
+// which programs and agents do not choose, and where an element's text has none. The terminal does
+// the first by itself (minimumContrastRatio).
+
+const ENOUGH = 4.5; // WCAG 2.2, 1.4.3
+
+/** Return a colour in which text is readable on a background: the one asked for, if it is. */
+export function readable(front: string, back: string): string {
+  const behind = luminance(back);
+  if (ratio(luminance(front), behind) >= ENOUGH) return front;
+  return ratio(0, behind) > ratio(1, behind) ? "#000000" : "#ffffff";
+}
+
+function ratio(one: number, other: number): number {
+  return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+}
+
+/** Relative luminance (WCAG 2.2) of #rrggbb or rgb(r g b). */
+function luminance(color: string): number {
+  const parts = color.startsWith("#")
+    ? [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16))
+    : (color.match(/\d+/g) ?? []).map(Number);
+  const [red = 0, green = 0, blue = 0] = parts.map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

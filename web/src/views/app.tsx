@@ -1,0 +1,76 @@
+// The page: the login, or the list with what is open beside it.
+
+import { useEffect, useRef } from "preact/hooks";
+
+import { dialog } from "../dialogs";
+import { door } from "../daemon";
+import { route } from "../route";
+import { find } from "../sessions";
+import { key } from "../wire/api";
+import { Dialogs } from "./dialogs";
+import { Empty } from "./empty";
+import { Login } from "./login";
+import { ReplayView } from "./replay";
+import { SessionView } from "./session";
+import { focusFilter, Sidebar } from "./sidebar";
+import { Toaster } from "./toaster";
+import { Updated } from "./updated";
+
+export function App({ code }: { code: string | null }) {
+  const at = route.value;
+  const shown = at.view === "list" ? null : (find(at.session)?.name ?? at.session);
+  const unused = useRef(code); // a code is good once: after a log-out it is not tried again
+  document.title = shown ? `${shown} · nacre` : "nacre";
+  return (
+    <>
+      {key.value === null ? <Login code={unused} /> : <Shell />}
+      <Toaster />
+      <Dialogs />
+    </>
+  );
+}
+
+function Shell() {
+  const at = route.value;
+  // By id: a new name is no other session.
+  const id = at.view === "list" ? "" : (find(at.session)?.session_id ?? at.session);
+  useEffect(() => {
+    addEventListener("keydown", shortcuts);
+    return () => removeEventListener("keydown", shortcuts);
+  }, []);
+  return (
+    <div class="shell" data-view={at.view}>
+      <Sidebar />
+      {at.view === "list" && <Empty />}
+      {at.view === "session" && <SessionView key={id} reference={at.session} />}
+      {at.view === "replay" && <ReplayView key={id} reference={at.session} />}
+      <Connection />
+      <Updated />
+    </div>
+  );
+}
+
+/** Only when it lasts: a daemon that restarts is back before anybody has read this. */
+function Connection() {
+  if (door.value?.state.value !== "opening") return null;
+  return (
+    <p class="connection" role="status">
+      <span class="dot" aria-hidden="true" /> Reconnecting…
+    </p>
+  );
+}
+
+function shortcuts(event: KeyboardEvent): void {
+  const target = event.target as HTMLElement;
+  const typing = target.closest("input, textarea, .xterm, dialog, [role=menu]");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const ours: Record<string, () => void> = {
+    "/": focusFilter,
+    "?": () => (dialog.value = { kind: "help" }),
+    n: () => (dialog.value = { kind: "new" }),
+  };
+  const action = ours[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}

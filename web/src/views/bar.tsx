@@ -1,0 +1,138 @@
+// Above the terminal: which session this is, what it does, who drives, and what can be done.
+
+import type { OpenSession } from "../session/open";
+import * as actions from "../actions";
+import { readAloud, toggleReadAloud } from "../terminal/emulator";
+import { go } from "../route";
+import { isOver, type Listed } from "../sessions";
+import { changeLetters } from "../session/viewport";
+import { nameOf, shortPath, stateOf } from "../words";
+import { isMac } from "../session/keyboard";
+import { Captured } from "./captured";
+import { Icon } from "./icons";
+import { Menu, type Action } from "./menu";
+
+interface Props {
+  session: Listed;
+  open: OpenSession | null;
+  search: () => void;
+}
+
+export function Bar({ session, open, search }: Props) {
+  const state = stateOf(session);
+  return (
+    <header class="bar">
+      <a class="bar-back icon-only" href="#/" aria-label="All sessions">
+        <Icon name="back" />
+      </a>
+      <div class="bar-what">
+        <h1>{session.name}</h1>
+        <p>
+          <span class="chip" data-tone={state.tone} data-state={session.state}>
+            <span class="dot" aria-hidden="true" />
+            {state.text}
+          </span>
+          <span class="bar-where" title={session.cwd}>
+            {session.title && session.title !== session.name
+              ? session.title
+              : shortPath(session.cwd)}
+          </span>
+        </p>
+      </div>
+      {open && <Captured open={open} place="bar" />}
+      {open && !isOver(session) && <Driver open={open} viewers={session.viewers ?? 0} />}
+      {open && !isOver(session) && (
+        <button
+          class="bar-fit icon-only"
+          title="Fit: give the session this window’s size"
+          aria-label="Fit the session to this window"
+          onClick={() => open.viewport.fit()}
+        >
+          <Icon name="fit" />
+        </button>
+      )}
+      <Menu label="More" actions={menu(session, open, search)} />
+    </header>
+  );
+}
+
+function Driver({ open, viewers }: { open: OpenSession; viewers: number }) {
+  const { driver, yours } = open.lease;
+  const others = viewers > 1 ? `, ${viewers} watch` : "";
+  const who = yours.value
+    ? "You drive"
+    : driver.value
+      ? `${nameOf(driver.value)} drives`
+      : "Shared";
+  const what = yours.value
+    ? "What agents type waits until you give back."
+    : driver.value
+      ? "What you type would not arrive. Take over to type."
+      : "You and agents may both type.";
+  return (
+    <div
+      class="driver"
+      data-yours={yours.value || undefined}
+      data-held={driver.value !== null || undefined}
+    >
+      <span class="driver-who" title={what} role="status">
+        {who}
+        <span class="driver-others">{others}</span>
+      </span>
+      <button
+        class={yours.value ? "pearly" : "primary"}
+        title={`${yours.value ? "Agents may type again" : "Only you type then"} (Ctrl+Shift+X)`}
+        onClick={() => void open.toggleControl()}
+      >
+        {yours.value ? "Give back" : "Take over"}
+      </button>
+    </div>
+  );
+}
+
+function menu(session: Listed, open: OpenSession | null, search: () => void): (Action | null)[] {
+  const copy = isMac ? "⌘C" : "Ctrl+Shift+C";
+  const paste = isMac ? "⌘V" : "Ctrl+Shift+V";
+  const over = isOver(session);
+  const ofTerminal: (Action | null)[] = open
+    ? [
+        { text: "Copy the selection", keys: copy, act: () => open.copy() },
+        ...(over ? [] : [{ text: "Paste", keys: paste, act: () => open.paste() }]),
+        { text: "Find", keys: isMac ? "⌘F" : "Ctrl+Shift+F", act: search },
+        { text: "Larger letters", act: () => enlarge(open, 1) },
+        { text: "Smaller letters", act: () => enlarge(open, -1) },
+        { text: "Full screen", act: fullScreen },
+        { text: readAloudText(), act: () => toggleReadAloud() },
+        null,
+      ]
+    : [];
+  return [
+    ...ofTerminal,
+    { text: "Replay", act: () => go({ view: "replay", session: session.name }) },
+    { text: "Rename…", act: () => actions.rename(session) },
+    session.state === "lost"
+      ? { text: "Restore", act: () => actions.restore(session) }
+      : { text: over ? "Start again" : "Restart…", act: () => actions.restart(session) },
+    null,
+    over
+      ? { text: "Dismiss", act: () => actions.dismiss(session) }
+      : { text: "Kill…", dangerous: true, act: () => actions.kill(session) },
+  ];
+}
+
+function readAloudText(): string {
+  return readAloud.value ? "Screen reader: off" : "Screen reader: on";
+}
+
+function enlarge(open: OpenSession, step: number): void {
+  changeLetters(step);
+  open.viewport.fit();
+}
+
+/** In full screen a browser may hand over even its own keys: Ctrl+W, Ctrl+N, Ctrl+T. */
+async function fullScreen(): Promise<void> {
+  if (document.fullscreenElement) return document.exitFullscreen();
+  await document.documentElement.requestFullscreen();
+  const { keyboard } = navigator as Navigator & { keyboard?: { lock(): Promise<void> } };
+  await keyboard?.lock().catch(() => undefined);
+}

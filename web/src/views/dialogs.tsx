@@ -1,0 +1,153 @@
+// The page's dialogs. They are the browser's own: it keeps the focus in them, and Escape closes.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+import { create } from "../actions";
+import { closeDialog, dialog, type Question } from "../dialogs";
+import { Help } from "./help";
+
+export function Dialogs() {
+  const open = dialog.value;
+  switch (open?.kind) {
+    case "new":
+      return <NewSession />;
+    case "help":
+      return (
+        <Modal title="Keys">
+          <Help />
+        </Modal>
+      );
+    case "confirm":
+      return <Confirm question={open.question} answer={open.answer} />;
+    case "name":
+      return <Name before={open.before} answer={open.answer} />;
+    default:
+      return null;
+  }
+}
+
+export function Modal({ title, children }: { title: string; children: ComponentChildren }) {
+  const place = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    place.current?.showModal();
+    return () => before?.focus();
+  }, []);
+  return (
+    <dialog
+      ref={place}
+      aria-label={title}
+      onClose={closeDialog}
+      onClick={(event) => event.target === place.current && closeDialog()}
+    >
+      <div class="dialog">
+        <h2>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+function Buttons({ action, dangerous = false }: { action: string; dangerous?: boolean }) {
+  return (
+    <div class="dialog-buttons">
+      <button type="button" onClick={closeDialog}>
+        Cancel
+      </button>
+      <button type="submit" class={dangerous ? "dangerous" : "primary"}>
+        {action}
+      </button>
+    </div>
+  );
+}
+
+function NewSession() {
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    const form = new FormData(event.target as HTMLFormElement);
+    const field = (name: string) => String(form.get(name) ?? "").trim();
+    closeDialog();
+    void create({ name: field("name"), command: field("command"), cwd: field("cwd") });
+  }
+  return (
+    <Modal title="New session">
+      <form onSubmit={submit}>
+        <Field name="name" label="Name" hint="Made from the folder’s name if left empty." />
+        <Field name="command" label="Command" hint="Your shell, if left empty." mono />
+        <Field name="cwd" label="Folder" hint="Your home folder, if left empty." mono />
+        <Buttons action="Open" />
+      </form>
+    </Modal>
+  );
+}
+
+interface FieldProps {
+  name: string;
+  label: string;
+  hint: string;
+  mono?: boolean;
+}
+
+function Field({ name, label, hint, mono = false }: FieldProps) {
+  return (
+    <div class="field">
+      <label for={`field-${name}`}>{label}</label>
+      <input
+        id={`field-${name}`}
+        name={name}
+        class={mono ? "mono" : ""}
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        aria-describedby={`hint-${name}`}
+      />
+      <p class="hint" id={`hint-${name}`}>
+        {hint}
+      </p>
+    </div>
+  );
+}
+
+function Confirm({ question, answer }: { question: Question; answer: (sure: boolean) => void }) {
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    dialog.value = null;
+    answer(true);
+  }
+  return (
+    <Modal title={question.title}>
+      <form onSubmit={submit}>
+        <p>{question.text}</p>
+        <Buttons action={question.action} dangerous={question.dangerous} />
+      </form>
+    </Modal>
+  );
+}
+
+function Name({ before, answer }: { before: string; answer: (name: string | null) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.select(), []);
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    dialog.value = null;
+    answer(field.current?.value.trim() ?? null);
+  }
+  return (
+    <Modal title={`Rename ${before}`}>
+      <form onSubmit={submit}>
+        <div class="field">
+          <label for="field-new-name">New name</label>
+          <input
+            id="field-new-name"
+            ref={field}
+            defaultValue={before}
+            autocomplete="off"
+            required
+          />
+        </div>
+        <Buttons action="Rename" />
+      </form>
+    </Modal>
+  );
+}

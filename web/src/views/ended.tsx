@@ -1,0 +1,54 @@
+// Below a screen that does not go on: why, and what can be done now.
+
+import * as actions from "../actions";
+import { hrefOf } from "../route";
+import type { Listed } from "../sessions";
+import type { Ending, OpenSession } from "../session/open";
+import { endOf } from "../words";
+
+interface Props {
+  session: Listed;
+  open: OpenSession;
+  ending: Ending;
+}
+
+export function Ended({ session, open, ending }: Props) {
+  // The button goes with this strip; who pressed it wants to type.
+  const again = (act: () => unknown) => {
+    act();
+    open.emulator.terminal.focus();
+  };
+  if (ending.kind === "detached") {
+    return (
+      <div class="strip ended" role="status">
+        <p>{ending.message || "The viewers were sent away; the session goes on."}</p>
+        <button class="primary" onClick={() => again(() => open.connect())}>
+          Watch again
+        </button>
+      </div>
+    );
+  }
+  const lost = session.state === "lost";
+  return (
+    <div class="strip ended" role="status">
+      <p>
+        {ending.kind === "gone"
+          ? ending.message
+          : lost
+            ? "This session was lost: its machine or keeper stopped. Its last screen is kept."
+            : `The program ${endOf(ending)}. Its last screen is kept.`}
+      </p>
+      <a class="button" href={hrefOf({ view: "replay", session: session.name })}>
+        Replay
+      </a>
+      {lost ? (
+        <button class="primary" onClick={() => again(() => actions.restore(session))}>
+          Restore
+        </button>
+      ) : (
+        <button onClick={() => again(() => actions.restart(session))}>Start again</button>
+      )}
+      <button onClick={() => void actions.dismiss(session)}>Dismiss</button>
+    </div>
+  );
+}

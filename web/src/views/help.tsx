@@ -1,0 +1,71 @@
+// The sheet of keys.
+
+import { closeDialog } from "../dialogs";
+import { isMac } from "../session/keyboard";
+
+const SHEETS: [string, [string, string][]][] = [
+  [
+    "Everywhere",
+    [
+      ["/", "filter the sessions"],
+      ["↑ ↓", "walk through the list"],
+      ["Enter", "open the session"],
+      ["Delete", "kill it, or dismiss an ended one"],
+      ["n", "new session"],
+      ["?", "this sheet"],
+    ],
+  ],
+  [
+    "In the terminal",
+    [
+      ["Ctrl+Shift+X", "take over, give back"],
+      ["Ctrl+Shift+L", "back to the list"],
+      [isMac ? "⌘C" : "Ctrl+Shift+C", "copy the selection"],
+      [isMac ? "⌘V" : "Ctrl+Shift+V", "paste"],
+      [isMac ? "⌘F" : "Ctrl+Shift+F", "find"],
+      ["Shift+PgUp", "look back"],
+      ["Ctrl+\\", "get captured keys back"],
+    ],
+  ],
+  [
+    "In a replay",
+    [
+      ["Space", "play, pause"],
+      ["← →", "5 seconds back, on"],
+      ["[ ]", "previous, next command"],
+      ["< >", "slower, faster"],
+      ["0 … 9", "to a tenth of it"],
+    ],
+  ],
+];
+
+export function Help() {
+  return (
+    <div class="help">
+      {SHEETS.map(([title, keys]) => (
+        <section key={title}>
+          <h3>{title}</h3>
+          <dl>
+            {keys.map(([key, text]) => (
+              <div key={key}>
+                <dt>
+                  <kbd>{key}</kbd>
+                </dt>
+                <dd>{text}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+      <p class="hint">
+        All other keys go to the program. What the browser keeps for itself (Ctrl+W, Ctrl+T, Ctrl+N)
+        reaches it in full screen, where the browser allows that.
+      </p>
+      <div class="dialog-buttons">
+        <button class="primary" onClick={closeDialog}>
+          Close
+        </button>
+      </div>
+    </div>
+  );
+}

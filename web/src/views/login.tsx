@@ -1,0 +1,75 @@
+// The login: the token, once; or the code of an address that `nacre web` printed.
+
+import { useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+import { farewell, logIn } from "../wire/api";
+import { Pearl } from "./icons";
+
+export function Login({ code }: { code: RefObject<string | null> }) {
+  const busy = useSignal(code.current !== null);
+  const problem = useSignal<string | null>(null);
+  const field = useRef<HTMLInputElement>(null);
+
+  async function enter(proof: { token: string } | { code: string }): Promise<void> {
+    busy.value = true;
+    problem.value = null;
+    try {
+      await logIn(proof);
+    } catch (error) {
+      problem.value = sentence(error);
+      busy.value = false;
+      field.current?.select();
+    }
+  }
+
+  useEffect(() => {
+    if (code.current !== null) void enter({ code: code.current });
+    code.current = null;
+    field.current?.focus();
+  }, []);
+
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    const token = field.current?.value.trim();
+    if (token) void enter({ token });
+  }
+
+  return (
+    <main class="login">
+      <form onSubmit={submit} aria-busy={busy.value}>
+        <Pearl size={44} />
+        <h1>nacre</h1>
+        <p class="lead">The terminals of this machine, shared with your agents.</p>
+        <label for="token">Token</label>
+        <input
+          id="token"
+          ref={field}
+          type="password"
+          autocomplete="current-password"
+          spellcheck={false}
+          aria-describedby="token-hint"
+          aria-invalid={problem.value !== null}
+        />
+        <button class="primary" type="submit" disabled={busy.value}>
+          {busy.value ? "Logging in…" : "Log in"}
+        </button>
+        <p class="problem" role="alert">
+          {problem.value ?? farewell.value ?? ""}
+        </p>
+        <p class="hint" id="token-hint">
+          <code>nacre web</code> prints a link that logs you in by itself. The token is in the file
+          that <code>nacre status</code> names; it is asked for once and not kept.
+        </p>
+      </form>
+    </main>
+  );
+}
+
+function sentence(error: unknown): string {
+  if (error instanceof TypeError)
+    return "The daemon cannot be reached. Is it running? nacre status tells.";
+  const text = error instanceof Error ? error.message : String(error);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.replace(/\.\.$/, ".");
+}

@@ -1,0 +1,72 @@
+// One session in the list.
+
+import type { TargetedKeyboardEvent } from "preact";
+
+import { end, kill } from "../actions";
+import { hrefOf, route } from "../route";
+import { isOver, type Listed } from "../sessions";
+import { ago, nameOf, shortPath, stateOf } from "../words";
+import { Icon } from "./icons";
+
+export function Row({ session }: { session: Listed }) {
+  const state = stateOf(session);
+  const at = route.value;
+  const open =
+    at.view !== "list" &&
+    [session.name, session.session_id, String(session.port)].includes(at.session);
+  const where =
+    session.title && session.title !== session.name ? session.title : shortPath(session.cwd);
+  return (
+    <div class="row-line">
+      <a
+        class="row"
+        href={hrefOf({ view: "session", session: session.name })}
+        aria-current={open ? "page" : undefined}
+        data-tone={state.tone}
+        data-state={session.state}
+        onKeyDown={(event) => keys(event, session)}
+      >
+        <span class="row-head">
+          <span class="dot" aria-hidden="true" />
+          <span class="row-name">{session.name}</span>
+          {session.driver && (
+            <span class="row-driver" title={`${nameOf(session.driver)} drives`}>
+              <Icon name="person" />
+              <span class="unseen">driven by a person</span>
+            </span>
+          )}
+          <span class="row-time">{ago(session.activeAt)}</span>
+        </span>
+        <span class="row-about">
+          <span class="row-state">{state.text}</span>
+          <span class="row-where" title={session.cwd}>
+            {where}
+          </span>
+        </span>
+        {session.last_line && <span class="row-last">{oneLine(session.last_line)}</span>}
+        {session.notice && <span class="row-notice">{session.notice}</span>}
+      </a>
+      {isOver(session) && (
+        <button
+          class="row-dismiss icon-only"
+          title="Dismiss"
+          aria-label={`Dismiss ${session.name}`}
+          onClick={() => void end(session)}
+        >
+          <Icon name="close" />
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Full-screen programs spread their last line over the whole width. */
+function oneLine(text: string): string {
+  return text.trim().replace(/\s{2,}/g, "  ");
+}
+
+function keys(event: TargetedKeyboardEvent<HTMLElement>, session: Listed): void {
+  if (event.key !== "Delete" && event.key !== "Backspace") return;
+  event.preventDefault();
+  void (isOver(session) ? end(session) : kill(session));
+}

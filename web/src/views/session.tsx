@@ -1,0 +1,90 @@
+// An open session: its bar, its screen, and what there is to say about them.
+
+import { signal, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+
+import { find, sessions } from "../sessions";
+import { go } from "../route";
+import { OpenSession } from "../session/open";
+import { loadFont } from "../terminal/font";
+import { Bar } from "./bar";
+import { Captured } from "./captured";
+import { Ended } from "./ended";
+import { Missing } from "./empty";
+import { SearchBar } from "./search-bar";
+import { Screen } from "./screen";
+import { focusFilter, focusList } from "./sidebar";
+import { TouchKeys } from "./touch-keys";
+
+/** The session on the page; tests and the curious look at it through window.nacre. */
+export const current = signal<OpenSession | null>(null);
+
+const touch = matchMedia("(pointer: coarse)");
+
+export function SessionView({ reference }: { reference: string }) {
+  const session = find(reference);
+  const searching = useSignal(false);
+  if (!session) {
+    return sessions.value === null ? (
+      <main class="main" aria-busy="true" />
+    ) : (
+      <Missing name={reference} />
+    );
+  }
+  const open = current.value?.id === session.session_id ? current.value : null;
+  return (
+    <main class="main session" aria-label={`Session ${session.name}`}>
+      <Bar session={session} open={open} search={() => (searching.value = true)} />
+      {open && <Captured open={open} place="strip" />}
+      {open && searching.value && <SearchBar open={open} close={() => (searching.value = false)} />}
+      <Stage
+        key={session.session_id}
+        id={session.session_id}
+        search={() => (searching.value = true)}
+      />
+      {open?.ending.value && <Ended session={session} open={open} ending={open.ending.value} />}
+      {open && !open.ending.value && touch.matches && <TouchKeys open={open} />}
+    </main>
+  );
+}
+
+function Stage({ id, search }: { id: string; search: () => void }) {
+  const stage = useRef<HTMLDivElement>(null);
+  const host = useRef<HTMLDivElement>(null);
+  const open = current.value?.id === id ? current.value : null;
+
+  useEffect(() => {
+    let opened: OpenSession | null = null;
+    let wanted = true;
+    void loadFont().then(() => {
+      if (!wanted || !stage.current || !host.current) return;
+      opened = new OpenSession(id, stage.current, host.current, { search, list: toList });
+      current.value = opened;
+    });
+    return () => {
+      wanted = false;
+      opened?.close();
+      if (current.value === opened) current.value = null;
+    };
+  }, []);
+
+  useGuard(open);
+  return <Screen stage={stage} host={host} open={open} />;
+}
+
+/** A browser closes a tab at Ctrl+W, which is a shell's key, too: who drives is asked first. */
+function useGuard(open: OpenSession | null): void {
+  const drives = open?.lease.yours.value ?? false;
+  useEffect(() => {
+    if (!drives) return;
+    const guard = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener("beforeunload", guard);
+    return () => removeEventListener("beforeunload", guard);
+  }, [drives]);
+}
+
+/** From the terminal to the list; on a phone the list is a page of its own. */
+function toList(): void {
+  if (matchMedia("(max-width: 799px)").matches) go({ view: "list" });
+  setTimeout(() => (document.querySelector(".rows a") ? focusList() : focusFilter()));
+}

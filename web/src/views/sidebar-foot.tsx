@@ -1,0 +1,39 @@
+// Below the list: dark or light, help, the way out.
+
+import { dialog } from "../dialogs";
+import { door } from "../daemon";
+import { choice, choose, type Choice } from "../scheme";
+import { logOut } from "../wire/api";
+import { Icon, type IconName } from "./icons";
+
+const NEXT: Record<Choice, Choice> = { system: "dark", dark: "light", light: "system" };
+const ICONS: Record<Choice, IconName> = { system: "auto", dark: "moon", light: "sun" };
+const WORDS: Record<Choice, string> = { system: "as the system", dark: "dark", light: "light" };
+
+export function SidebarFoot() {
+  const now = choice.value;
+  return (
+    <footer>
+      <span class="version">{door.value?.version.value ?? ""}</span>
+      <button
+        class="icon-only"
+        title={`Colours: ${WORDS[now]}`}
+        aria-label={`Colours: ${WORDS[now]}; change`}
+        onClick={() => choose(NEXT[now])}
+      >
+        <Icon name={ICONS[now]} />
+      </button>
+      <button
+        class="icon-only"
+        title="Keys and help (?)"
+        aria-label="Keys and help"
+        onClick={() => (dialog.value = { kind: "help" })}
+      >
+        <Icon name="help" />
+      </button>
+      <button class="icon-only" title="Log out" aria-label="Log out" onClick={() => logOut()}>
+        <Icon name="leave" />
+      </button>
+    </footer>
+  );
+}

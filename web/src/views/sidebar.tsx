@@ -1,0 +1,127 @@
+// The list of sessions, live; keys: arrows, Enter, Delete, "/" to filter.
+
+import { computed, signal } from "@preact/signals";
+import type { TargetedKeyboardEvent } from "preact";
+
+import { dialog } from "../dialogs";
+import { door } from "../daemon";
+import { live, over, sessions, type Listed } from "../sessions";
+import { Approvals } from "./approvals";
+import { Icon, Pearl } from "./icons";
+import { Row } from "./row";
+import { SidebarFoot } from "./sidebar-foot";
+
+const filter = signal("");
+
+const matching = (all: Listed[]) => {
+  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+  return all.filter((one) => {
+    const text = [one.name, one.command, one.cwd, one.title, one.last_line, ...(one.tags ?? [])]
+      .join(" ")
+      .toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+};
+const shownLive = computed(() => matching(live.value));
+const shownOver = computed(() => matching(over.value));
+
+export function focusFilter(): void {
+  document.querySelector<HTMLInputElement>("#filter")?.focus();
+}
+
+export function focusList(): void {
+  const nav = document.querySelector(".rows");
+  const row = nav?.querySelector<HTMLElement>("[aria-current]") ?? nav?.querySelector("a");
+  if (row) (row as HTMLElement).focus();
+  else focusFilter();
+}
+
+export function Sidebar() {
+  return (
+    <aside class="sidebar" aria-label="Sessions">
+      <header>
+        <a class="brand" href="#/" aria-label="nacre, all sessions">
+          <Pearl size={22} />
+          <span>nacre</span>
+        </a>
+        <button class="quiet" onClick={() => (dialog.value = { kind: "new" })}>
+          <Icon name="plus" /> New
+        </button>
+      </header>
+      <Approvals />
+      <Filter />
+      <nav class="rows" aria-label="Sessions" onKeyDown={walk}>
+        <List />
+      </nav>
+      <SidebarFoot />
+    </aside>
+  );
+}
+
+function Filter() {
+  return (
+    <div class="filter" role="search">
+      <Icon name="search" />
+      <input
+        id="filter"
+        type="search"
+        placeholder="Filter"
+        aria-label="Filter sessions"
+        value={filter.value}
+        onInput={(event) => (filter.value = event.currentTarget.value)}
+        onKeyDown={filterKeys}
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </div>
+  );
+}
+
+function List() {
+  if (sessions.value === null) {
+    const lost = door.value?.state.value !== "open";
+    return <p class="rows-note">{lost ? "Connecting…" : "Loading…"}</p>;
+  }
+  if (!sessions.value.size) return <p class="rows-note none">No sessions yet.</p>;
+  if (!shownLive.value.length && !shownOver.value.length) {
+    return <p class="rows-note">Nothing matches “{filter.value}”.</p>;
+  }
+  return (
+    <>
+      {shownLive.value.map((one) => (
+        <Row key={one.session_id} session={one} />
+      ))}
+      {shownOver.value.length > 0 && <h2>Ended</h2>}
+      {shownOver.value.map((one) => (
+        <Row key={one.session_id} session={one} />
+      ))}
+    </>
+  );
+}
+
+function filterKeys(event: TargetedKeyboardEvent<HTMLInputElement>): void {
+  if (event.key === "ArrowDown" || event.key === "Enter") {
+    const first = document.querySelector<HTMLElement>(".rows a");
+    if (event.key === "Enter") first?.click();
+    else first?.focus();
+    event.preventDefault();
+  } else if (event.key === "Escape") {
+    if (filter.value) filter.value = "";
+    else event.currentTarget.blur();
+  }
+}
+
+function walk(event: TargetedKeyboardEvent<HTMLElement>): void {
+  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>("a.row")];
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  const steps: Record<string, number> = {
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    Home: 0,
+    End: rows.length - 1,
+  };
+  const next = steps[event.key];
+  if (next === undefined || at < 0) return;
+  event.preventDefault();
+  if (next < 0) focusFilter();
+  else rows[Math.min(next, rows.length - 1)]?.focus();
+}

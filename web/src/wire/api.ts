@@ -1,0 +1,76 @@
+// Requests over HTTP, and the key that stands for the person at this page.
+// Rule: the token itself is never kept; it is given away once, for a key.
+
+import { signal } from "@preact/signals";
+
+import { keep, kept } from "../kept";
+import { address } from "./place";
+import type { WireError } from "./shapes";
+
+/** The key, or null: then the login is shown. */
+export const key = signal<string | null>(kept("key"));
+
+/** Why the login is shown, when it was not the person who left. */
+export const farewell = signal<string | null>(null);
+
+export class Refused extends Error {
+  constructor(
+    readonly code: string | number,
+    message: string,
+    readonly status = 0,
+  ) {
+    super(message);
+  }
+}
+
+export async function logIn(proof: { token: string } | { code: string }): Promise<void> {
+  const answer = await post("api/login", proof, null);
+  farewell.value = null;
+  setKey((answer as { key: string }).key);
+}
+
+export function logOut(reason: string | null = null): void {
+  farewell.value = reason;
+  setKey(null);
+}
+
+/** A ticket opens one socket: a browser cannot send headers with those. */
+export async function ticket(): Promise<string> {
+  return ((await call("api/ticket", {})) as { ticket: string }).ticket;
+}
+
+/** POST as the person who is logged in. A key that is not taken any more leads to the login. */
+export async function call(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
+  const sent = key.value;
+  try {
+    return await post(path, body, sent, signal);
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401 && key.value === sent) {
+      logOut("Your login is no longer valid. Log in again.");
+    }
+    throw error;
+  }
+}
+
+async function post(
+  path: string,
+  body: unknown,
+  bearer: string | null,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const headers: Record<string, string> = { "Content-Type": "application/json" };
+  if (bearer) headers.Authorization = `Bearer ${bearer}`;
+  const options: RequestInit = { method: "POST", headers, body: JSON.stringify(body) };
+  if (signal) options.signal = signal;
+  const response = await fetch(address(path), options);
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return answer;
+  const error = (answer as { error?: WireError } | null)?.error;
+  const message = error?.message ?? `the daemon answered ${response.status}`;
+  throw new Refused(error?.code ?? response.status, message, response.status);
+}
+
+function setKey(value: string | null): void {
+  key.value = value;
+  keep("key", value);
+}

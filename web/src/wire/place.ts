@@ -1,0 +1,22 @@
+// Where the daemon is, seen from this page. Rule: always the page's own origin and folder.
+
+const base = new URL(".", location.href.split("#")[0]);
+
+/** One page is one person: both sockets say this, so that the lease of one counts for the other. */
+export const client = randomId();
+
+export function address(path: string): URL {
+  return new URL(path, base);
+}
+
+export function socketAddress(path: string, query: Record<string, string>): string {
+  const url = address(path);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  url.search = new URLSearchParams({ ...query, client }).toString();
+  return url.href;
+}
+
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

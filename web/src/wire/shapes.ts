@@ -1,0 +1,164 @@
+// What the daemon says and is told, field by field as on the wire.
+
+export type StateName = "prompt" | "running" | "needs_input" | "exited" | "lost";
+
+export interface SessionSummary {
+  name: string;
+  session_id: string;
+  port: number;
+  command: string;
+  cwd: string;
+  rows: number;
+  cols: number;
+  running: boolean;
+  exit_code: number | null;
+  signal: string | null;
+  idle_seconds: number;
+  created: number;
+  title: string;
+  state: StateName;
+  asks: string | null;
+  tags: string[];
+  notice?: string | null;
+  driver?: string | null;
+  viewers?: number;
+  last_line?: string;
+}
+
+export type WireColor = string | { r: number; g: number; b: number };
+
+export interface Styled {
+  fg?: WireColor | null;
+  bg?: WireColor | null;
+  bold?: boolean;
+  italic?: boolean;
+  underline?: boolean;
+  faint?: boolean;
+  inverse?: boolean;
+  strikethrough?: boolean;
+}
+
+export interface VisualSpan extends Styled {
+  text: string;
+  id?: string;
+}
+
+export interface RegionWrite extends Styled {
+  row: number;
+  col: number;
+  text: string;
+}
+
+export type Fill = string | { bg: WireColor };
+
+interface Element {
+  id: string;
+  z: number;
+  height: number;
+  spans: VisualSpan[];
+  region_writes?: RegionWrite[];
+  background?: Fill | null;
+  focusable: boolean;
+}
+
+export interface Overlay extends Element {
+  x: number;
+  y: number;
+  width: number;
+}
+
+export interface Panel extends Element {
+  position: "top" | "bottom";
+  visible: boolean;
+}
+
+export interface Handover {
+  driver: string;
+  seconds: number;
+  keys: number;
+  commands: { command: string | null; exit_code: number | null }[];
+  last_line: string;
+}
+
+export interface Control {
+  driver: string | null;
+  since?: number | null;
+  yours: boolean;
+  handover?: Handover | null;
+}
+
+interface OfSession {
+  session: string;
+  session_id: string;
+  seq?: number;
+}
+
+export type InputMode = "passthrough" | "capture";
+
+export interface SessionSync extends OfSession {
+  event: "sync";
+  overlays: Overlay[];
+  panels: Panel[];
+  input_mode: InputMode;
+  focused_element: string | null;
+  driver: string | null;
+}
+
+export interface ListSync {
+  event: "sync";
+  sessions: SessionSummary[];
+}
+
+export type Event =
+  | SessionSync
+  | ListSync
+  | (OfSession & { event: "visuals"; overlays: Overlay[]; panels: Panel[]; mode: "normal" | "alt" })
+  | (OfSession & {
+      event: "control";
+      driver: string | null;
+      since: number | null;
+      handover?: Handover | null;
+    })
+  | (OfSession & {
+      event: "state";
+      state: StateName;
+      asks: string | null;
+      last_line: string;
+      title: string;
+      cwd: string;
+    })
+  | (OfSession & { event: "session"; change: Change; details: SessionSummary | null })
+  | (OfSession & {
+      event: "run";
+      status: "started" | "ended";
+      command: string | null;
+      exit_code: number | null;
+      duration_ms: number | null;
+    })
+  | (OfSession & { event: "mode"; mode: string; focused_element?: string | null })
+  | (OfSession & { event: "input"; focused_element: string | null })
+  | (OfSession & { event: "changed"; generation: number })
+  | { event: "lagged"; dropped: number };
+
+export type Change =
+  "created" | "ended" | "renamed" | "restarted" | "removed" | "resized" | "watched" | "notice";
+
+/** Text frames of the raw door. */
+export type RawEvent =
+  | { event: "snapshot"; rows: number; cols: number; alternate: boolean; history_lines: number }
+  | { event: "resized"; rows: number; cols: number }
+  | { event: "detached"; message: string }
+  | { event: "ended"; exit_code: number | null; signal: string | null }
+  | { event: "error"; error: WireError };
+
+export interface WireError {
+  code: string | number;
+  message: string;
+}
+
+export interface Recording {
+  session: string;
+  events: number;
+  size: number;
+  recording?: string;
+}

@@ -1,0 +1,68 @@
+// How states, times and places are said to people.
+
+import { signal } from "@preact/signals";
+
+import type { SessionSummary } from "./wire/shapes";
+
+export type Tone = "calm" | "busy" | "asks" | "bad" | "over";
+
+const ASKS: Record<string, { text: string; tone: Tone }> = {
+  password: { text: "asks for a password", tone: "asks" },
+  confirm: { text: "asks yes or no", tone: "asks" },
+  line: { text: "waits for a line", tone: "asks" },
+  key: { text: "waits for a key", tone: "asks" },
+  pager: { text: "in a pager", tone: "busy" },
+  editor: { text: "in an editor", tone: "busy" },
+  repl: { text: "at a REPL’s prompt", tone: "calm" },
+};
+
+export function stateOf(one: SessionSummary): { text: string; tone: Tone } {
+  switch (one.state) {
+    case "prompt":
+      return { text: "at its prompt", tone: "calm" };
+    case "running":
+      return { text: "running", tone: "busy" };
+    case "needs_input":
+      return ASKS[one.asks ?? ""] ?? { text: "waits for input", tone: "asks" };
+    case "lost":
+      return { text: "lost, can be restored", tone: "bad" };
+    default:
+      return { text: endOf(one), tone: one.exit_code === 0 ? "over" : "bad" };
+  }
+}
+
+export function endOf(one: { exit_code: number | null; signal: string | null }): string {
+  if (one.signal) return `ended by ${one.signal}`;
+  return one.exit_code === null ? "ended" : `exited with ${one.exit_code}`;
+}
+
+/** Who drives; a person at a page without a name of their own is told by where they are. */
+export function nameOf(driver: string): string {
+  return driver === "web page" ? "Someone at another page" : driver;
+}
+
+/** The time of now, in ms; it moves on by itself, for what shows how long ago something was. */
+export const now = signal(Date.now());
+setInterval(() => document.hidden || (now.value = Date.now()), 10_000);
+
+export function ago(then: number): string {
+  const seconds = Math.max(0, (now.value - then) / 1000);
+  if (seconds < 20) return "now";
+  if (seconds < 60) return `${Math.floor(seconds / 10) * 10} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** The end of a path, which tells most. */
+export function shortPath(path: string): string {
+  const parts = path.split("/").filter(Boolean);
+  return parts.length <= 2 ? path : `…/${parts.slice(-2).join("/")}`;
+}
+
+export function clock(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}
