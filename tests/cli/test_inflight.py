@@ -129,7 +129,7 @@ def test_a_handshake_that_was_refused_is_not_made_again() -> None:
 def test_what_only_reads_is_asked_again_and_what_may_have_run_is_not() -> None:
     inflight = InFlight()
     reading = request_line(1, "tools/list")
-    inflight.sent(reading + tool_line(2, "get_screen") + request_line(3, "resources/subscribe"))
+    inflight.sent(reading + tool_line(2, "get_screen") + request_line(3, "logging/setLevel"))
     assert inflight.again() == reading
     assert [error["id"] for error in apologies(inflight)] == [2, 3]
     assert inflight.received(answer(1)) == answer(1)
@@ -140,7 +140,7 @@ def test_what_only_reads_is_asked_again_and_what_may_have_run_is_not() -> None:
 def test_the_error_says_what_to_do(prefix: str) -> None:
     inflight = InFlight(prefix)
     inflight.sent(tool_line(1, f"{prefix}run_command") + tool_line(2, f"{prefix}send_input"))
-    inflight.sent(request_line(3, "resources/subscribe"))
+    inflight.sent(request_line(3, "logging/setLevel"))
     run, send, other = (error["error"] for error in apologies(inflight))
     for error in (run, send, other):
         assert error["code"] == -32603
@@ -152,6 +152,44 @@ def test_the_error_says_what_to_do(prefix: str) -> None:
     assert f"{prefix}get_status" in run["message"]
     assert f"{prefix}get_screen" in send["message"]
     assert "get_screen" not in other["message"]
+
+
+def test_subscriptions_are_made_again_and_the_host_is_told_to_look() -> None:
+    inflight = InFlight()
+    shaken = request_line(0, "initialize", HANDSHAKE)
+    uris = [f"nacre://sessions/{name}/screen" for name in ("kept", "left", "refused", "pending")]
+    kept, left, refused, pending = (
+        request_line(number, "resources/subscribe", {"uri": uri})
+        for number, uri in enumerate(uris, 1)
+    )
+    listed = request_line(5, "resources/list")
+    inflight.sent(shaken + kept + left + refused + listed)
+    inflight.received(b"".join(map(answer, (0, 1, 2, 5))))
+    inflight.received(answer(3, error={"code": -32602, "message": "no session"}))
+    inflight.sent(request_line(6, "resources/unsubscribe", {"uri": uris[1]}))
+    inflight.received(answer(6))
+    inflight.sent(pending)
+    for _ in range(2):
+        assert inflight.again() == shaken + kept + listed + pending
+    assert apologies(inflight) == []
+    told = inflight.received(b"".join(map(answer, (0, 1, 5, 4))))
+    # The host hears nothing of the answers, but that what it subscribed to may have changed.
+    assert [json.loads(line) for line in told.splitlines()] == [
+        {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uris[0]}},
+        {"jsonrpc": "2.0", "method": "notifications/resources/list_changed"},
+        json.loads(answer(4)),
+    ]
+    # One that the next daemon refuses is over.
+    inflight.again()
+    inflight.received(answer(1, error={"code": -32602, "message": "no session"}))
+    assert inflight.again() == shaken + listed + pending
+
+
+def test_without_a_handshake_nothing_stands() -> None:
+    inflight = InFlight()
+    inflight.sent(request_line(1, "resources/list", {"_meta": {}}))
+    inflight.received(answer(1))
+    assert inflight.again() == b""
 
 
 def test_what_is_remembered_is_bounded() -> None:

@@ -8,11 +8,13 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx2
 import mcp.client.session
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, Tool
@@ -101,11 +103,18 @@ async def connect(
     transport: str,
     toolsets: str | None = None,
     cwd: Path | None = None,
+    prefix: str | None = None,
+    heard: MessageHandlerFnT | None = None,
 ) -> Client:
-    """Open the official SDK's client over a transport, pinned to a protocol revision."""
+    """Open the official SDK's client over a transport, pinned to a protocol revision.
+
+    `heard` gets the notifications of the handshake era.
+    """
     kind, _, version = transport.partition("-")
+    chosen = {"toolsets": toolsets, "prefix": prefix}
+    chosen = {name: value for name, value in chosen.items() if value}
     if kind == "stdio":
-        options = ["--toolsets", toolsets] if toolsets else []
+        options = [f"--{name}={value}" for name, value in chosen.items()]
         command = StdioServerParameters(
             command=sys.executable,
             args=["-m", "nacre", "mcp", *options],
@@ -117,14 +126,14 @@ async def connect(
         http = await stack.enter_async_context(
             httpx2.AsyncClient(headers={"Authorization": f"Bearer {daemon.token}"}, timeout=60)
         )
-        query = f"?toolsets={toolsets}" if toolsets else ""
+        query = f"?{urlencode(chosen)}" if chosen else ""
         wire = streamable_http_client(f"{daemon.url}/mcp{query}", http_client=http)
     if version == MODERN:
         return await stack.enter_async_context(Client(wire, mode=MODERN))
     with pytest.MonkeyPatch.context() as patch:
         # The client always offers its newest handshake; there is no option for an older one.
         patch.setattr(mcp.client.session, "LATEST_HANDSHAKE_VERSION", version)
-        client = await stack.enter_async_context(Client(wire, mode="legacy"))
+        client = await stack.enter_async_context(Client(wire, mode="legacy", message_handler=heard))
     assert client.protocol_version == version
     return client
 

@@ -4,6 +4,7 @@ Rule 1: no I/O: it is told what was sent and received, in whatever pieces that w
 Rule 2: of an answer only the head is looked at: the rest may be megabytes.
 Rule 3: what may have been carried out is never sent again: the host is told, and decides. Only what
 reads, and a line that was not wholly sent, goes to the next daemon by itself.
+Rule 4: what the host subscribed to, it stays subscribed to: the next daemon is asked for it.
 """
 
 import json
@@ -16,7 +17,8 @@ _ANSWER = b'{"jsonrpc":"2.0","id":'
 _NOTIFICATION = b'{"jsonrpc":"2.0","method":'
 _HEAD = 128  # bytes after that in which an id and what follows it is looked for
 
-# Requests that change nothing: the next daemon answers them as well as the one before.
+# Requests that change nothing but what a daemon knows of the host: the next one answers them as
+# well as the one before.
 _READING = frozenset(
     (
         "initialize",
@@ -26,6 +28,8 @@ _READING = frozenset(
         "resources/list",
         "resources/templates/list",
         "resources/read",
+        "resources/subscribe",
+        "resources/unsubscribe",
         "prompts/list",
         "prompts/get",
     )
@@ -37,6 +41,9 @@ _LONGEST_LINE = 32 * 1024 * 1024
 
 # A host that cancels in other ways leaves requests behind; the oldest are forgotten.
 _MOST_WAITING = 4096
+_MOST_STANDING = 1000  # subscriptions, as many as the daemon takes of one client
+
+_LIST = ""  # whoever has read the list of resources hears of its changes
 
 _json = json.JSONDecoder()  # json.loads would guess the encoding first
 
@@ -56,7 +63,8 @@ class InFlight:
         self._waiting: dict[Any, _Request] = {}
         self._initialize: Any = None  # the id of the handshake that was made, or is under way
         self._handshake: list[bytes] = []  # its lines
-        self._swallow: Any = None  # the id of a handshake that only the daemon needs again
+        self._standing: dict[str, tuple[Any, bytes]] = {}  # URI → the request that subscribed
+        self._swallow: set[Any] = set()  # ids of what only the daemon needs again
 
     def sent(self, data: bytes) -> None:
         """Take note of what was written to the daemon."""
@@ -90,8 +98,22 @@ class InFlight:
         if len(self._waiting) >= _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
         again = method in _READING and len(line) <= _KEPT_LINE
+        if again and self._handshake:
+            self._note_standing(method, _params(message).get("uri"), request, line)
         tool = _params(message).get("name") if method == "tools/call" else None
         self._waiting[request] = _Request(tool, line if again else None)
+
+    def _note_standing(self, method: str, uri: Any, request: Any, line: bytes) -> None:
+        if method == "resources/list":
+            uri = _LIST
+        if not isinstance(uri, str):
+            return
+        if method == "resources/unsubscribe":
+            self._standing.pop(uri, None)
+        elif method in ("resources/list", "resources/subscribe") and (
+            uri in self._standing or len(self._standing) < _MOST_STANDING
+        ):
+            self._standing[uri] = (request, line)
 
     def received(self, data: bytes) -> bytes:
         """Take note of what the daemon wrote; return the whole lines of it that the host gets."""
@@ -107,33 +129,56 @@ class InFlight:
         start = 0
         while start < len(whole):
             end = whole.index(b"\n", start) + 1
-            if self._is_for_host(whole, start, end):
-                start = end
-            else:
-                whole = whole[:start] + whole[end:]
+            instead = self._for_host(whole, start, end)
+            if instead is not None:
+                whole = whole[:start] + instead + whole[end:]
+                end = start + len(instead)
+            start = end
         return whole
 
-    def _is_for_host(self, lines: bytes, start: int, end: int) -> bool:
+    def _for_host(self, lines: bytes, start: int, end: int) -> bytes | None:
+        """Return what the host gets instead of a line; None: the line as it is."""
         answer = _read_answer(lines, start, end)
         if answer is None:
-            return True
+            return None
         request, succeeded = answer
         if request is None:  # to a line that was no request
-            return True
-        if request == self._swallow:
-            self._swallow = None
-            return False
+            return None
+        if request in self._swallow:
+            self._swallow.discard(request)
+            return self._stand_again(request, succeeded=succeeded)
         self._waiting.pop(request, None)
-        if request == self._initialize and not succeeded:
-            self._initialize, self._handshake = None, []
-        return True
+        if not succeeded:
+            self._stand_again(request, succeeded=False)
+            if request == self._initialize:
+                self._initialize, self._handshake = None, []
+        return None
+
+    def _stand_again(self, request: Any, *, succeeded: bool) -> bytes:
+        """Return what the host is told of a subscription that is in place again, or drop it.
+
+        While there was none, everything may have changed.
+        """
+        found = [uri for uri, (asked, _) in self._standing.items() if asked == request]
+        if not succeeded:
+            for uri in found:
+                del self._standing[uri]
+            return b""
+        return b"".join(map(_update, found))
 
     def again(self) -> bytes:
         """Return the lines that a new daemon gets first; asked for at each attempt to reach one."""
         self._unended.clear()
         lines = list(self._handshake)
-        if lines and self._initialize not in self._waiting:
-            self._swallow = self._initialize
+        answered = [
+            (request, line)
+            for request, line in self._standing.values()
+            if request not in self._waiting
+        ]
+        lines += [line for _, line in answered]
+        self._swallow = {request for request, _ in answered}
+        if self._handshake and self._initialize not in self._waiting:
+            self._swallow.add(self._initialize)
         reading = [
             request.line
             for identifier, request in self._waiting.items()
@@ -180,6 +225,16 @@ class InFlight:
             f"{happened}. It may have been carried out: look first ({p}list_sessions, "
             f"{p}get_screen), else try again"
         )
+
+
+def _update(uri: str) -> bytes:
+    message: dict[str, Any] = {"jsonrpc": "2.0"}
+    if uri == _LIST:
+        message["method"] = "notifications/resources/list_changed"
+    else:
+        message["method"] = "notifications/resources/updated"
+        message["params"] = {"uri": uri}
+    return json.dumps(message).encode() + b"\n"
 
 
 def _identifier(value: Any) -> str | int | None:

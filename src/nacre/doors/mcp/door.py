@@ -11,6 +11,7 @@ from nacre.core.caller import Caller
 from nacre.doors.mcp.http import McpOverHttp
 from nacre.doors.mcp.lines import serve_lines
 from nacre.doors.mcp.server import build_server
+from nacre.doors.mcp.subscriptions import Subscriptions
 from nacre.doors.mcp.toolsets import Selection, parse_selection
 from nacre.services.dispatch import Dispatch
 
@@ -18,6 +19,7 @@ from nacre.services.dispatch import Dispatch
 class McpDoor:
     def __init__(self, dispatch: Dispatch, *, max_body: int) -> None:
         self._dispatch = dispatch
+        self._subscriptions = Subscriptions(dispatch)
         self._servers: dict[Selection, Server[Any]] = {}
         self.http = McpOverHttp(self._server, max_body=max_body)
 
@@ -32,9 +34,10 @@ class McpDoor:
         return partial(serve_lines, server, caller)
 
     async def close(self) -> None:
+        self._subscriptions.close()
         await self.http.close()
 
     def _server(self, selection: Selection) -> Server[Any]:
         if selection not in self._servers:
-            self._servers[selection] = build_server(self._dispatch, selection)
+            self._servers[selection] = build_server(self._dispatch, self._subscriptions, selection)
         return self._servers[selection]

@@ -24,6 +24,8 @@ _log = logging.getLogger("nacre.mcp")
 
 _LAST_ANSWERS = 1.0  # seconds that requests under way have after the client closed its side
 
+_STREAM = "subscriptions/listen"  # answered when the client has left, and not before
+
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
 
 
@@ -117,7 +119,7 @@ class _Incoming(_Stream):
         except ValidationError:
             self._refuse(line)
             return None
-        if isinstance(message, types.JSONRPCRequest):
+        if isinstance(message, types.JSONRPCRequest) and message.method != _STREAM:
             self._pipe.unanswered.add(message.id)
             self._pipe.all_answered.clear()
         elif (

@@ -1,0 +1,116 @@
+"""The skills as MCP prompts: markdown that teaches an agent to use these tools well.
+
+Rule 1: the text follows what is served. {{run_command}} becomes the tool's name with its prefix,
+{{prompt:tui}} a prompt's name, {{uri:sessions}} a resource's address; tools of a toolset that is
+not served are named as such at the top.
+Rule 2: every example is a block of the kind `call`, so that a test can make the call.
+Rule 3: nothing is read before somebody asks for it.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import mcp_types as types
+
+from nacre.doors.mcp.resources import scheme_of
+from nacre.doors.mcp.toolsets import TOOLSETS, Selection
+from nacre.errors import InvalidInput
+
+# skill → what a person or a host reads in the list
+SKILLS = {
+    "core": "API primitives and the send/wait/read/decide loop",
+    "drive-process": "Running CLI commands, handling prompts",
+    "tui": "Operating full-screen TUI applications",
+    "multi-session": "Parallel session orchestration",
+    "agent-orchestration": "Driving other AI agents",
+    "monitor": "Watching terminal activity",
+    "visual-feedback": "Overlays and panels",
+    "input-capture": "Capturing keyboard input",
+    "generative-ui": "Dynamic interactive experiences",
+}
+
+_FOLDER = Path(__file__).parent / "skills"
+_PLACEHOLDER = re.compile(r"\{\{(?:(prompt|uri):)?([^{}]+)\}\}")
+
+
+def brand_of(prefix: str) -> str:
+    """Return what stands before the names of prompts: wsh for the prefix wsh_, else nacre."""
+    return prefix.rstrip("_-") or "nacre"
+
+
+def list_prompts(selection: Selection) -> types.ListPromptsResult:
+    brand = brand_of(selection.prefix)
+    return types.ListPromptsResult(
+        prompts=[
+            types.Prompt(name=f"{brand}:{skill}", title=_title(skill), description=description)
+            for skill, description in SKILLS.items()
+        ]
+    )
+
+
+def get_prompt(selection: Selection, name: str) -> types.GetPromptResult:
+    """Return a skill as one message of the user. Raises InvalidInput for a name there is not."""
+    brand = brand_of(selection.prefix)
+    skill = name.removeprefix(f"{brand}:")
+    if skill == name or skill not in SKILLS:
+        names = ", ".join(f"{brand}:{one}" for one in SKILLS)
+        raise InvalidInput(f"no prompt named {name!r}; there are {names}")
+    text = types.TextContent(type="text", text=render(selection, skill))
+    return types.GetPromptResult(
+        description=SKILLS[skill], messages=[types.PromptMessage(role="user", content=text)]
+    )
+
+
+def render(selection: Selection, skill: str) -> str:
+    """Return a skill's text in the names of what is served."""
+    source = read_skill(skill)
+    before = {
+        None: selection.prefix,
+        "prompt": f"{brand_of(selection.prefix)}:",
+        "uri": f"{scheme_of(selection.prefix)}://",
+    }
+    title, _, body = source.partition("\n")
+    text = _PLACEHOLDER.sub(lambda found: before[found[1]] + found[2], body)
+    return f"{title}\n{_missing(selection, source)}{text}"
+
+
+@cache
+def read_skill(skill: str) -> str:
+    return (_FOLDER / f"{skill}.md").read_text(encoding="utf-8")
+
+
+def named_tools(source: str) -> list[str]:
+    """Return the tools that a skill's source names, each once."""
+    return list(dict.fromkeys(found[2] for found in _PLACEHOLDER.finditer(source) if not found[1]))
+
+
+def _missing(selection: Selection, source: str) -> str:
+    """Return a paragraph on the tools that the text names and this client was not offered."""
+    served = selection.tools()
+    missing: dict[str, list[str]] = {}
+    for tool in named_tools(source):
+        if selection.prefix + tool not in served:
+            toolset = next(name for name, tools in TOOLSETS.items() if tool in tools)
+            missing.setdefault(toolset, []).append(selection.prefix + tool)
+    if not missing:
+        return ""
+    parts = [
+        f"{', '.join(tools)} (toolset `{toolset}`)" for toolset, tools in sorted(missing.items())
+    ]
+    wanted = ",".join([*selection.toolsets, *sorted(missing)])
+    text = (
+        f"\nNot offered on this connection: {'; '.join(parts)}. A person gets them with "
+        f"`nacre mcp --toolsets {wanted}` (over HTTP `?toolsets={wanted}`)."
+    )
+    p = selection.prefix
+    if f"{p}wait_for" in missing.get("extra", ()) and f"{p}await_quiesce" in served:
+        text += (
+            f" Where {p}wait_for stands below, use {p}await_quiesce with last_generation, then "
+            "look at the screen for what is waited for, and wait again if it is not there."
+        )
+    return text + "\n"
+
+
+def _title(skill: str) -> str:
+    return "TUI" if skill == "tui" else skill.replace("-", " ").capitalize()
