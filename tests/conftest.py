@@ -16,6 +16,11 @@ import pytest
 from nacre.paths import find_paths
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the browser's tests last: its loop goes on in the main thread, and lets no other run."""
+    items.sort(key=lambda item: item.path.parent.name == "web")
+
+
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"

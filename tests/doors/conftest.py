@@ -27,6 +27,8 @@ MODERN = "2026-07-28"
 
 # Both transports in both eras; the handshake's two revisions are shared out among them.
 TRANSPORTS = ("stdio-2025-06-18", f"stdio-{MODERN}", "http-2025-11-25", f"http-{MODERN}")
+# Both transports and both eras, for what does not depend on how the two go together.
+EACH_ONCE = (TRANSPORTS[0], TRANSPORTS[3])
 
 
 class Tools:
@@ -138,7 +140,14 @@ async def connect(
     return client
 
 
-@pytest.fixture(scope="module", params=TRANSPORTS)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a suite over every transport, or over those that it names by OVER."""
+    if "connected" in metafunc.fixturenames:
+        over = getattr(metafunc.module, "OVER", TRANSPORTS)
+        metafunc.parametrize("connected", over, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 async def connected(
     request: pytest.FixtureRequest, daemon: Daemon, anyio_backend: str
 ) -> AsyncIterator[Tools]:

@@ -5,10 +5,12 @@ from typing import Any
 import anyio
 import pytest
 
-from doors.conftest import Tools
+from doors.conftest import EACH_ONCE, Tools
 from doors.wire import check_schema
 
 pytestmark = pytest.mark.anyio
+
+OVER = EACH_ONCE
 
 TOOLSETS = "terminal,shell,extra"
 

@@ -16,10 +16,12 @@ import pytest
 from conftest import Daemon, start_daemon
 from ranges import own_ports
 
-from doors.conftest import MODERN, Tools, connect, text_of
+from doors.conftest import EACH_ONCE, MODERN, Tools, connect, text_of
 from doors.wire import check_schema
 
 pytestmark = pytest.mark.anyio
+
+OVER = EACH_ONCE
 
 TOOLSETS = "shell,extra"  # the second for its waits
 

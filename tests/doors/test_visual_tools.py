@@ -14,10 +14,12 @@ from mcp_types import CallToolResult, TextContent
 
 from conftest import Daemon
 
-from doors.conftest import TRANSPORTS, Tools, connect, text_of
+from doors.conftest import EACH_ONCE, TRANSPORTS, Tools, connect, text_of
 from doors.wire import GREETING, Line, check_fits, check_schema, local_line
 
 pytestmark = pytest.mark.anyio
+
+OVER = EACH_ONCE
 
 TOOLSETS = "terminal,extra"
 

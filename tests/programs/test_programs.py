@@ -207,14 +207,11 @@ async def test_menu_in_curses_is_moved_by_arrow_keys(tmp_path: Path) -> None:
 
 async def test_top_in_batch_mode_prints_its_table(tmp_path: Path) -> None:
     async with living() as services:
+        top = f"{program('top')} -b -n 1 -w 120"
         session = await start(
-            services,
-            program("top"),
-            args=["-b", "-n", "1", "-w", "120"],
-            env=surroundings(tmp_path),
-            cols=120,
+            services, f"{top}; echo done; read line", env=surroundings(tmp_path), cols=120
         )
-        await ended(session)
+        await shows(session, "done")
         lines = lines_of(session)
         assert lines[0].startswith("top - ")
         assert lines[1].startswith("Tasks:")

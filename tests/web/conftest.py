@@ -52,9 +52,9 @@ REFUSED = r"Failed to load resource"
 BROKEN = r"WebSocket connection to|net::ERR_CONNECTION|net::ERR_EMPTY_RESPONSE"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """One browser for a test file: while it is open its loop runs, and no other can."""
+    """One browser for all: while it is open its loop runs, so these tests come last (conftest)."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
@@ -69,7 +69,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     assert started.stop() == 0
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def at_home(browser: Browser, daemon: Daemon) -> Iterator[BrowserContext]:
     """A browser that has the page's files and is logged in: most tests begin there."""
     context = browser.new_context(viewport=WIDE, color_scheme="dark")

@@ -117,7 +117,9 @@ def test_a_shell_is_used_as_in_any_terminal(
     page.keyboard.press("ArrowUp")
     page.keyboard.type(" again\n")
     shows(page, "from the browser again")
-    page.keyboard.type("sleep 1000\n")
+    # The word is printed by what is to be interrupted: a key before that would meet the shell.
+    page.keyboard.type("sh -c 'echo go''ing; exec sleep 1000'\n")
+    shows(page, "going")
     page.keyboard.press("Control+c")
     shows(page, "^C")
     page.keyboard.type("echo $?, broken off\n")

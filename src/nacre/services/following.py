@@ -38,7 +38,6 @@ from nacre.core.events import (
 from nacre.core.operations import GetScreen
 from nacre.core.results import Screen
 from nacre.core.screen import ScreenMode
-from nacre.core.watch import Event as Told
 from nacre.core.watch import Output, Snapshot
 from nacre.errors import InvalidInput
 from nacre.services.host import Host
@@ -317,15 +316,13 @@ class _Followed:
         return self.session.terminal.alternate, self.session.stage.elements.mode
 
     def _output(self) -> Iterator[Event]:
-        happened: list[Told] = []
-        if self.viewer is not None and self.viewer._finished:
-            # The child has ended, or all viewers were sent away; after that, and for a child that
-            # was started anew, it goes on with a snapshot.
-            happened, self.viewer = self.viewer._last, None
+        happened = [] if self.viewer is None else self.viewer.take()
+        if self.viewer is not None and self.viewer.finished:
+            # After that, and for a child that was started anew, it goes on with a snapshot.
+            self.viewer = None
         if self.viewer is None and self.session.alive:
             self.viewer = self.session.viewers.add()
-        if self.viewer is not None:
-            happened = [*happened, *self.viewer.take()]
+            happened += self.viewer.take()
         for told in happened:
             if isinstance(told, Output):
                 yield OutputEvent(data=told.data)

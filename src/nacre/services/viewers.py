@@ -200,7 +200,7 @@ class Viewer:
         self._waiting = 0  # bytes
         self._saved = False  # the viewer's terminal has the cursor that the session's has saved
         self._last: list[Event] = []
-        self._finished = False
+        self.finished = False  # the child has ended, or all viewers were sent away
         self._ready = asyncio.Event()
         self._ready.set()
         self._woken = True
@@ -251,7 +251,7 @@ class Viewer:
         # Taken now: the terminal may be closed by the time the viewer reads this.
         self._last = [*self.take(), last] if isinstance(last, Ended) else [last]
         self._drop()
-        self._finished = True
+        self.finished = True
         self._ready.set()
 
     # --- what the viewer does --------------------------------------------------------------
@@ -292,17 +292,17 @@ class Viewer:
             self._next_frame = self._beat.next()
             if self._holds_back():
                 continue
-            events = self._last if self._finished else self.take()
+            events = self.take()
             self._busy = True
             for event in events:
                 yield event
             self._busy = False
-            if self._finished and not self._ready.is_set():
+            if self.finished and not self._ready.is_set():
                 return
 
     def _holds_back(self) -> bool:
         """Whether a frame would show what the program has drawn half; for a while only."""
-        if self._finished or self._stale or not self._framed:
+        if self.finished or self._stale or not self._framed:
             return False
         if BEGIN not in self._shots.picture.codes.modes:
             self._updates += self._held
@@ -320,7 +320,10 @@ class Viewer:
             self._ready.set()
 
     def take(self) -> list[Event]:
-        """Return what waits now; empty when nothing does."""
+        """Return what waits now; empty when nothing does. Once it is finished, the last of all."""
+        if self.finished:
+            last, self._last = self._last, []
+            return last
         if self._stale or (self._framed and self._is_alone()):
             return self._snapshot()
         data = self._frame() if self._framed else b"".join(self._pieces)
