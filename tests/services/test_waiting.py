@@ -8,9 +8,11 @@ import pytest
 
 from nacre.core.operations import GetScreen, ReadRun, Run, WaitFor
 from nacre.core.results import RunOutcome, WaitOutcome
+from nacre.core.state import State
 from nacre.errors import InvalidInput, SessionNotFound
 from nacre.services.build import Services
 from nacre.services.session import Session
+from nacre.services.waiting import _Watch
 
 from services.clock import advance, with_clock
 from services.living import (
@@ -515,3 +517,16 @@ async def test_text_of_a_known_generation_stays_old_whatever_came_before_the_wai
         assert not (await services.waiting.wait(CALLER, old)).matched
         new = WaitFor(session="cat", text="other", after_generation=known, timeout_ms=0)
         assert (await services.waiting.wait(CALLER, new)).matched
+
+
+@pytest.mark.anyio
+async def test_a_state_that_no_mark_tells_must_be_seen_twice() -> None:
+    async with living() as services:
+        session = await start(services, "cat")
+        watch = _Watch(session, 0, {})
+        asks = State(state="needs_input", evidence=[], asks="line")
+        assert not watch.confirms(asks), "a shell looks so just before its prompt"
+        assert watch.confirms(asks)
+        session.generation += 1
+        assert not watch.confirms(asks), "something was printed since"
+        assert watch.confirms(State(state="running", evidence=[]))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from nacre.core.caller import Caller
 from nacre.core.operations import WaitFor
 from nacre.core.results import WaitOutcome
+from nacre.core.state import State
 from nacre.errors import InvalidInput
 from nacre.services.host import Host
 from nacre.services.registry import Registry
@@ -31,6 +32,19 @@ class _Watch:
     old: dict[int, str]  # what does not count, by the number of its line
     seen: int = -1  # the generation that was searched last
     outcome: WaitOutcome | None = None
+    looked: tuple[int, str, str | None] | None = None  # what the look before saw
+
+    def confirms(self, state: State) -> bool:
+        """Tell whether a state is sure: it has a mark, or the look before saw the same.
+
+        Between its last command and its prompt a shell looks for a moment as if it asked.
+        """
+        session = self.session
+        marked = state.state == "prompt" and session.stream.prompting.phase == "prompt"
+        if marked or state.state in ("running", "exited", "lost"):
+            return True
+        before, self.looked = self.looked, (session.generation, state.state, state.asks)
+        return before == self.looked
 
 
 class Waiting:
@@ -112,7 +126,7 @@ class Waiting:
             if request.run_id is not None:
                 await self._runs.revisit(self._runs.find(request.run_id))
             now = self._host.loop.time()
-            watch.outcome = self._check(watch, request, pattern, now)
+            watch.outcome = self._check(watch, request, pattern, now, last=now >= deadline)
             if watch.outcome is not None or now >= deadline:
                 return
             if not session.alive:
@@ -133,6 +147,8 @@ class Waiting:
         request: WaitFor,
         pattern: "re.Pattern[str] | None",
         now: float,
+        *,
+        last: bool,
     ) -> WaitOutcome | None:
         session = watch.session
         if request.exit and not session.alive:
@@ -161,8 +177,9 @@ class Waiting:
         ):
             return self._found(session, "quiet")
         if request.state is not None:
+            session.read_now()
             state = look(session)
-            if state.state in request.state:
+            if state.state in request.state and (watch.confirms(state) or last):
                 return self._found(session, "state", state=state)
         return None
 
