@@ -66,7 +66,7 @@ class Credentials:
         self._token = token.encode()
         self._clock = clock
         self._tickets: OneTime[Holder] = OneTime(TICKET_LIFETIME, _TICKETS, clock)
-        self._codes: OneTime[bool] = OneTime(CODE_LIFETIME, _CODES, clock)
+        self._codes: OneTime[Callable[[], None]] = OneTime(CODE_LIFETIME, _CODES, clock)
         self._wrong: list[float] = []  # when tokens were wrong at a login
 
     def holder(self, bearer: str) -> Holder | None:
@@ -95,12 +95,16 @@ class Credentials:
     def redeem_ticket(self, ticket: str) -> Holder | None:
         return self._tickets.redeem(ticket)
 
-    def new_code(self) -> str:
-        return self._codes.issue(True)
+    def new_code(self, used: Callable[[], None] = lambda: None) -> str:
+        """Make a code; `used` is called when somebody comes in by it."""
+        return self._codes.issue(used)
 
     def redeem_code(self, code: str) -> bool:
         """Never refused for others' wrong ones: a code is random and cannot be found by trying."""
-        return self._codes.redeem(code) is not None
+        used = self._codes.redeem(code)
+        if used is not None:
+            used()
+        return used is not None
 
     # --- logging in by token ---------------------------------------------------------------
 
