@@ -32,10 +32,12 @@ from nacre.system.logs import configure_logs
 from nacre.system.pty import raise_descriptor_limit
 
 if TYPE_CHECKING:
+    from nacre.doors.credentials import Credentials
     from nacre.doors.local import LocalDoor
     from nacre.doors.mcp.door import McpDoor
     from nacre.services.build import Services
     from nacre.services.dispatch import Dispatch
+    from nacre.services.lifecycle import Lifecycle
 
 _log = logging.getLogger("nacre.daemon")
 
@@ -141,6 +143,25 @@ async def _load_mcp(dispatch: "Dispatch", limit: int) -> "McpDoor":
     return door
 
 
+def _dispatch(
+    services: "Services", life: "Lifecycle", credentials: "Credentials", port: int
+) -> "Dispatch":
+    """Return the one path to all operations, with those of the daemon itself."""
+    from nacre.core.operations import GetStatus, OpenPage, StopDaemon, UpgradeDaemon
+    from nacre.doors.credentials import CODE_LIFETIME
+    from nacre.services.pages import Pages
+
+    pages = Pages(services.registry, port, credentials.new_code, CODE_LIFETIME, life.client)
+    return services.dispatch(
+        {
+            GetStatus: life.status,
+            StopDaemon: life.stop,
+            UpgradeDaemon: life.upgrade,
+            OpenPage: pages.open,
+        }
+    )
+
+
 def _local_door(
     dispatch: "Dispatch",
     mcp: "asyncio.Task[McpDoor]",
@@ -177,10 +198,8 @@ class _Serving:
 
     async def serve(self) -> None:
         """Serve until the end, or until the next daemon is to go on where this one stops."""
-        from nacre.core.operations import GetStatus, OpenPage, StopDaemon, UpgradeDaemon
-        from nacre.doors.credentials import CODE_LIFETIME, Credentials
+        from nacre.doors.credentials import Credentials
         from nacre.services.lifecycle import Address, Lifecycle
-        from nacre.services.pages import Pages
 
         loop, settings, paths = asyncio.get_running_loop(), self.settings, self.paths
         services = await self._recover()
@@ -194,17 +213,7 @@ class _Serving:
         )
         services.on_session_end(life.reconsider)
         credentials = Credentials(self.token, loop.time)
-        pages = Pages(
-            services.registry, address.port, credentials.new_code, CODE_LIFETIME, life.client
-        )
-        dispatch = services.dispatch(
-            {
-                GetStatus: life.status,
-                StopDaemon: life.stop,
-                UpgradeDaemon: life.upgrade,
-                OpenPage: pages.open,
-            }
-        )
+        dispatch = _dispatch(services, life, credentials, address.port)
         _take_signals(loop, life.interrupt)
 
         limit = settings.max_message_bytes

@@ -9,7 +9,7 @@ been a password.
 
 import asyncio
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,7 @@ class Control:
         self._begun = 0.0
         self.since: float | None = None
         self._keys = 0
-        self._commands: list[CommandRun] = []
+        self._commands: deque[CommandRun] = deque(maxlen=_MOST_COMMANDS)
         self._first = 0
         self.last: Handover | None = None
         self._untold: Handover | None = None
@@ -84,8 +84,9 @@ class Control:
         self._holder = caller
         self._free.clear()
         self._begun, self.since = time.monotonic(), round(time.time(), 3)
-        self._keys, self._commands, self._first = 0, [], session.generation
-        session.stream.taps.append(self._tap(session))
+        self._keys, self._first = 0, session.generation
+        self._commands = deque(maxlen=_MOST_COMMANDS)
+        session.stream.taps.append(_Tap(session, self._commands))
         self._changed()
 
     def give(self, session: "Session") -> None:
@@ -102,7 +103,7 @@ class Control:
             driver=self.driver or "",
             seconds=round(time.monotonic() - self._begun, 3),
             keys=self._keys,
-            commands=self._commands[-_MOST_COMMANDS:],
+            commands=list(self._commands),
             generation_before=self._first,
             generation_after=session.generation,
             last_line=session.last_line,
@@ -114,9 +115,6 @@ class Control:
     def note_typed(self, caller: Caller, size: int) -> None:
         if self.is_held_by(caller):
             self._keys += size
-
-    def _tap(self, session: "Session") -> "_Tap":
-        return _Tap(session, self._commands)
 
     # --- the others ------------------------------------------------------------------------
 
@@ -160,7 +158,7 @@ def _both(first: Handover, then: Handover) -> Handover:
 class _Tap:
     """Notes the commands that start and end meanwhile."""
 
-    def __init__(self, session: "Session", commands: list[CommandRun]) -> None:
+    def __init__(self, session: "Session", commands: deque[CommandRun]) -> None:
         self._session = session
         self._commands = commands
 

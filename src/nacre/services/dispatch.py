@@ -62,8 +62,9 @@ class Dispatch:
         started = time.monotonic()
         outcome = "ok"
         try:
-            if spec.types and self._control is not None:
-                await self._control.admit(caller, getattr(operation, "session"))  # noqa: B009
+            session = _session_of(operation)
+            if spec.types and self._control is not None and session is not None:
+                await self._control.admit(caller, session)
             return await self._handlers[type(operation)](caller, operation)
         except NacreError as error:
             outcome = error.code
@@ -115,10 +116,16 @@ class Dispatch:
 
         A person drove it meanwhile: the session's name, and what they did. Told once.
         """
-        session = getattr(operation, "session", None)
+        session = _session_of(operation)
         if session is None or self._control is None:
             return None
         return self._control.handover(caller, session)
+
+
+def _session_of(operation: Operation) -> str | int | None:
+    """Return the session that an operation is about, as its caller named it."""
+    session: str | int | None = getattr(operation, "session", None)
+    return session
 
 
 def _authorise(caller: Caller, name: str, scope: Scope) -> None:
