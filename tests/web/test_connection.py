@@ -57,7 +57,7 @@ def test_a_detach_sends_viewers_away_with_a_word_and_they_may_come_back(
     first.get_by_role("button", name="Watch again").click()
     shows(first, "unseen")
     assert terminal_lines(second) == before
-    first.keyboard.type("echo 'back'\n")
+    first.keyboard.type("echo b'ack'\n")
     shows(first, "back")
     same_screen(daemon, first, name)
 

@@ -92,7 +92,7 @@ def test_who_leaves_gives_back(
     drives(second, "drives")
     first.close()
     drives(second, "Shared")
-    second.keyboard.type("echo 'free'\n")
+    second.keyboard.type("echo f'ree'\n")
     shows(second, "free")
 
 

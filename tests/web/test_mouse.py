@@ -60,7 +60,7 @@ def test_a_link_opens_in_another_tab_after_its_address_was_shown(
 ) -> None:
     name = new_session("links")
     page = ready(pages(name, viewport=WIDE))
-    call(daemon, "input", name, input=f"clear; echo see {daemon.url}/?linked for it\r")
+    call(daemon, "input", name, input=f"clear; echo 'see' {daemon.url}/?linked for it\r")
     row = row_of(daemon, page, name, f"see {daemon.url}/?linked for it")
     page.mouse.move(*middle(page, row, 2))
     page.mouse.move(*middle(page, row, 10))
