@@ -30,6 +30,12 @@ Json = dict[str, Any]
 # Differs from one look to the next, or is told by the screen as well.
 _FLEETING = ("idle_seconds", "generation")
 
+# Fills the scrollback with colours, and leaves a title and a cursor that stands somewhere.
+COLOURS = (
+    "for i in $(seq 1 700); do printf '\\033[3%d;4mline %d\\033[0m plain\\n' $((i % 8)) $i; done;"
+    " printf '\\033]0;all colours\\007\\033[5;10Hhere'; exec cat"
+)
+
 
 # --- daemons -----------------------------------------------------------------------------------
 

@@ -144,7 +144,7 @@ async def test_what_is_typed_at_the_very_moment_a_run_ends_is_no_part_of_the_nex
         drive = await driven(services, tmp_path, shell)
         ran = await drive.run("echo on")
         drive.session.write(b"typed ahead ")
-        ended = services.runs.find(ran.run_id or "").ended
+        ended = services.ledger.find(ran.run_id or "").ended
         assert ended is not None
         drive.session.last_input = ended  # as a clock says that counts milliseconds
         assert (await drive.run("echo x")).output == "x"

@@ -135,3 +135,8 @@ def processes_of(session: Session) -> set[int]:
         except OSError:
             continue
     return found
+
+
+def is_process(pid: int) -> bool:
+    """Whether the number is anybody's, a zombie's included."""
+    return os.path.exists(f"/proc/{pid}")

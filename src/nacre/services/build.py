@@ -51,6 +51,7 @@ from nacre.services.engine import Engine
 from nacre.services.following import Following
 from nacre.services.host import Host
 from nacre.services.janitor import Janitor
+from nacre.services.ledger import Ledger
 from nacre.services.past import History
 from nacre.services.pictures import Pictures
 from nacre.services.ports import PortPool
@@ -73,6 +74,7 @@ class Services:
     sessions: Sessions
     commands: Commands
     pictures: Pictures
+    ledger: Ledger
     runs: Runs
     talking: Talking
     waiting: Waiting
@@ -157,7 +159,8 @@ def build_services(
     host = Host(loop, settings, engine, turns, descriptor_limit, runtime, journals, keeping)
     ports = PortPool(settings.first_session_port, keeping)
     registry = Registry(settings, ports)
-    runs = Runs(registry, host)
+    ledger = Ledger(host)
+    runs = Runs(registry, ledger, host)
     sessions = Sessions(registry, host, home, runs.is_locked)
     janitor = Janitor(registry, host)
     host.when_ended.append(janitor.session_ended)
@@ -168,11 +171,12 @@ def build_services(
         sessions=sessions,
         commands=Commands(registry, host),
         pictures=Pictures(registry, host),
+        ledger=ledger,
         runs=runs,
         talking=Talking(registry, host),
-        waiting=Waiting(registry, runs, host),
+        waiting=Waiting(registry, ledger, runs, host),
         history=History(registry, host),
         janitor=janitor,
-        recovery=Recovery(registry, ports, runs, host),
+        recovery=Recovery(registry, ports, ledger, host),
         host=host,
     )

@@ -46,8 +46,6 @@ class Events:
         Nothing more of one that was removed: a kill ends the child only after that.
         """
         if not session.listed and change != "removed":
-            return
-        if not session.listed and change != "removed":
             return  # who follows has been told that it is gone
 
         def make() -> SessionEvent:

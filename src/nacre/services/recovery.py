@@ -20,12 +20,12 @@ from nacre.core.veil import Veil
 from nacre.services.host import Host, Identity
 from nacre.services.kept import About, KeptVeil, Long, unpack, unpack_short
 from nacre.services.launch import Launch
+from nacre.services.ledger import Ledger
 from nacre.services.life import Secrets
 from nacre.services.ports import PortPool
 from nacre.services.rebuilding import Rebuilt, Screens
 from nacre.services.recorder import ABOUT
 from nacre.services.registry import Registry
-from nacre.services.runs import Runs
 from nacre.services.session import Session
 from nacre.system.exits import Ending
 from nacre.system.journal import segments
@@ -59,10 +59,10 @@ class _Found:
 
 
 class Recovery:
-    def __init__(self, registry: Registry, ports: PortPool, runs: Runs, host: Host) -> None:
+    def __init__(self, registry: Registry, ports: PortPool, ledger: Ledger, host: Host) -> None:
         self._registry = registry
         self._ports = ports
-        self._runs = runs
+        self._ledger = ledger
         self._host = host
         self._screens = Screens(host)
 
@@ -140,9 +140,9 @@ class Recovery:
         session.resume_stream(keys, rebuilt.prompting)
         session.stream.prompt_end = rebuilt.prompt_end
         session.generation = max(rebuilt.generation, ring.generation)
-        self._runs.restore(session, runs, rebuilt.generation)
+        self._ledger.restore(session, runs, rebuilt.generation)
         self._go_on(session, long, master, ring, rebuilt, veil)
-        self._runs.settle_restored(session)
+        self._ledger.settle_restored(session)
         return session
 
     def _go_on(

@@ -42,7 +42,6 @@ class Run:
         self.ended_by: EndedBy | None = None
         self.folder: str | None = None
         self.recording = False  # between the start mark and the end
-        self.waited_for = False  # a call is waiting for it right now
         self.starts_by_wrapper = False
         self.started_by_mark = False
         self.outer: frozenset[str] = frozenset()  # nonces of the runs that it runs inside of

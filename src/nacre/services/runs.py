@@ -8,58 +8,48 @@ Rule 3: a run whose time is over goes on, and can be waited for by its id.
 """
 
 import asyncio
-import os
-import re
-from collections import OrderedDict
-from functools import partial
 from typing import Literal
 
 import msgspec
 
 from nacre.core.caller import Caller
-from nacre.core.events import RunEvent
 from nacre.core.operations import ReadRun
 from nacre.core.operations import Run as RunRequest
 from nacre.core.results import RunOutcome, RunPage
-from nacre.core.state import State, asks_for_line
+from nacre.core.state import State
 from nacre.core.veil import Veil
 from nacre.core.wrapper import report
 from nacre.errors import InvalidInput
 from nacre.services.host import Host
-from nacre.services.kept import KeptRun
+from nacre.services.ledger import Ledger
+from nacre.services.prompts import (
+    NEXT_PROMPT,
+    await_prompt,
+    context_at,
+    pattern,
+    shown_pattern,
+    tell_read,
+)
 from nacre.services.registry import Registry
+from nacre.services.repl import run_in_repl, without_prompt
 from nacre.services.run import Run
 from nacre.services.sending import START_MARK, Sender, never, pasted
 from nacre.services.session import Session
 from nacre.services.settling import LOOKS, settle, waits_for_somebody
-from nacre.services.spool import Spool
-from nacre.services.states import line_before_cursor, look
-from nacre.system.journal import outputs
+from nacre.services.states import look
 
-_INTERRUPT_EFFECT = 0.3  # seconds that a program has to end after a key, before it counts as busy
-_REPL_LOOKS = (0.01, 0.01, 0.03, 0.2, 1.0)  # seconds: a REPL's prompt is on the screen or it is not
 _FISH_READS = 1.5  # seconds after which a line that fish has not started is one it cannot
-_NEXT_PROMPT = 1.0  # seconds that a shell has to draw its prompt
 _INTERRUPTS = 5  # times that Ctrl+C is sent to a shell that waits for the rest of a command
-_PROMPT_LOOKS = (0.0005, 0.001, 0.004, 0.03, 0.2)  # seconds; a prompt follows a run at once
-
-
-_CONTINUATION = re.compile(r"\s*[.\-|>]+\s*")  # python's ..., sqlite's ...>
-
-_KEPT_RUNS = 24  # of a session, that a daemon's death does not lose
 
 _ERASE_LINE = b"\r\x1b[K"
 
 
 class Runs:
-    def __init__(self, registry: Registry, host: Host) -> None:
+    def __init__(self, registry: Registry, ledger: Ledger, host: Host) -> None:
         self._registry = registry
+        self._ledger = ledger
         self._host = host
-        self._runs: OrderedDict[str, Run] = OrderedDict()
-        self._stacks: dict[str, list[Run]] = {}  # by session id, the innermost last
-        self._last: dict[str, Run] = {}  # by session id
         self._locked: set[str] = set()  # sessions in which a call is under way
-        self._kept: dict[str, OrderedDict[str, bytes]] = {}  # by session id, packed, by run id
         self._sender = Sender(host)
 
     # --- the operation ---------------------------------------------------------------------
@@ -77,25 +67,14 @@ class Runs:
             self._locked.discard(session.identity.id)
 
     def forget_session(self, identifier: str) -> None:
-        self._stacks.pop(identifier, None)
-        self._last.pop(identifier, None)
-        self._kept.pop(identifier, None)
+        self._ledger.forget_session(identifier)
         self._sender.forget_session(identifier)
 
     def is_locked(self, session: Session) -> bool:
         return session.identity.id in self._locked
 
-    def find(self, run_id: str) -> Run:
-        """Raises InvalidInput for a run that is unknown or aged out."""
-        run = self._runs.get(run_id)
-        if run is None:
-            raise InvalidInput(f"no run {run_id!r}: it is unknown, or it has aged out")
-        if run.stale:
-            self._catch_up(run)
-        return run
-
     async def read(self, caller: Caller, request: ReadRun) -> RunPage:
-        run = self.find(request.run_id)
+        run = self._ledger.find(request.run_id)
         budget = self._host.budget(request.max_chars)
         lines, total = await self._page(run, request.offset, request.limit)
         kept = _first_within(lines, budget)
@@ -127,202 +106,24 @@ class Runs:
         now = self._host.loop.time()
         deadline = now + request.timeout_ms / 1000
         # The prompt that is about to come is waited for also by who wants to wait for nothing else.
-        state = await self._ready(session, max(deadline, now + _NEXT_PROMPT))
+        soon = max(deadline, now + NEXT_PROMPT)
+        state = await await_prompt(session, self._ledger.last(session), soon)
+        state = tell_read(session, self._ledger.innermost(session), state)
         if not session.alive:
             session.require_alive()
-        self._drop_ended(session)
-        context = self._context(session, state)
+        self._ledger.drop_ended(session)
+        context = context_at(session, state)
         if context is None:
             status: Literal["busy", "error"] = "busy" if state.state == "running" else "error"
             return self._refusal(status, session, state.hint, state)
-        run = self._begin(session, context)
-        run.when_done = partial(self._tell_end, run, command)
-        self._tell(session, RunEvent(status="started", run_id=run.id, command=command))
-        try:
-            if context == "native":
-                await self._sender.native(session, run, command)
-            elif context == "wrapped":
-                await self._sender.wrapped(session, run, command, deadline)
-            else:
-                return await self._run_in_repl(session, run, command, request, deadline)
-            return await self._finish(session, run, request, deadline)
-        finally:
-            run.waited_for = False
-
-    async def _ready(self, session: Session, deadline: float) -> State:
-        """Wait for the prompt that is about to come: of a shell that starts or just ended a run."""
-        prompting = session.stream.prompting
-
-        def at_prompt() -> bool:
-            return prompting.phase in ("prompt", "continuation")
-
-        integrated = session.marks_itself
-        if integrated and prompting.phase in (None, "drawing"):
-            await settle(session, at_prompt, deadline, asks=_takes_commands)
-        state = look(session)
-        soon = min(deadline, session.last_input + _INTERRUPT_EFFECT)
-        looks_at: tuple[float, ...] = LOOKS
-        if (ended := self._ended_at(session)) is not None:
-            soon, looks_at = min(deadline, max(soon, ended + _NEXT_PROMPT)), _PROMPT_LOOKS
-        if state.state == "running" and session.generation == 0:
-            soon = deadline
-        if not _takes_commands(state) and self._host.loop.time() < soon:
-            await settle(session, at_prompt, soon, asks=_takes_commands, looks_at=looks_at)
-            state = look(session)
-        return self._reading(session, state)
-
-    def _ended_at(self, session: Session) -> float | None:
-        """When the last run ended, if it has: a prompt follows it at once."""
-        run = self._last.get(session.identity.id)
-        return run.ended if run is not None else None
-
-    def _reading(self, session: Session, state: State) -> State:
-        """Tell the `read` of a wrapped command from the prompt: dash reads both alike."""
-        stack = self._stacks.get(session.identity.id)
-        if state.state != "prompt" or not stack or stack[-1].done:
-            return state
-        run, facts = stack[-1], session.facts()
-        if run.context != "wrapped" or facts is None or not facts.canonical:
-            return state
-        line = line_before_cursor(session).rstrip()
-        if facts.pid != run.pid or line[-1:] == run.prompt.rstrip()[-1:]:
-            return state
-        return asks_for_line(state, line)
-
-    def _context(
-        self, session: Session, state: State
-    ) -> Literal["native", "wrapped", "repl"] | None:
-        if state.state == "prompt":
-            native = (
-                session.stream.prompting.phase == "prompt"
-                and state.program == session.launch.program
-            )
-            return "native" if native and session.launch.is_shell else "wrapped"
-        if state.asks == "repl":
-            return "repl"
-        return None
-
-    def _begin(self, session: Session, context: Literal["native", "wrapped", "repl"]) -> Run:
-        settings = self._host.settings
-        run = Run(session, context, settings.run_memory_bytes)
-        run.waited_for = True
-        if self._host.runtime is not None and settings.max_run_bytes:
-            run.on_overflow = partial(self._spool, run)
-        self._runs[run.id] = run
-        stack = self._stacks.setdefault(session.identity.id, [])
-        run.outer = frozenset(outer.nonce for outer in stack)
-        stack.append(run)
-        run.before = self._last.get(session.identity.id)
-        if run.before is not None:
-            run.before.before = None  # no chain of all that ever ran
-        self._last[session.identity.id] = run
-        session.stream.taps.append(run.tap)
-        session.stream.tracked += 1
-        self._keep(run)
-        while len(self._runs) > settings.max_runs:
-            _, oldest = self._runs.popitem(last=False)
-            self._forget(oldest)
-        return run
-
-    def _tell(self, session: Session, event: RunEvent) -> None:
-        self._host.events.tell("runs", session, lambda: event)
-
-    def _tell_end(self, run: Run, command: str | None = None) -> None:
-        run.session.stream.tracked -= 1
-        lasted = (run.ended or run.started) - run.started
-        event = RunEvent(
-            status="ended",
-            run_id=run.id,
-            command=command,
-            exit_code=run.exit_code,
-            duration_ms=round(lasted * 1000),
-        )
-        self._tell(run.session, event)
-
-    # --- past a daemon's death -------------------------------------------------------------
-
-    def _keep(self, run: Run) -> None:
-        """Leave this session's runs for the next daemon, now and whenever this one changes."""
-        session = run.session
-        kept = self._kept.setdefault(session.identity.id, OrderedDict())
-
-        def put_down() -> None:
-            kept[run.id] = run.kept()
-            session.stream.keep_runs(list(kept.values()))
-
-        run.when_changed = put_down
-        while len(kept) >= _KEPT_RUNS:
-            kept.popitem(last=False)
-        put_down()
-
-    def restore(self, session: Session, kept: list[KeptRun], journaled: int) -> None:
-        """Take over a former daemon's runs, before anything more of the session is shown.
-
-        What of them came after the generation `journaled` will be seen once more.
-        """
-        memory = self._host.settings.run_memory_bytes
-        for one in kept:
-            run = Run.restored(one, session, memory)
-            if self._host.runtime is not None and self._host.settings.max_run_bytes:
-                run.on_overflow = partial(self._spool, run)
-            self._runs[run.id] = run
-            self._last[session.identity.id] = run
-            run.reopen(journaled)
-            if not run.done:
-                self._catch_up(run)
-                self._stacks.setdefault(session.identity.id, []).append(run)
-                session.stream.scanner.accept(run.nonce)
-                session.stream.taps.append(run.tap)
-                session.stream.tracked += 1
-                run.when_done = partial(self._tell_end, run)
-            self._keep(run)
-
-    def settle_restored(self, session: Session) -> None:
-        """End those again whose end was known before, and could not be seen again."""
-        for run in list(self._stacks.get(session.identity.id, ())):
-            run.settle_again()
-        self._drop_ended(session)
-
-    def _catch_up(self, run: Run) -> None:
-        """Take a run's output so far from the journal."""
-        run.stale = False
-        folder = self._host.journal_of(run.session.identity.id)
-        if folder is None or not (run.started_by_mark or run.context == "repl"):
-            return
-        for data in outputs(folder, run.first, run.last):
-            run.record(data)
-        if run.done and run.spool is not None:
-            run.spool.finish()
-
-    def _spool(self, run: Run) -> Spool | None:
-        """Give a run that prints more than fits into memory a file; the oldest files make room."""
-        assert self._host.runtime is not None
-        folder = os.path.join(self._host.runtime, "runs")
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        settings = self._host.settings
-        used = sum(known.spool.size for known in self._runs.values() if known.spool)
-        for known in list(self._runs.values()):
-            if used <= settings.max_runs_bytes - settings.max_run_bytes:
-                break
-            if known.spool and known.done:
-                used -= known.spool.size
-                del self._runs[known.id]
-                self._forget(known)
-        return Spool(os.path.join(folder, run.id), settings.max_run_bytes)
-
-    def _forget(self, run: Run) -> None:
-        if run.spool:
-            run.spool.remove()
-
-    def _drop_ended(self, session: Session) -> None:
-        stack = self._stacks.get(session.identity.id, [])
-        while stack and stack[-1].done:
-            self._release(stack.pop())
-
-    def _release(self, run: Run) -> None:
-        if run.tap in run.session.stream.taps:
-            run.session.stream.taps.remove(run.tap)
-        run.session.stream.scanner.refuse(run.nonce)
+        run = self._ledger.begin(session, context, command)
+        if context == "repl":
+            return await self._run_in_repl(session, run, command, request, deadline)
+        if context == "native":
+            await self._sender.native(session, run, command)
+        else:
+            await self._sender.wrapped(session, run, command, deadline)
+        return await self._finish(session, run, request, deadline)
 
     # --- waiting ---------------------------------------------------------------------------
 
@@ -352,14 +153,14 @@ class Runs:
         if incomplete() or (how == "deadline" and unread() and soon < deadline):
             return await self._take_back(session, run)
         if how == "needs_input" and state is not None:
-            state = self._reading(session, state)
+            state = tell_read(session, self._ledger.innermost(session), state)
             await self._ask_whether_over(session, run, state)
         budget = self._host.budget(request.max_chars)
         if how == "exit":
             ending = session.ending
             run.finish("exit", ending.exit_code if ending else None)
         if run.done:
-            self._drop_ended(session)
+            self._ledger.drop_ended(session)
             outcome = run.outcome("completed", budget)
             if run.ended_by == "exit":
                 ended = "the shell that it ran in has ended"
@@ -388,7 +189,7 @@ class Runs:
             return
         if state.program != run.program:  # `exec bash`
             return
-        same = _pattern(line_before_cursor(session)) == _pattern(run.prompt)
+        same = shown_pattern(session) == pattern(run.prompt)
         if state.state != "prompt" or not run.prompt.strip() or not same:
             return
         run.recording = False
@@ -415,7 +216,7 @@ class Runs:
             if how == "done":
                 break
         run.finish("prompt", None)
-        self._drop_ended(session)
+        self._ledger.drop_ended(session)
         hint = "the command is incomplete (an open quote, bracket or block); nothing was run"
         return self._refusal("error", session, hint)
 
@@ -440,33 +241,17 @@ class Runs:
     async def _run_in_repl(
         self, session: Session, run: Run, command: str, request: RunRequest, deadline: float
     ) -> RunOutcome:
-        prompt = _pattern(line_before_cursor(session))
-        run.recording = True
-        session.recorder.flush()  # no mark will tell the next daemon where its output begins
-        run.first = before = session.generation
-        run.when_changed()
-        # A block that ends indented is closed by an empty line.
-        closing = "\r" if "\n" in command and command.rpartition("\n")[2][:1].isspace() else ""
-        session.write(f"{command}\r{closing}".replace("\n", "\r").encode())
-
-        def asks(state: State) -> bool:
-            return session.generation != before and waits_for_somebody(state)
-
-        how, state = await settle(
-            session, lambda: run.done, deadline, asks=asks, looks_at=_REPL_LOOKS
-        )
-        at_prompt = state is not None and state.asks == "repl"
-        if how == "needs_input" and at_prompt and _pattern(line_before_cursor(session)) == prompt:
-            run.finish("prompt", None)
+        prompt = shown_pattern(session)
+        how, state = await run_in_repl(session, run, command, prompt, deadline)
         budget = self._host.budget(request.max_chars)
         if how == "exit":
             run.finish("exit", session.ending.exit_code if session.ending else None)
         if run.done:
-            self._drop_ended(session)
+            self._ledger.drop_ended(session)
             outcome = run.outcome("completed", budget)
             return msgspec.structs.replace(
                 outcome,
-                output=_without_prompt(outcome.output, command, prompt),
+                output=without_prompt(outcome.output, command, prompt),
                 hint="a REPL gives no exit code",
             )
         return self._unfinished(run, how, state, budget)
@@ -480,12 +265,12 @@ class Runs:
         hint: str | None,
         state: State | None = None,
     ) -> RunOutcome:
-        stack = self._stacks.get(session.identity.id)
+        run = self._ledger.innermost(session)
         return RunOutcome(
             output="",
             exit_code=None,
             status=status,
-            run_id=stack[-1].id if stack else None,
+            run_id=run.id if run is not None else None,
             cwd=session.cwd,
             state=state or look(session),
             hint=hint or "a command is running: wait for it, or interrupt it with ctrl+c",
@@ -502,28 +287,6 @@ class Runs:
         if request.timeout_ms > self._host.settings.max_wait * 1000:
             raise InvalidInput("timeout_ms is over the setting max_wait; wait again by run_id")
         return command
-
-
-def _takes_commands(state: State) -> bool:
-    return state.state == "prompt" or state.asks == "repl"
-
-
-def _pattern(prompt: str) -> str:
-    """A prompt may count: In [3]: is the same prompt as In [4]:."""
-    return re.sub(r"\d+", "0", prompt.strip())
-
-
-def _without_prompt(output: str, command: str, prompt: str) -> str:
-    """Take the echoed input and the prompt at the end off a REPL's output."""
-    lines = output.split("\n")
-    for typed in command.split("\n"):
-        if lines and lines[0].rstrip().endswith(typed.rstrip()):
-            lines.pop(0)
-    if "\n" in command and lines and _CONTINUATION.fullmatch(lines[0]):
-        lines.pop(0)
-    if lines and _pattern(lines[-1]) == prompt:
-        lines.pop()
-    return "\n".join(lines)
 
 
 def _first_within(lines: list[str], budget: int) -> list[str]:

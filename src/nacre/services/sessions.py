@@ -266,9 +266,9 @@ class Sessions:
         """End all sessions; those whose journals were not closed before are forgotten."""
         sessions = self._registry.all()
         await end_trees(
-            lambda: [session.tree for session in sessions], self._host.settings.kill_grace
+            lambda: [session.lives.tree for session in sessions], self._host.settings.kill_grace
         )
-        await asyncio.gather(*(session.hang_up() for session in sessions))
+        await asyncio.gather(*(session.lives.hang_up() for session in sessions))
         for session in sessions:
             if session.ending is not None and session.ending.lost:
                 session.recorder.close()  # it can be restored another day

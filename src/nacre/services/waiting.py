@@ -15,6 +15,8 @@ from nacre.core.results import WaitOutcome
 from nacre.core.state import State
 from nacre.errors import InvalidInput
 from nacre.services.host import Host
+from nacre.services.ledger import Ledger
+from nacre.services.memory import numbered
 from nacre.services.registry import Registry
 from nacre.services.runs import Runs
 from nacre.services.session import Session
@@ -48,8 +50,9 @@ class _Watch:
 
 
 class Waiting:
-    def __init__(self, registry: Registry, runs: Runs, host: Host) -> None:
+    def __init__(self, registry: Registry, ledger: Ledger, runs: Runs, host: Host) -> None:
         self._registry = registry
+        self._ledger = ledger
         self._runs = runs
         self._host = host
 
@@ -98,7 +101,7 @@ class Waiting:
         references = list(request.sessions or ())
         if request.session is not None:
             references.append(request.session)
-        run = self._runs.find(request.run_id) if request.run_id is not None else None
+        run = self._ledger.find(request.run_id) if request.run_id is not None else None
         if run is not None and not references:
             references = [run.session.identity.id]
         if not references:
@@ -124,7 +127,7 @@ class Waiting:
             if session.generation != generation:
                 generation, looks = session.generation, 0
             if request.run_id is not None:
-                await self._runs.revisit(self._runs.find(request.run_id))
+                await self._runs.revisit(self._ledger.find(request.run_id))
             now = self._host.loop.time()
             watch.outcome = self._check(watch, request, pattern, now, last=now >= deadline)
             if watch.outcome is not None or now >= deadline:
@@ -154,7 +157,7 @@ class Waiting:
         if request.exit and not session.alive:
             return self._found(session, "exit")
         if request.run_id is not None:
-            run = self._runs.find(request.run_id)
+            run = self._ledger.find(request.run_id)
             if session.ending is not None:
                 run.finish("exit", session.ending.exit_code)
             if run.done:
@@ -217,13 +220,10 @@ class Waiting:
 
 def _begin(session: Session, after: int | None) -> _Watch:
     terminal = session.terminal
-    old: dict[int, str] = {}
-    if after is not None and after in session.remembered:
-        old = dict(session.remembered[after])
-    elif after is not None and session.generation <= after and not terminal.alternate:
-        top = terminal.evicted + terminal.scrollback_total
-        old = dict(enumerate(terminal.plain_lines(), top))
-    return _Watch(session, position(session), old)
+    old = session.memory.screen(after) if after is not None else None
+    if old is None and after is not None and session.generation <= after and not terminal.alternate:
+        old = numbered(terminal)
+    return _Watch(session, position(session), old or {})
 
 
 def _first_new(
