@@ -41,6 +41,33 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         ]
         | None
     ) = None
+    max_wrong_tokens: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1000,
+            description="Wrong tokens in a minute at the page's login, after which none is looked "
+            "at: even a token of 16 characters is not found by trying.",
+        ),
+    ] = 20
+    ticket_lifetime: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=3600,
+            description="Seconds that a ticket for a WebSocket is good: it stands in an address, "
+            "which may be logged, and is asked for right before it is used.",
+        ),
+    ] = 30
+    code_lifetime: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=86400,
+            description="Seconds that the address which `nacre web` prints lets a browser in: "
+            "somebody may have to find the browser first.",
+        ),
+    ] = 600
     log_level: Annotated[
         LogLevel,
         Meta(description="Least severe level that is logged (JSON lines, on standard error)."),
@@ -137,6 +164,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Meta(ge=100, description="Characters of text in one overlay or panel: a screen has 2000."),
     ] = 20_000
+    max_captured_keys: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1_000_000,
+            description="Captured keys of one session kept for an agent that asks late, some 100 "
+            "bytes each; the oldest go first.",
+        ),
+    ] = 1000
     control_wait: Annotated[
         float,
         Meta(
@@ -145,6 +181,56 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "before it fails: hosts give up on longer calls.",
         ),
     ] = 25.0
+    max_handover_commands: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1000,
+            description="Commands that an agent is told of when a person gives a session back, the "
+            "last ones: more is what the scrollback is for.",
+        ),
+    ] = 20
+    max_requests: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Requests of one WebSocket or one command line that run at once; further "
+            "ones wait for their turn: one client does not keep the others waiting.",
+        ),
+    ] = 64
+    max_waiting_requests: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Requests of one WebSocket that run or wait; further ones are refused: "
+            "bounds memory.",
+        ),
+    ] = 1000
+    max_subscriptions: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Subscriptions of one WebSocket: two for each of 100 sessions, and some; "
+            "each is a task and a queue.",
+        ),
+    ] = 256
+    max_watched_resources: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Resources that one MCP client can subscribe to: each is looked at with "
+            "every change.",
+        ),
+    ] = 1000
+    notify_interval: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=60,
+            description="Seconds between two notifications about one resource to one MCP client: "
+            "a host reads the resource after each.",
+        ),
+    ] = 0.1
     event_queue: Annotated[
         int,
         Meta(
@@ -175,6 +261,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "earlier screens. Passwords and other input that is not shown are never recorded."
         ),
     ] = True
+    journal_pause: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=60,
+            description="Seconds that output waits in memory to be written to the journal together "
+            "with more. Longer: fewer writes on a slow disk; a crash of the daemon loses none of "
+            "it, one of the machine does.",
+        ),
+    ] = 0.2
     journal_segment_bytes: Annotated[
         int,
         Meta(
@@ -237,6 +333,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "replaced by a fresh screen: bounds memory, and how far behind a viewer can be.",
         ),
     ] = 256 * 1024
+    frame_rate: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=240,
+            description="Times a second that a viewer is told something: screens are drawn by 60. "
+            "Fewer: less work for many viewers and slow lines. After a pause nothing waits.",
+        ),
+    ] = 60.0
+    frame_bytes: Annotated[
+        int,
+        Meta(
+            ge=8192,
+            description="Bytes of output that all viewers of a session together get in one frame; "
+            "who is due more gets a fresh screen: what it costs to send is taken from the "
+            "session's speed.",
+        ),
+    ] = 128 * 1024
     shell_integration: Annotated[
         bool,
         Meta(

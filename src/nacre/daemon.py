@@ -135,11 +135,11 @@ def _to_log(path: str) -> None:
     os.close(log)
 
 
-async def _load_mcp(dispatch: "Dispatch", limit: int) -> "McpDoor":
+async def _load_mcp(dispatch: "Dispatch", settings: Settings) -> "McpDoor":
     """Load the SDK, which takes a second, beside what needs none of it."""
     loop = asyncio.get_running_loop()
     module = await loop.run_in_executor(None, importlib.import_module, "nacre.doors.mcp.door")
-    door: McpDoor = module.McpDoor(dispatch, max_body=limit)
+    door: McpDoor = module.McpDoor(dispatch, settings)
     return door
 
 
@@ -148,10 +148,10 @@ def _dispatch(
 ) -> "Dispatch":
     """Return the one path to all operations, with those of the daemon itself."""
     from nacre.core.operations import GetStatus, OpenPage, StopDaemon, UpgradeDaemon
-    from nacre.doors.credentials import CODE_LIFETIME
     from nacre.services.pages import Pages
 
-    pages = Pages(services.registry, port, credentials.new_code, CODE_LIFETIME, life.client)
+    lifetime = services.host.settings.code_lifetime
+    pages = Pages(services.registry, port, credentials.new_code, lifetime, life.client)
     return services.dispatch(
         {
             GetStatus: life.status,
@@ -165,6 +165,7 @@ def _dispatch(
 def _local_door(
     dispatch: "Dispatch",
     mcp: "asyncio.Task[McpDoor]",
+    settings: Settings,
     client: Callable[[], AbstractContextManager[None]],
 ) -> "LocalDoor":
     from nacre.doors.attached import serve_attached
@@ -174,7 +175,7 @@ def _local_door(
         return (await mcp).lines(hello.caller(), hello.toolsets, hello.prefix)
 
     async def open_calls(hello: Hello) -> Serve:
-        return serve_calls(dispatch, hello.caller())
+        return serve_calls(dispatch, hello.caller(), settings.max_requests)
 
     async def open_attached(hello: Hello) -> Serve:
         return serve_attached(dispatch, hello)
@@ -212,13 +213,13 @@ class _Serving:
             grace=settings.grace,
         )
         services.on_session_end(life.reconsider)
-        credentials = Credentials(self.token, loop.time)
+        credentials = Credentials(self.token, loop.time, settings)
         dispatch = _dispatch(services, life, credentials, address.port)
         _take_signals(loop, life.interrupt)
 
         limit = settings.max_message_bytes
-        mcp = asyncio.create_task(_load_mcp(dispatch, limit), name="mcp")
-        door = _local_door(dispatch, mcp, life.client)
+        mcp = asyncio.create_task(_load_mcp(dispatch, settings), name="mcp")
+        door = _local_door(dispatch, mcp, settings, life.client)
         local_server = await asyncio.start_unix_server(door.connected, sock=self.local, limit=limit)
         self.keeping.ready(paths.log_file if self.ephemeral else None)
         # From here on the first client is served; the rest loads beside it.
@@ -228,7 +229,7 @@ class _Serving:
             (await mcp).http,
             self.loopback,
             credentials=credentials,
-            max_message=limit,
+            settings=settings,
             client=life.client,
         )
         services.ports.serve_with(http.ports)

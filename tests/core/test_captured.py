@@ -7,7 +7,7 @@ from nacre.core.captured import Capture
 
 @pytest.fixture
 def capture() -> Capture:
-    begun = Capture()
+    begun = Capture(1000)
     begun.begin()
     return begun
 
@@ -25,15 +25,18 @@ def test_keys_are_numbered_and_kept_for_who_asks_later(capture: Capture) -> None
     assert capture.since(2) == []
 
 
-def test_the_last_thousand_are_kept(capture: Capture) -> None:
+@pytest.mark.parametrize("kept", [1, 1000])
+def test_the_last_ones_are_kept(kept: int) -> None:
+    capture = Capture(kept)
+    capture.begin()
     capture.typed(b"x" * 1500)
     assert capture.last == 1500
-    assert [key.number for key in capture.since(0)] == list(range(501, 1501))
+    assert [key.number for key in capture.since(0)] == list(range(1501 - kept, 1501))
 
 
 def test_whole_and_byte_by_byte_are_the_same() -> None:
     data = "aé日\x01🦪\r".encode()
-    whole, parts = Capture(), Capture()
+    whole, parts = Capture(1000), Capture(1000)
     whole.begin()
     parts.begin()
     whole.typed(data)

@@ -198,6 +198,22 @@ def small_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     assert started.stop() == 0
 
 
+@pytest.fixture(scope="session")
+def narrow_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """A daemon whose limits for one client are soon reached."""
+    started = start_daemon(
+        tmp_path_factory.mktemp("narrow"),
+        max_requests=1,
+        max_waiting_requests=3,
+        max_subscriptions=2,
+        max_watched_resources=1,
+        ticket_lifetime=7,
+        code_lifetime=9,
+    )
+    yield started
+    assert started.stop() == 0
+
+
 @pytest.fixture
 def home_env(tmp_path: Path) -> Iterator[Callable[..., dict[str, str]]]:
     """Environments of a home without a daemon; one that comes up there is ended afterwards."""

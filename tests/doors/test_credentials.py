@@ -2,7 +2,8 @@
 
 import pytest
 
-from nacre.doors.credentials import CODE_LIFETIME, TICKET_LIFETIME, Credentials, Holder, OneTime
+from nacre.config import Settings
+from nacre.doors.credentials import Credentials, Holder, OneTime
 
 TOKEN = "correct-horse-battery"
 
@@ -22,7 +23,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def credentials(clock: Clock) -> Credentials:
-    return Credentials(TOKEN, clock)
+    return Credentials(TOKEN, clock, Settings())
 
 
 def test_the_token_is_a_scripts_and_a_key_a_pages(credentials: Credentials) -> None:
@@ -45,9 +46,9 @@ def test_a_key_that_was_changed_is_void(credentials: Credentials) -> None:
 
 
 def test_a_key_outlives_the_daemon_but_not_the_token(clock: Clock) -> None:
-    key = Credentials(TOKEN, clock).new_key()
-    assert Credentials(TOKEN, clock).holder(key) is Holder.PAGE
-    assert Credentials(TOKEN + "x", clock).holder(key) is None
+    key = Credentials(TOKEN, clock, Settings()).new_key()
+    assert Credentials(TOKEN, clock, Settings()).holder(key) is Holder.PAGE
+    assert Credentials(TOKEN + "x", clock, Settings()).holder(key) is None
 
 
 def test_keys_differ_and_hold_nothing_of_the_token(credentials: Credentials) -> None:
@@ -65,17 +66,21 @@ def test_a_ticket_is_good_once_for_who_it_was_made_for(
     assert credentials.redeem_ticket(ticket) is None
 
 
-def test_a_ticket_is_good_for_thirty_seconds(credentials: Credentials, clock: Clock) -> None:
+@pytest.mark.parametrize("seconds", [1, 30])
+def test_a_ticket_is_good_for_as_long_as_the_setting_says(clock: Clock, seconds: int) -> None:
+    credentials = Credentials(TOKEN, clock, Settings(ticket_lifetime=seconds))
     in_time, late = (credentials.new_ticket(Holder.PAGE) for _ in range(2))
-    clock.now += TICKET_LIFETIME - 0.1
+    clock.now += seconds - 0.1
     assert credentials.redeem_ticket(in_time) is Holder.PAGE
     clock.now += 0.1
     assert credentials.redeem_ticket(late) is None
 
 
-def test_a_code_is_good_once_for_ten_minutes(credentials: Credentials, clock: Clock) -> None:
+@pytest.mark.parametrize("seconds", [1, 600])
+def test_a_code_is_good_once_for_as_long_as_the_setting_says(clock: Clock, seconds: int) -> None:
+    credentials = Credentials(TOKEN, clock, Settings(code_lifetime=seconds))
     in_time, late = credentials.new_code(), credentials.new_code()
-    clock.now += CODE_LIFETIME - 0.1
+    clock.now += seconds - 0.1
     assert credentials.redeem_code(in_time)
     assert not credentials.redeem_code(in_time)
     clock.now += 0.1
@@ -96,14 +101,16 @@ def test_of_too_many_the_oldest_is_void(clock: Clock) -> None:
     assert [once.redeem(secret) for secret in secrets] == [None, 1, 2, 3]
 
 
+@pytest.mark.parametrize("wrong", [1, 20])
 def test_after_too_many_wrong_tokens_none_is_looked_at_for_a_while(
-    credentials: Credentials, clock: Clock
+    clock: Clock, wrong: int
 ) -> None:
-    for _ in range(20):
+    credentials = Credentials(TOKEN, clock, Settings(max_wrong_tokens=wrong))
+    for _ in range(wrong):
         assert credentials.seconds_to_wait() == 0
         assert not credentials.log_in("wrong")
         clock.now += 1
-    assert credentials.seconds_to_wait() == 40
-    clock.now += 40
+    assert credentials.seconds_to_wait() == 60 - wrong
+    clock.now += 60 - wrong
     assert credentials.seconds_to_wait() == 0
     assert credentials.log_in(TOKEN)

@@ -166,6 +166,21 @@ def test_more_calls_than_run_at_once_are_all_answered(daemon: Daemon) -> None:
         assert {line.read()["id"] for _ in range(500)} == set(range(500))
 
 
+def test_as_many_calls_run_at_once_as_the_setting_says(narrow_daemon: Daemon) -> None:
+    with local_line(narrow_daemon.env) as line, local_line(narrow_daemon.env) as other:
+        greet(line)
+        greet(other)
+        call(line, 0, "create_session", name="one", command="stty -echo; echo up; exec cat")
+        wait = {"session": "one", "text": "awaited", "timeout_ms": 60_000}
+        line.send(
+            {"id": "wait", "operation": "wait_for", "params": wait},
+            {"id": "status", "operation": "status", "params": {}},
+        )
+        call(other, 1, "send_input", session="one", input="awaited\r")
+        assert [line.read()["id"] for _ in range(2)] == ["wait", "status"]
+        call(line, 2, "manage_session", session="one", action="kill")
+
+
 def test_a_client_that_leaves_during_a_wait_leaves_nothing_behind(
     bridges: Callable[..., Bridge], home_env: Callable[..., dict[str, str]]
 ) -> None:

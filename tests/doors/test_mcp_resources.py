@@ -427,6 +427,23 @@ async def test_who_unsubscribes_or_never_read_the_list_hears_nothing(
 # --- the raw wire, and who leaves ----------------------------------------------------------
 
 
+def test_a_client_watches_as_many_resources_as_the_setting_says(
+    bridges: Callable[..., Bridge], narrow_daemon: Daemon
+) -> None:
+    made = narrow_daemon.rest("POST", "/sessions", {"command": "cat"})
+    screen, scrollback = (f"{SESSIONS}/{made['session_id']}/{x}" for x in ("screen", "scrollback"))
+    bridge = bridges(narrow_daemon.env).handshake()
+    for _ in range(2):  # the same once more takes no room
+        assert bridge.ask("resources/subscribe", {"uri": screen})["result"] == {}
+    refused = bridge.ask("resources/subscribe", {"uri": scrollback})["error"]
+    assert (refused["code"], refused["data"]["code"]) == (-32602, "RESOURCE_LIMIT")
+    assert "max_watched_resources" in refused["message"]
+    assert bridge.ask("resources/unsubscribe", {"uri": screen})["result"] == {}
+    assert bridge.ask("resources/subscribe", {"uri": scrollback})["result"] == {}
+    assert bridge.close() == 0
+    narrow_daemon.rest("POST", f"/sessions/{made['session_id']}/manage", {"action": "kill"})
+
+
 def test_notifications_on_the_bridges_wire(bridges: Callable[..., Bridge], daemon: Daemon) -> None:
     bridge = bridges(daemon.env).handshake()
     bridge.call("create_session", name="dev", command="echo ready; exec cat")

@@ -10,6 +10,7 @@ import anyio
 import pytest
 from mcp import Client
 
+from nacre.config import Settings
 from nacre.core.caller import Caller
 from nacre.core.events import (
     ChangedEvent,
@@ -24,9 +25,11 @@ from nacre.core.operations import ListSessions
 from nacre.core.results import SessionDetails, SessionList
 from nacre.doors.mcp.resources import Address, Resources
 from nacre.doors.mcp.server import build_server
-from nacre.doors.mcp.subscriptions import INTERVAL, Listener, Subscriptions, _Watched
+from nacre.doors.mcp.subscriptions import Listener, Subscriptions, _Watched
 from nacre.doors.mcp.toolsets import Selection
 from nacre.errors import LimitReached, SessionNotFound
+
+from services.clock import advance, with_still_clock
 
 pytestmark = pytest.mark.anyio
 
@@ -67,6 +70,7 @@ class FakeDispatch:
     def __init__(self) -> None:
         self.open: Counter[str] = Counter()
         self.opened = 0
+        self.intervals: set[int] = set()  # that events were asked for in
         self.breaks = False
         self._streams: dict[str, asyncio.Queue[Event | None]] = {}
 
@@ -85,6 +89,7 @@ class FakeDispatch:
         [kind] = request.events
         self.open[kind] += 1
         self.opened += 1
+        self.intervals.add(request.interval_ms)
         queue = self._streams[kind] = asyncio.Queue()
 
         async def events() -> AsyncIterator[Event]:
@@ -120,11 +125,13 @@ def dispatch() -> FakeDispatch:
 
 @pytest.fixture
 def subscriptions(dispatch: FakeDispatch) -> Subscriptions:
-    return Subscriptions(dispatch)  # type: ignore[arg-type]  # what it needs of one
+    return Subscriptions(dispatch, Settings())  # type: ignore[arg-type]  # what it needs of one
 
 
-def listener(*uris: str, lists: bool = False, session: str = "dev") -> Listener:
-    made = Listener(list_changes=lists)
+def listener(
+    *uris: str, lists: bool = False, session: str = "dev", interval: float = 0.1
+) -> Listener:
+    made = Listener(Settings(notify_interval=interval), list_changes=lists)
     for uri in uris:
         watched = _Watched(Address(), None)
         if uri != "list":
@@ -292,9 +299,36 @@ async def test_changes_within_the_interval_are_told_together(
     for _ in range(10):
         dispatch.changed()
     assert await told.next() == "screen"
-    assert loop.time() - first >= INTERVAL * 0.9
+    assert loop.time() - first >= Settings().notify_interval * 0.9
     subscriptions.close()
     await told.task
+
+
+def test_a_listener_is_told_as_often_as_the_setting_says() -> None:
+    async def test() -> None:
+        one = listener("screen", interval=60)
+        told: asyncio.Queue[str | None] = asyncio.Queue()
+        telling = asyncio.create_task(one.deliver(told.put))
+        for _ in range(2):
+            one.hear(ChangedEvent(session_id="aaaaaaaa", generation=1))
+            await advance(30)
+            assert told.qsize() == 1
+        await advance(30)
+        assert told.qsize() == 2
+        one.end()
+        await advance(60)
+        await telling
+
+    with_still_clock(test)
+
+
+async def test_screens_are_followed_as_often_as_the_setting_says(dispatch: FakeDispatch) -> None:
+    settings = Settings(notify_interval=2.5)
+    subscriptions = Subscriptions(dispatch, settings)  # type: ignore[arg-type]  # as above
+    await subscriptions.add(listener("screen"))
+    assert dispatch.intervals == {2500}
+    subscriptions.close()
+    await turns()
 
 
 async def test_a_client_that_is_gone_ends_its_telling() -> None:

@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from conftest import Daemon
+from nacre.config import Settings
 from nacre.doors import web
 from nacre.doors.credentials import Credentials
 
@@ -43,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def browser(folder: Path) -> Iterator[TestClient]:
-    credentials = Credentials("token" * 4, lambda: 0.0)
+    credentials = Credentials("token" * 4, lambda: 0.0, Settings())
     app = Starlette(routes=list(web.build_routes(credentials, str(folder))))
     with TestClient(app) as client:
         yield client
@@ -129,7 +130,7 @@ def test_traversal_over_a_real_socket(daemon: Daemon) -> None:
 
 
 def test_without_a_built_page_it_is_said_how_to_build_it(tmp_path: Path) -> None:
-    credentials = Credentials("token" * 4, lambda: 0.0)
+    credentials = Credentials("token" * 4, lambda: 0.0, Settings())
     routes = web.build_routes(credentials, str(tmp_path / "nothing"))
     with TestClient(Starlette(routes=list(routes))) as browser:
         page = browser.get("/")
@@ -227,8 +228,8 @@ def test_a_foreign_page_cannot_log_in(daemon: Daemon) -> None:
 def test_wrong_tokens_are_bounded_and_a_code_still_gets_in(
     own_daemon: Callable[..., Daemon],
 ) -> None:
-    daemon = own_daemon()
-    for _ in range(20):
+    daemon = own_daemon(max_wrong_tokens=3)
+    for _ in range(3):
         wrong = login(daemon, {"token": "wrong" * 4})
         assert (wrong.status, wrong.json["error"]["code"]) == (401, "FORBIDDEN")
         assert "nacre status" in wrong.json["error"]["message"]
@@ -237,6 +238,11 @@ def test_wrong_tokens_are_bounded_and_a_code_still_gets_in(
     assert "nacre web" in bounded.json["error"]["message"]
     code = daemon.rest("POST", "/page", {})["url"].partition("code=")[2]
     assert login(daemon, {"code": code}).status == 200
+
+
+def test_tickets_and_codes_say_how_long_they_are_good(narrow_daemon: Daemon) -> None:
+    assert http_call(narrow_daemon, "POST", "/api/ticket").json["expires_in"] == 7
+    assert narrow_daemon.rest("POST", "/page", {})["expires_in"] == 9
 
 
 def test_a_ticket_needs_a_token_or_a_key(daemon: Daemon) -> None:

@@ -72,6 +72,19 @@ def test_a_session_may_stand_beside_the_parameters_or_among_them(ws: JsonSocket,
     assert ws.error("get_screen", "nobody")["code"] == "SESSION_NOT_FOUND"
 
 
+@pytest.mark.parametrize(
+    ("method", "params"), [("send_input", {"input": "x"}), ("subscribe", {"events": ["lines"]})]
+)
+def test_two_different_sessions_are_refused_and_neither_is_taken(
+    ws: JsonSocket, job: str, method: str, params: Json
+) -> None:
+    asked = {"id": 7, "method": method, "session": job, "params": {**params, "session": "other"}}
+    ws.connection.send(json.dumps(asked))
+    answer = receive(ws.connection)
+    assert (answer["id"], answer["error"]["code"]) == (7, "INVALID_INPUT")
+    assert "give one" in answer["error"]["message"]
+
+
 def test_an_answer_repeats_the_id_whatever_it_is(ws: JsonSocket) -> None:
     for identifier in (0, -1, "a", None, [1, {"b": 2}], 1.5):
         ws.connection.send(json.dumps({"id": identifier, "method": "list_sessions"}))
@@ -171,6 +184,23 @@ def test_what_is_too_much_at_once_is_refused_not_kept(
     with JsonSocket(open_socket(daemon, "/ws/json")) as other:
         other.call("send_input", job, input="go on\r")
     assert all(ws.answer(number)["result"]["matched"] for number in waits[:1000])
+
+
+def test_as_many_requests_run_and_wait_as_the_settings_say(narrow_daemon: Daemon) -> None:
+    """One runs at a time, and three are taken: the first answer is the refusal of the fourth."""
+    narrow_daemon.rest("POST", "/sessions", {"name": "busy", "command": "cat"})
+    with JsonSocket(open_socket(narrow_daemon, "/ws/json")) as ws:
+        sent = [
+            ws.send("wait_for", "busy", text="awaited", timeout_ms=60_000),
+            *(ws.send("list_sessions") for _ in range(3)),
+        ]
+        refused = receive(ws.connection)
+        assert (refused["id"], refused["error"]["code"]) == (sent[3], "RESOURCE_LIMIT")
+        assert "max_waiting_requests" in refused["error"]["message"]
+        with JsonSocket(open_socket(narrow_daemon, "/ws/json")) as other:
+            other.call("send_input", "busy", input="awaited\r")
+        assert [receive(ws.connection)["id"] for _ in range(3)] == sent[:3]
+    narrow_daemon.rest("POST", "/sessions/busy/manage", {"action": "kill"})
 
 
 def test_when_the_socket_closes_its_waits_are_given_up(
@@ -297,6 +327,15 @@ def test_a_socket_has_so_many_subscriptions_and_no_more(ws: JsonSocket) -> None:
     assert ws.error("subscribe", events=["sessions"])["code"] == "RESOURCE_LIMIT"
     ws.call("unsubscribe", subscription=7)
     ws.subscribe(None, "sessions")
+
+
+def test_a_socket_has_as_many_subscriptions_as_the_setting_says(narrow_daemon: Daemon) -> None:
+    with JsonSocket(open_socket(narrow_daemon, "/ws/json")) as ws:
+        for _ in range(2):
+            ws.subscribe(None, "sessions")
+        refused = ws.error("subscribe", events=["sessions"])
+        assert refused["code"] == "RESOURCE_LIMIT"
+        assert "max_subscriptions" in refused["message"]
 
 
 # --- who is let in -----------------------------------------------------------------------------

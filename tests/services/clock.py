@@ -14,6 +14,13 @@ class Clock(asyncio.SelectorEventLoop):
         return super().time() + self.ahead
 
 
+class StillClock(Clock):
+    """A loop whose time only the test moves."""
+
+    def time(self) -> float:
+        return 1000.0 + self.ahead
+
+
 async def advance(seconds: float) -> None:
     """Let time pass at once, and what is due then happen."""
     loop = asyncio.get_running_loop()
@@ -25,4 +32,9 @@ async def advance(seconds: float) -> None:
 
 def with_clock(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
     with asyncio.Runner(loop_factory=Clock) as runner:
+        runner.run(test())
+
+
+def with_still_clock(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    with asyncio.Runner(loop_factory=StillClock) as runner:
         runner.run(test())

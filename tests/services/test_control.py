@@ -131,6 +131,54 @@ async def test_another_person_moves_the_lease_and_only_the_holder_gives_it_back(
         assert session.stream.taps == []
 
 
+async def test_who_takes_over_gets_captured_keys_back() -> None:
+    async with house() as ask:
+        session = await echoing(ask)
+        ref = session.identity.id
+        overlay = await ask("overlay", session=ref, spans=[{"text": "menu"}])
+        await ask("input_mode", session=ref, mode="capture", focus=overlay.id)
+        async with ask.watch(ANNA, session) as anna:
+            waiting = asyncio.create_task(ask("await_input", session=ref))
+            await asyncio.sleep(0)
+            await take(ask, ANNA, session)
+            told = await waiting
+            assert (told.keys, told.mode) == ([], "passthrough")
+            assert (await ask("input_mode", session=ref)).focused_element is None
+            await anna.type(b"to the program\r")
+            await shows(session, "to the program")
+
+
+async def test_nobody_else_captures_the_keys_of_who_drives() -> None:
+    async with house(control_wait=0) as ask:
+        session = await echoing(ask)
+        ref = session.identity.id
+        async with ask.watch(ANNA, session) as anna:
+            await take(ask, ANNA, session)
+            for other in (AGENT, BERT):
+                with pytest.raises(ControlHeld):
+                    await ask("input_mode", other, session=ref, mode="capture")
+            assert (await ask("input_mode", session=ref)).mode == "passthrough"
+            assert (await ask("input_mode", session=ref, mode="release")).mode == "passthrough"
+            await anna.type(b"still hers\r")
+            await shows(session, "still hers")
+            assert (await ask("input_mode", ANNA, session=ref, mode="capture")).mode == "capture"
+            await take(ask, ANNA, session)  # it was hers already
+            assert (await ask("input_mode", session=ref)).mode == "capture"
+
+
+async def test_a_capture_waits_for_who_drives() -> None:
+    async with house() as ask:
+        session = await echoing(ask)
+        ref = session.identity.id
+        async with ask.watch(ANNA, session):
+            await take(ask, ANNA, session)
+            waiting = asyncio.create_task(ask("input_mode", session=ref, mode="capture"))
+            await asyncio.sleep(0)
+            assert not waiting.done()
+            await give(ask, ANNA, session)
+            assert (await waiting).mode == "capture"
+
+
 async def test_a_lease_ends_when_its_holder_leaves_the_last_screen() -> None:
     async with house() as ask:
         session = await echoing(ask)
@@ -295,14 +343,21 @@ async def test_what_was_typed_but_not_shown_stands_in_no_handover(tmp_path: Path
 
 
 async def test_only_the_last_commands_are_told(tmp_path: Path) -> None:
-    async with house(tmp_path) as ask:
+    async with house(tmp_path, max_handover_commands=3) as ask:
         session = await start_marked(ask.services)
         async with ask.watch(ANNA, session) as anna:
-            await take(ask, ANNA, session)
-            for number in range(22):
-                await types_line(anna, session, f": {number}")
-            told = (await give(ask, ANNA, session)).handover
-        assert [one.command for one in told.commands] == [f": {n}" for n in range(2, 22)]
+            for numbers in (range(5), range(5, 7)):
+                await take(ask, ANNA, session)
+                for number in numbers:
+                    await types_line(anna, session, f": {number}")
+                told = (await give(ask, ANNA, session)).handover
+                last = [f": {number}" for number in numbers][-3:]
+                assert [one.command for one in told.commands] == last
+        controls = ask.dispatch._control
+        assert controls is not None
+        both = controls.handover(AGENT, session.identity.id)
+        assert both is not None
+        assert [one.command for one in both[1].commands] == [": 4", ": 5", ": 6"]
 
 
 async def test_an_agent_is_told_once_and_a_person_is_not() -> None:

@@ -82,9 +82,9 @@ async def test_a_sync_of_one_session_tells_all_there_is() -> None:
         ref = session.identity.id
         overlay = await ask("overlay", session=ref, spans=[{"text": "over"}])
         panel = await ask("panel", session=ref, height=2)
-        await ask("input_mode", session=ref, mode="capture", focus=panel.id)
         async with ask.watch(ANNA, session):
             await ask("control", ANNA, session=ref, action="take")
+            await ask("input_mode", ANNA, session=ref, mode="capture", focus=panel.id)
             async with ask.follow(session, "changes", format="plain") as told:
                 sync = await told.next()
         assert isinstance(sync, Sync)

@@ -5,7 +5,7 @@ import errno
 import os
 import resource
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from nacre.services.session import Session
 from nacre.system.journal import read_all, read_end, segments
 from nacre.system.ring import Ring
 
-from services.clock import Clock, advance, with_clock
+from services.clock import advance, with_clock, with_still_clock
 from services.living import (
     PATIENCE,
     ended,
@@ -44,18 +44,6 @@ from services.living import (
 CALLER = Caller(door="test", cwd="/")
 _write = os.write  # also where a test has patched it
 RETRY = 10.0  # seconds after which a disk that was full is tried again
-
-
-class StillClock(Clock):
-    """A loop whose time only the test moves."""
-
-    def time(self) -> float:
-        return 1000.0 + self.ahead
-
-
-def with_still_clock(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    with asyncio.Runner(loop_factory=StillClock) as runner:
-        runner.run(test())
 
 
 class Desk:
@@ -219,6 +207,20 @@ def test_burst_is_written_once_and_a_fifth_of_a_second_after_its_beginning(
         assert writes == [20, 2]
         await advance(10)
         assert writes == [20, 2]
+        desk.close()
+
+    with_still_clock(test)
+
+
+def test_output_waits_as_long_as_the_setting_says(tmp_path: Path) -> None:
+    async def test() -> None:
+        desk = Desk(tmp_path, journal_pause=5.0)
+        desk.reads(b"first")
+        await advance(4)
+        desk.reads(b"second")
+        assert desk.text() == b""
+        await advance(1.1)
+        assert desk.text() == b"firstsecond"
         desk.close()
 
     with_still_clock(test)
@@ -658,10 +660,11 @@ def typed(services: Services, session: Session) -> list[bytes]:
 
 async def hides_input(session: Session) -> None:
     """Return when the terminal echoes no more: the kernel tells nobody of that."""
-    assert session._life is not None
+    life = session.lives.last
+    assert life is not None
     loop = asyncio.get_running_loop()
     deadline = loop.time() + PATIENCE
-    while session._life.shows_input or session.stream.prompting.phase != "running":
+    while life.shows_input or session.stream.prompting.phase != "running":
         assert loop.time() < deadline
         await asyncio.sleep(0)
 
@@ -740,9 +743,9 @@ def test_neither_nonces_nor_the_wrapper_of_a_run_are_recorded(tmp_path: Path) ->
             assert folder is not None
             assert len(segments(folder)) > 1
             assert b"echo in the nested shell" in found
-            nonces = {session._keys.nonce, *(run.nonce for run in services.runs._runs.values())}
+            nonces = {session.lives.keys.nonce, *(run.nonce for run in services.ledger.all())}
             assert len(nonces) == len(commands) + 1
-            for secret in (*nonces, session._keys.cookie):
+            for secret in (*nonces, session.lives.keys.cookie):
                 assert len(secret) == 32
                 assert secret.encode() not in found
             assert b"_nacre_" not in found

@@ -407,6 +407,17 @@ async def test_a_key_goes_to_one_of_those_who_ask_for_what_is_new() -> None:
                 await ask("await_input", session=ref)
 
 
+async def test_as_many_captured_keys_are_kept_as_the_setting_says() -> None:
+    async with house(max_captured_keys=3) as ask:
+        session = await echoing(ask)
+        ref = session.identity.id
+        await ask("input_mode", session=ref, mode="capture")
+        async with ask.watch(ANNA, session) as anna:
+            await anna.type(b"12345")
+            told = await ask("await_input", session=ref, after=0)
+        assert [key.parsed.key for key in told.keys] == ["3", "4", "5"]
+
+
 async def test_what_a_program_types_at_a_screen_is_not_captured() -> None:
     async with house() as ask:
         session = await echoing(ask)
@@ -471,6 +482,18 @@ async def test_a_capture_ends_with_the_session() -> None:
             told = await waiting
         assert (told.keys, told.mode) == ([], "passthrough")
         assert (await ask("input_mode", session=ref)).mode == "passthrough"
+
+
+async def test_keys_of_an_ended_session_are_not_captured() -> None:
+    async with house() as ask:
+        session = await ended(await start(ask.services, "true"))
+        ref = session.identity.id
+        overlay = await ask("overlay", session=ref, spans=[{"text": "menu"}])
+        with pytest.raises(SessionExited):
+            await ask("input_mode", session=ref, mode="capture", focus=overlay.id)
+        now = await ask("input_mode", session=ref)
+        assert (now.mode, now.focused_element) == ("passthrough", None)
+        assert (await ask("input_mode", session=ref, mode="release")).mode == "passthrough"
 
 
 async def test_a_waiter_who_gives_up_is_forgotten() -> None:

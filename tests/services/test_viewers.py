@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from nacre.config import Settings
 from nacre.core.compose import NOTHING, Shown
 from nacre.core.operations import ManageSession, ResizeSession
 from nacre.core.terminal import Terminal
@@ -20,17 +22,19 @@ from nacre.services.viewers import Viewer, Viewers
 sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
 from vt_streams import STREAMS, steady
 
+from services.clock import advance, with_still_clock
 from services.living import CALLER, PATIENCE, living, shows, start
 
 LIMIT = 4096
+FEW = Settings(max_viewer_bytes=LIMIT)
 
 
 class Watched:
     """A terminal with viewers, and the terminal that one viewer looks at."""
 
-    def __init__(self, fit: tuple[int, int] | None = None, limit: int = LIMIT) -> None:
+    def __init__(self, fit: tuple[int, int] | None = None, **settings: Any) -> None:
         self.terminal = Terminal(8, 20)
-        self.viewers = Viewers(lambda: self.terminal, limit)
+        self.viewers = Viewers(lambda: self.terminal, replace(FEW, **settings))
         self.viewer = self.viewers.add(fit)
         self.shown = Terminal(*(fit or (8, 20)))
 
@@ -165,7 +169,7 @@ def told(events: list[Event]) -> list[bytes]:
 
 
 def test_many_who_flood_get_snapshots_and_one_gets_output() -> None:
-    watched = Watched(limit=1 << 20)
+    watched = Watched(max_viewer_bytes=1 << 20)
     others = [watched.viewers.add() for _ in range(19)]
     for viewer in (watched.viewer, *others):
         viewer.take()
@@ -176,6 +180,16 @@ def test_many_who_flood_get_snapshots_and_one_gets_output() -> None:
     watched.look()
     watched.feed(b"x" * 20_000)
     assert watched.look() == [Output(b"x" * 20_000)]
+
+
+def test_more_in_a_frame_than_the_setting_says_is_a_snapshot() -> None:
+    watched = Watched(max_viewer_bytes=1 << 20, frame_bytes=10_000)
+    watched.look()
+    watched.feed(b"x" * 10_000)
+    assert watched.look() == [Output(b"x" * 10_000)]
+    watched.feed(b"x" * 5_000)
+    watched.feed(b"x" * 5_001)
+    assert kinds(watched.look()) == ["Snapshot"]
 
 
 def test_a_snapshot_is_made_once_for_all_who_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +237,7 @@ class Composed(Watched):
         super().__init__()
         self.viewers.remove(self.viewer)
         self.elements = NOTHING
-        self.viewers = Viewers(lambda: self.terminal, LIMIT, lambda: self.elements)
+        self.viewers = Viewers(lambda: self.terminal, FEW, lambda: self.elements)
         self.viewer = self.viewers.add(fit, composed=True)
         self.shown = Terminal(*fit)
 
@@ -345,7 +359,7 @@ async def test_output_then_the_end_are_told() -> None:
 @pytest.mark.anyio
 async def test_a_keys_echo_does_not_wait_and_what_follows_waits_for_the_frame() -> None:
     terminal = Terminal(8, 20)
-    viewers = Viewers(lambda: terminal, LIMIT)
+    viewers = Viewers(lambda: terminal, FEW)
     loop = asyncio.get_running_loop()
     with viewers.watch() as viewer:
         events = aiter(viewer)
@@ -366,6 +380,24 @@ async def test_a_keys_echo_does_not_wait_and_what_follows_waits_for_the_frame() 
                 viewers.publish(b"b")
             assert await anext(events) == Output(b"b" * 100)
             assert loop.time() - begun < 0.5
+
+
+def test_a_frame_is_as_long_as_the_setting_says() -> None:
+    async def test() -> None:
+        terminal = Terminal(8, 20)
+        viewers = Viewers(lambda: terminal, Settings(frame_rate=2))
+        with viewers.watch() as viewer:
+            events = aiter(viewer)
+            assert kinds([await anext(events), await anext(events)]) == ["Resized", "Snapshot"]
+            waiting = asyncio.ensure_future(anext(events))
+            await advance(0)
+            viewers.publish(b"a")
+            await advance(0.4)
+            assert not waiting.done()
+            await advance(0.2)
+            assert await waiting == Output(b"a")
+
+    with_still_clock(test)
 
 
 @pytest.mark.anyio

@@ -13,7 +13,8 @@ def add_web(parser: ArgumentParser) -> None:
     add_session(parser, nargs="?")
     parser.add_argument("--open", action="store_true", help="Open it in the browser, too.")
     parser.epilog = (
-        "The address is good for one browser and ten minutes; that browser stays logged in."
+        "The address is good for one browser and ten minutes (code_lifetime); that browser stays "
+        "logged in."
     )
     add_json(parser)
     parser.set_defaults(run=run_web)

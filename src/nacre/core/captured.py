@@ -2,7 +2,7 @@
 
 Rule 1: Ctrl+\\ is the person's way out: it ends the capture, and what follows it reaches the
 program again.
-Rule 2: the last keys are kept for who asks later; older ones are forgotten.
+Rule 2: the last keys, `kept` of them, stay for who asks later; older ones are forgotten.
 """
 
 from collections import deque
@@ -12,7 +12,6 @@ from nacre.core.typed import TypedKey, TypedStream
 from nacre.core.visual_operations import CapturedKey, InputMode, ParsedKey
 
 _WAY_OUT = ("\\", ("ctrl",))  # Ctrl+\, by whatever protocol it comes
-_KEPT = 1000  # keys: an agent that asks late gets all that a person typed since; 100 bytes each
 
 
 class Typed(NamedTuple):
@@ -22,11 +21,11 @@ class Typed(NamedTuple):
 
 
 class Capture:
-    def __init__(self) -> None:
+    def __init__(self, kept: int) -> None:
         self.active = False
         self.focus: str | None = None
         self._stream = TypedStream()
-        self._keys: deque[CapturedKey] = deque(maxlen=_KEPT)
+        self._keys: deque[CapturedKey] = deque(maxlen=kept)
         self.last = 0
         self._taken = 0  # up to which key they were asked for
 

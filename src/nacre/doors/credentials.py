@@ -14,16 +14,12 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Generic, TypeVar
 
-TICKET_LIFETIME = 30  # seconds; wsh's, too: a page asks for one right before it connects
-CODE_LIFETIME = 600  # seconds; somebody may have to find the browser first
+from nacre.config import Settings
 
 _TICKETS = 1000  # unused at once; beyond it the oldest is void
 _CODES = 100  # the same; a person asks for them one by one
 
-# A token of the user's own may be as short as 16 characters. With this many wrong ones a minute it
-# is not found by trying; a person who mistypes does not notice the bound.
-_GUESSES = 20
-_GUESS_SPAN = 60.0  # seconds
+_GUESS_SPAN = 60.0  # seconds in which `max_wrong_tokens` are looked at
 
 _LABEL = b"nacre page key 1\0"  # no other use of the token makes the same HMAC
 
@@ -62,11 +58,13 @@ class OneTime(Generic[ValueT]):
 class Credentials:
     """All that is good for coming in; `clock` counts seconds."""
 
-    def __init__(self, token: str, clock: Callable[[], float]) -> None:
+    def __init__(self, token: str, clock: Callable[[], float], settings: Settings) -> None:
         self._token = token.encode()
         self._clock = clock
-        self._tickets: OneTime[Holder] = OneTime(TICKET_LIFETIME, _TICKETS, clock)
-        self._codes: OneTime[Callable[[], None]] = OneTime(CODE_LIFETIME, _CODES, clock)
+        self.ticket_lifetime = settings.ticket_lifetime
+        self._tickets: OneTime[Holder] = OneTime(settings.ticket_lifetime, _TICKETS, clock)
+        self._codes: OneTime[Callable[[], None]] = OneTime(settings.code_lifetime, _CODES, clock)
+        self._max_wrong = settings.max_wrong_tokens
         self._wrong: list[float] = []  # when tokens were wrong at a login
 
     def holder(self, bearer: str) -> Holder | None:
@@ -112,7 +110,7 @@ class Credentials:
         """Return how long no token is looked at, after too many wrong ones; mostly 0."""
         start = self._clock() - _GUESS_SPAN
         self._wrong = [moment for moment in self._wrong if moment > start]
-        if len(self._wrong) < _GUESSES:
+        if len(self._wrong) < self._max_wrong:
             return 0.0
         return self._wrong[0] - start
 

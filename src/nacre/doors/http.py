@@ -17,6 +17,7 @@ from starlette.websockets import WebSocket
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from nacre.config import Settings
 from nacre.doors import port, raw, rest, silc, web, ws
 from nacre.doors.credentials import Credentials
 from nacre.doors.guard import Guard, error_response
@@ -34,16 +35,17 @@ class HttpDoor:
         listener: socket.socket,
         *,
         credentials: Credentials,
-        max_message: int,
+        settings: Settings,
         client: Callable[[], AbstractContextManager[None]],
     ) -> None:
+        max_message = settings.max_message_bytes
         app = Starlette(
             routes=[
                 Route("/mcp", mcp),
                 *web.build_routes(credentials),
                 *rest.build_routes(dispatch, max_body=max_message),
                 *silc.build_routes(dispatch, max_body=max_message),
-                ws.build_route(dispatch, max_message=max_message),
+                ws.build_route(dispatch, settings),
                 raw.build_route(dispatch),
                 WebSocketRoute("/{path:path}", _no_socket),
             ],

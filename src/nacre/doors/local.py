@@ -26,8 +26,6 @@ _log = logging.getLogger("nacre.local")
 
 PROTOCOL = 1  # raised when an older client could not understand this socket any more
 
-_AT_ONCE = 64  # requests of one connection under way; further ones wait in the socket
-
 # A client's surroundings that its sessions share with it (CONTRACTS, "cwd").
 _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "SSH_AUTH_SOCK")
 
@@ -131,7 +129,7 @@ class LocalDoor:
         return hello
 
 
-def serve_calls(dispatch: Dispatch, caller: Caller) -> Serve:
+def serve_calls(dispatch: Dispatch, caller: Caller, max_requests: int) -> Serve:
     """Return what serves a command line: requests {id, operation, params}, one a line.
 
     Requests run side by side; when the client goes, what it waits for is given up.
@@ -139,7 +137,7 @@ def serve_calls(dispatch: Dispatch, caller: Caller) -> Serve:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         running: set[asyncio.Task[None]] = set()
-        free = asyncio.Semaphore(_AT_ONCE)
+        free = asyncio.Semaphore(max_requests)
 
         async def answer(line: bytes) -> None:
             try:

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from nacre.core.caller import Caller
-from nacre.doors.credentials import TICKET_LIFETIME, Credentials, Holder
+from nacre.doors.credentials import Credentials, Holder
 from nacre.doors.exchange import decode_object, error_answer, json_answer, read_body
 from nacre.doors.guard import error_response
 from nacre.errors import InvalidInput
@@ -89,7 +89,7 @@ def build_routes(credentials: Credentials, folder: str = FOLDER) -> list[Route]:
     async def give_ticket(request: Request) -> Response:
         caller: Caller = request.scope["nacre.caller"]
         ticket = credentials.new_ticket(Holder.PAGE if caller.person else Holder.SCRIPT)
-        return _secret({"ticket": ticket, "expires_in": TICKET_LIFETIME})
+        return _secret({"ticket": ticket, "expires_in": credentials.ticket_lifetime})
 
     return [
         Route("/", index),

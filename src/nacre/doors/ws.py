@@ -16,6 +16,7 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from nacre import __version__
+from nacre.config import Settings
 from nacre.core.caller import Caller
 from nacre.core.catalog import parse_parameters
 from nacre.core.events import Follow, as_wire
@@ -25,10 +26,6 @@ from nacre.errors import Internal, InvalidInput, LimitReached, NacreError, Unkno
 from nacre.services.dispatch import Dispatch
 
 PATH = "/ws/json"
-
-_AT_ONCE = 64  # requests of one socket that run; further ones wait for their turn
-_WAITING = 1000  # requests of one socket that run or wait; further ones are refused
-_SUBSCRIPTIONS = 256  # of one socket: twice as many as there are sessions, and some
 
 _log = logging.getLogger("nacre.ws")
 
@@ -40,19 +37,24 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     params: dict[str, Any] | None = None
 
     def parameters(self) -> dict[str, Any]:
-        named = {} if self.session is None else {"session": self.session}
-        return {**(self.params or {}), **named}
+        """Raises InvalidInput for two different sessions: neither is meant for certain."""
+        given = self.params or {}
+        if self.session is None:
+            return given
+        if str(given.get("session", self.session)) != str(self.session):
+            raise InvalidInput("session stands beside params and is another in them; give one")
+        return {**given, "session": self.session}
 
     def answer(self, **outcome: Any) -> dict[str, Any]:
         known = {} if self.id is msgspec.UNSET else {"id": self.id}
         return {**known, "method": self.method, **outcome}
 
 
-def build_route(dispatch: Dispatch, *, max_message: int) -> WebSocketRoute:
+def build_route(dispatch: Dispatch, settings: Settings) -> WebSocketRoute:
     async def endpoint(websocket: WebSocket) -> None:
         socket = Socket(websocket)
         await socket.accept()
-        connection = _Connection(dispatch, websocket.scope["nacre.caller"], socket, max_message)
+        connection = _Connection(dispatch, websocket.scope["nacre.caller"], socket, settings)
         with suppress(WebSocketDisconnect):
             await connection.serve()
 
@@ -61,15 +63,16 @@ def build_route(dispatch: Dispatch, *, max_message: int) -> WebSocketRoute:
 
 class _Connection:
     def __init__(
-        self, dispatch: Dispatch, caller: Caller, socket: Socket, max_message: int
+        self, dispatch: Dispatch, caller: Caller, socket: Socket, settings: Settings
     ) -> None:
         self._dispatch = dispatch
         self._caller = caller
         self._socket = socket
+        self._settings = settings
         # Bytes of requests under way; at least two of the largest.
-        self._room = 2 * max_message
+        self._room = 2 * settings.max_message_bytes
         self._requests: set[asyncio.Task[None]] = set()
-        self._free = asyncio.Semaphore(_AT_ONCE)
+        self._free = asyncio.Semaphore(settings.max_requests)
         self._subscriptions: dict[int, asyncio.Task[None]] = {}
         self._count = 0
 
@@ -99,8 +102,11 @@ class _Connection:
             await self._socket.tell(request.answer(error=refused.as_dict()))
 
     def _start_request(self, request: Request, size: int) -> LimitReached | None:
-        if len(self._requests) >= _WAITING or size > self._room:
-            return LimitReached("too many requests wait on this socket; await their answers")
+        if len(self._requests) >= self._settings.max_waiting_requests or size > self._room:
+            return LimitReached(
+                "too many requests wait on this socket (max_waiting_requests, max_message_bytes); "
+                "await their answers"
+            )
         self._room -= size
         task = asyncio.create_task(self._serve_request(request, size))
         self._requests.add(task)
@@ -137,8 +143,10 @@ class _Connection:
     # --- subscriptions ---------------------------------------------------------------------
 
     def _start_subscription(self, request: Request) -> LimitReached | None:
-        if len(self._subscriptions) >= _SUBSCRIPTIONS:
-            return LimitReached(f"a socket has {_SUBSCRIPTIONS} subscriptions at most; unsubscribe")
+        if len(self._subscriptions) >= (most := self._settings.max_subscriptions):
+            return LimitReached(
+                f"a socket has {most} subscriptions at most (max_subscriptions); unsubscribe"
+            )
         self._count += 1
         number = self._count
         task = asyncio.create_task(self._serve_subscription(number, request))

@@ -5,19 +5,18 @@ Rule: they end together, so that what several viewers need then is made once.
 
 import asyncio
 
-_FRAME = 1 / 60  # seconds: what screens are drawn by
 # To tell one viewer something takes 0.2 ms. With many, frames are long enough that it takes less
 # than a sixth of the time that the session has: seconds for each of them.
 _FRAME_SHARE = 0.0015
 
 
 class Beat:
-    def __init__(self) -> None:
+    def __init__(self, rate: float) -> None:
         self._waiting: set[asyncio.Event] = set()
-        self._frame = _FRAME
+        self._shortest = self._frame = 1 / rate  # seconds
 
     def slow_down(self, viewers: int) -> None:
-        self._frame = max(_FRAME, viewers * _FRAME_SHARE)
+        self._frame = max(self._shortest, viewers * _FRAME_SHARE)
 
     def next(self) -> float:
         return (asyncio.get_running_loop().time() // self._frame + 1) * self._frame

@@ -25,14 +25,13 @@ if TYPE_CHECKING:
     from nacre.services.registry import Registry
     from nacre.services.session import Session
 
-_MOST_COMMANDS = 20  # told of one hand-over, the last ones: more is the scrollback's business
-
 
 class Control:
-    """Who drives one session, and what came of it."""
+    """Who drives one session, and what came of it: the last commands, `most` of them."""
 
-    def __init__(self, changed: Callable[[], None]) -> None:
+    def __init__(self, changed: Callable[[], None], most: int) -> None:
         self._changed = changed
+        self._most = most
         self._holder: Caller | None = None
         self._free = asyncio.Event()
         self._free.set()
@@ -40,7 +39,7 @@ class Control:
         self._begun = 0.0
         self.since: float | None = None
         self._keys = 0
-        self._commands: deque[CommandRun] = deque(maxlen=_MOST_COMMANDS)
+        self._commands: deque[CommandRun] = deque(maxlen=most)
         self._first = 0
         self.last: Handover | None = None
         self._untold: Handover | None = None
@@ -85,8 +84,9 @@ class Control:
         self._free.clear()
         self._begun, self.since = time.monotonic(), round(time.time(), 3)
         self._keys, self._first = 0, session.generation
-        self._commands = deque(maxlen=_MOST_COMMANDS)
+        self._commands = deque(maxlen=self._most)
         session.stream.taps.append(_Tap(session, self._commands))
+        session.stage.release()  # who drives types into the program, not into an agent's menu
         self._changed()
 
     def give(self, session: "Session") -> None:
@@ -108,7 +108,7 @@ class Control:
             generation_after=session.generation,
             last_line=session.last_line,
         )
-        self._untold = done if self._untold is None else _both(self._untold, done)
+        self._untold = done if self._untold is None else _both(self._untold, done, self._most)
         self._holder = self.since = None
         self._free.set()
 
@@ -141,14 +141,14 @@ class Control:
         return told
 
 
-def _both(first: Handover, then: Handover) -> Handover:
+def _both(first: Handover, then: Handover, most: int) -> Handover:
     """Tell of two times as of one: the agent has heard of neither."""
     same = first.driver == then.driver or first.driver.endswith(f", {then.driver}")
     return Handover(
         driver=first.driver if same else f"{first.driver}, {then.driver}",
         seconds=round(first.seconds + then.seconds, 3),
         keys=first.keys + then.keys,
-        commands=[*first.commands, *then.commands][-_MOST_COMMANDS:],
+        commands=[*first.commands, *then.commands][-most:],
         generation_before=first.generation_before,
         generation_after=then.generation_after,
         last_line=then.last_line,

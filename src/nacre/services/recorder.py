@@ -25,7 +25,6 @@ from nacre.system.ring import Ring
 
 _log = logging.getLogger("nacre.journal")
 
-_PAUSE = 0.2  # seconds that output may lie in the ring alone
 _LARGE = 96 * 1024  # bytes that are written without waiting
 _LEAST = 65536  # bytes of a segment, however costly they were
 _RETRY = 10.0  # seconds after which a disk that was full is tried again
@@ -98,7 +97,7 @@ class Recorder:
         if self._size >= _LARGE:
             self.flush()
         elif self._timer is None:
-            self._timer = self._loop.call_later(_PAUSE, self.flush)
+            self._timer = self._loop.call_later(self._settings.journal_pause, self.flush)
 
     def note(self, kind: int, payload: bytes, generation: int) -> None:
         """Record what is no output: input, a resize, a start, an exit."""

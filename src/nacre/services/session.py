@@ -69,9 +69,7 @@ class Session:
         self._ring = ring
         self._changes = Changes(host.loop)
         self.memory = Memory()
-        self.viewers = Viewers(
-            lambda: self.terminal, host.settings.max_viewer_bytes, lambda: self.stage.shown()
-        )
+        self.viewers = Viewers(lambda: self.terminal, host.settings, lambda: self.stage.shown())
         self.stage = Stage(self, host, terminal.rows, terminal.cols)
         self.stream = Stream(self, ring, host)
         self._legacy = Legacy(self, ring)

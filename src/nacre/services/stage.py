@@ -39,8 +39,8 @@ class Stage:
         self.rows, self.cols = rows, cols  # of the whole
         settings = host.settings
         self.elements = Elements(settings.max_elements, settings.max_element_chars)
-        self.keyboard = Capture()
-        self.control = Control(self._control_changed)
+        self.keyboard = Capture(settings.max_captured_keys)
+        self.control = Control(self._control_changed, settings.max_handover_commands)
         self._key_waiters: list[asyncio.Future[None]] = []
 
     # --- what is shown ---------------------------------------------------------------------
@@ -147,18 +147,19 @@ class Stage:
 
     def ended(self) -> None:
         """The child has ended: nobody drives it, and no key will come."""
-        self._release()
+        self.release()
         self.control.give(self._session)
 
     def restarted(self) -> None:
         """A new program begins: what was shown to the one before is gone."""
         self.elements.clear()
         self.elements.note_alternate(alternate=False)
-        self._release()
+        self.release()
         self._lay_out()
         self._host.events.tell("visuals", self._session, self.visuals_event)
 
-    def _release(self) -> None:
+    def release(self) -> None:
+        """Give people their keys back."""
         if self.keyboard.active or self.keyboard.focus is not None:
             self.keyboard.release()
             self.tell_input_mode()

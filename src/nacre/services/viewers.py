@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
+from nacre.config import Settings
 from nacre.core.bell import BELL, rings_bell
 from nacre.core.canvas import Canvas
 from nacre.core.compose import NOTHING, Row, Scene, Shown, status_row
@@ -36,11 +37,10 @@ if TYPE_CHECKING:
 _SAVES_OR_RESTORES = re.compile(rb"\x1b(?:([7]|\[s)|8|\[u)")
 _OfCursor = Literal["saved", "restored"] | None
 
-# Bytes for all viewers of a session in one frame: what it costs to send them is taken from the
-# session's speed. One viewer may have 8 MB/s, twenty 500 kB/s each, which is 6,000 lines; who is
-# due more gets a snapshot, which has some 5 kB, and so there is a least share.
-_FRAME_BYTES = 1 << 17
-_LEAST_SHARE = 1 << 13
+# All viewers of a session share `frame_bytes` a frame: of 128 KiB one may have 8 MB/s, twenty
+# 500 kB/s each, which is 6,000 lines. Who is due more gets a snapshot, which has some 5 kB, and so
+# there is a least share.
+_LEAST_SHARE = 1 << 13  # bytes
 
 # Seconds for which a program's half drawn picture is not shown (mode 2026); terminals that know the
 # mode give it up after 150 ms to 1 s.
@@ -53,17 +53,18 @@ class Viewers:
     def __init__(
         self,
         terminal: "Callable[[], Terminal]",
-        limit: int,
+        settings: Settings,
         shown: Callable[[], Shown] = lambda: NOTHING,
     ) -> None:
         self._terminal = terminal
-        self._limit = limit
+        self._limit = settings.max_viewer_bytes
+        self._frame_bytes = settings.frame_bytes
         self._viewers: list[Viewer] = []
         self._passage: Passage | None = None  # None: nobody is told output just now
         self._unsure = False  # it began in the middle of a sequence
         self._within = False  # the last output ended in the middle of one
         self._shots = Shots(terminal, shown)
-        self._beat = Beat()
+        self._beat = Beat(settings.frame_rate)
 
     def __bool__(self) -> bool:
         return bool(self._viewers)
@@ -119,7 +120,7 @@ class Viewers:
         if not listening:
             self._passage = None
             return
-        share = max(_LEAST_SHARE, _FRAME_BYTES // len(listening))
+        share = max(_LEAST_SHARE, self._frame_bytes // len(listening))
         # What an unknown sequence began with is not known: the engine has it, a snapshot shows it.
         passage = None if self._unsure or len(data) > share else self._passage
         shown = passage and passage.pass_on(data)

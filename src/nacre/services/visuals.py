@@ -86,8 +86,16 @@ class Visuals:
     # --- keys ------------------------------------------------------------------------------
 
     async def input_mode(self, caller: Caller, request: SetInputMode) -> InputModeNow:
-        """Raises InvalidInput for a focus that cannot be; nothing is changed then."""
+        """Raises InvalidInput for a focus that cannot be; nothing is changed then.
+
+        To capture needs somebody's keys: it raises SessionExited where none will come any more, and
+        ControlHeld while a person drives.
+        """
         session = self._registry.find(request.session)
+        if request.mode == "capture":
+            patience = 0.0 if caller.person else self._host.settings.control_wait
+            await session.stage.control.admit(caller, session.identity.name, patience)
+            session.require_alive()
         keyboard = session.stage.keyboard
         before = (keyboard.mode, keyboard.focus)
         if request.focus is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from mcp.server.lowlevel import Server
 
+from nacre.config import Settings
 from nacre.core.caller import Caller
 from nacre.doors.mcp.http import McpOverHttp
 from nacre.doors.mcp.lines import serve_lines
@@ -17,11 +18,11 @@ from nacre.services.dispatch import Dispatch
 
 
 class McpDoor:
-    def __init__(self, dispatch: Dispatch, *, max_body: int) -> None:
+    def __init__(self, dispatch: Dispatch, settings: Settings) -> None:
         self._dispatch = dispatch
-        self._subscriptions = Subscriptions(dispatch)
+        self._subscriptions = Subscriptions(dispatch, settings)
         self._servers: dict[Selection, Server[Any]] = {}
-        self.http = McpOverHttp(self._server, max_body=max_body)
+        self.http = McpOverHttp(self._server, max_body=settings.max_message_bytes)
 
     def lines(
         self, caller: Caller, toolsets: str | None, prefix: str | None

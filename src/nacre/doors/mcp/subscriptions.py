@@ -18,6 +18,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from nacre.config import Settings
 from nacre.core.caller import Caller, Scope
 from nacre.core.events import ChangedEvent, Event, Follow, Kind, LaggedEvent, SessionEvent
 from nacre.doors.mcp.resources import Address, Resources
@@ -26,10 +27,6 @@ from nacre.services.dispatch import Dispatch
 
 _log = logging.getLogger("nacre.mcp")
 
-INTERVAL = 0.1  # seconds between two notifications about one resource to one listener
-
-# A client that asks for more is refused: nobody has this many sessions to look at.
-_MOST_RESOURCES = 1000
 _MOST_LISTENERS = 1024  # as the SDK bounds its own listen streams
 
 _LIST_CHANGING = ("created", "renamed", "removed")
@@ -61,7 +58,8 @@ class _Watched:
 class Listener:
     """What one client asked for, and what of it has changed since it was last told."""
 
-    def __init__(self, *, list_changes: bool) -> None:
+    def __init__(self, settings: Settings, *, list_changes: bool) -> None:
+        self._settings = settings
         self.list_changes = list_changes
         self.resources: dict[str, _Watched] = {}
         self._untold: dict[str | None, None] = {}  # in order, each once
@@ -107,6 +105,15 @@ class Listener:
         self._untold[uri] = None
         self._woken.set()
 
+    def put(self, uri: str, watched: _Watched) -> None:
+        """Raises LimitReached."""
+        most = self._settings.max_watched_resources
+        if uri not in self.resources and len(self.resources) >= most:
+            raise LimitReached(
+                f"one client can subscribe to {most} resources (max_watched_resources)"
+            )
+        self.resources[uri] = watched
+
     def remove(self, uri: str) -> None:
         self.resources.pop(uri, None)
         self._untold.pop(uri, None)
@@ -127,14 +134,17 @@ class Listener:
                     del self._untold[uri]
                     await tell(uri)
                 if not self._over:
-                    await asyncio.sleep(INTERVAL)
+                    await asyncio.sleep(self._settings.notify_interval)
 
 
 class _Follower:
     """A stream of one kind of event, open while it is wanted."""
 
-    def __init__(self, dispatch: Dispatch, kind: Kind, hear: Callable[[Event], None]) -> None:
+    def __init__(
+        self, dispatch: Dispatch, kind: Kind, interval: float, hear: Callable[[Event], None]
+    ) -> None:
         self._dispatch = dispatch
+        self._request = Follow(events=[kind], interval_ms=round(interval * 1000))
         self._kind = kind
         self._hear = hear
         self._task: asyncio.Task[None] | None = None
@@ -155,9 +165,8 @@ class _Follower:
 
     async def _follow(self, following: asyncio.Event) -> None:
         caller = Caller(door="mcp", scope=Scope.OBSERVE, client="subscriptions")
-        request = Follow(events=[self._kind], interval_ms=round(INTERVAL * 1000))
         try:
-            async with self._dispatch.follow(caller, request) as stream:
+            async with self._dispatch.follow(caller, self._request) as stream:
                 async for event in stream:
                     if isinstance(event, ChangedEvent | SessionEvent | LaggedEvent):
                         self._hear(event)
@@ -171,10 +180,12 @@ class _Follower:
 class Subscriptions:
     """The listeners of one daemon, over all transports and selections."""
 
-    def __init__(self, dispatch: Dispatch) -> None:
+    def __init__(self, dispatch: Dispatch, settings: Settings) -> None:
+        self._settings = settings
         self._listeners: set[Listener] = set()
-        self._sessions = _Follower(dispatch, "sessions", self._hear)
-        self._changes = _Follower(dispatch, "changes", self._hear)
+        interval = settings.notify_interval
+        self._sessions = _Follower(dispatch, "sessions", interval, self._hear)
+        self._changes = _Follower(dispatch, "changes", interval, self._hear)
 
     def _hear(self, event: Event) -> None:
         for listener in self._listeners:
@@ -217,7 +228,7 @@ class Subscriptions:
         """
         watched = await _find(caller, resources, uri)
         listener = self._of_connection(ctx)
-        _put(listener, uri, watched)
+        listener.put(uri, watched)
         await self.add(listener)
 
     def unsubscribe(self, ctx: Context, uri: str) -> None:
@@ -237,7 +248,8 @@ class Subscriptions:
         connection = ctx.session._connection  # the SDK shows it to handlers in no other way
         listener = connection.state.get("nacre.listener")
         if listener is None:
-            listener = connection.state["nacre.listener"] = Listener(list_changes=True)
+            listener = Listener(self._settings, list_changes=True)
+            connection.state["nacre.listener"] = listener
 
             async def tell(uri: str | None) -> None:
                 if uri is None:
@@ -265,10 +277,11 @@ class Subscriptions:
 
         Raises LimitReached.
         """
-        listener = Listener(list_changes=wanted.resources_list_changed is True)
+        lists = wanted.resources_list_changed is True
+        listener = Listener(self._settings, list_changes=lists)
         for uri in wanted.resource_subscriptions or ():
             try:
-                _put(listener, uri, await _find(caller, resources, uri))
+                listener.put(uri, await _find(caller, resources, uri))
             except (InvalidInput, SessionNotFound):
                 continue  # the acknowledgment does without it
         meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
@@ -305,9 +318,3 @@ async def _find(caller: Caller, resources: Resources, uri: str) -> _Watched:
     if address.session is None:
         return _Watched(address, None)
     return _Watched(address, (await resources.find(caller, address)).session_id)
-
-
-def _put(listener: Listener, uri: str, watched: _Watched) -> None:
-    if uri not in listener.resources and len(listener.resources) >= _MOST_RESOURCES:
-        raise LimitReached(f"one client can subscribe to {_MOST_RESOURCES} resources")
-    listener.resources[uri] = watched
