@@ -82,6 +82,43 @@ def test_bad_parameter_is_named_and_those_there_are_listed(
     assert listed == ", ".join(CATALOG[name].type.__struct_fields__)
 
 
+@pytest.mark.parametrize(
+    ("name", "params", "said"),
+    [
+        ("get_screen", {"session": "x", "format": "html"}, "use styled, plain;"),
+        ("manage_session", {"session": "x", "action": "end"}, "use kill, rename, detach;"),
+        ("panel", {"session": "x", "position": "left"}, "use top, bottom;"),
+        ("input_mode", {"session": "x", "mode": "a - at `$.focus`"}, "use capture, release;"),
+        ("wait_for", {"session": "x", "state": ["asleep"]}, "use prompt, running,"),
+    ],
+)
+def test_a_word_that_is_none_is_told_with_those_there_are(
+    name: str, params: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInput) as error:
+        parse_operation(name, params)
+    assert said in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("create_session", {"tags": ["cut \ud83d"]}),
+        ("create_session", {"env": {"\udfff": "x"}}),
+        ("overlay", {"session": "x", "spans": [{"text": "cut \ud83d"}]}),
+        ("overlay", {"session": "x", "spans": [{"text": "a", "id": "\ud83d"}]}),
+        ("run", {"session": "x", "command": "echo \ud83d"}),
+    ],
+)
+def test_half_a_character_is_refused_before_it_is_kept(name: str, params: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="half a character"):
+        parse_operation(name, params)
+
+
+def test_whole_characters_of_any_plane_are_taken() -> None:
+    assert parse_operation("create_session", {"tags": ["🎉 é"]}) == CreateSession(tags=["🎉 é"])
+
+
 def test_null_means_not_given() -> None:
     given = {"name": None, "rows": None, "env": None, "keep": None, "command": "ls"}
     assert parse_operation("create_session", given) == CreateSession(command="ls")

@@ -88,9 +88,27 @@ def test_an_update_changes_what_is_given_and_keeps_the_rest(elements: Elements) 
     assert elements.overlays() == [both]
 
 
-def test_a_text_that_is_updated_does_not_change_the_size(elements: Elements) -> None:
+def test_a_text_that_is_updated_does_not_change_a_panels_height(elements: Elements) -> None:
     made = put_panel(elements, spans=[{"text": "one"}])
     assert put_panel(elements, id=made.id, spans=[{"text": "a\nb"}]).height == 1
+
+
+def test_an_overlay_stays_as_large_as_its_text_where_no_size_was_given(elements: Elements) -> None:
+    made = put_overlay(elements, spans=[{"text": "1 %", "id": "s"}])
+    grown = put_overlay(elements, id=made.id, update=[{"id": "s", "text": "100 %\ndone"}])
+    assert (grown.width, grown.height) == (5, 2)
+    moved = put_overlay(elements, id=made.id, x=4)
+    assert (moved.width, moved.height) == (5, 2)
+    fixed = put_overlay(elements, id=made.id, width=3, spans=[{"text": "a long line"}])
+    assert (fixed.width, fixed.height) == (3, 1)
+    assert put_overlay(elements, id=made.id, spans=[{"text": "a\nlong\none"}]).width == 3
+    assert put_overlay(elements, id=made.id, spans=[{"text": "a\nlong\none"}]).height == 3
+
+
+def test_a_size_that_was_given_stays_whatever_the_text(elements: Elements) -> None:
+    made = put_overlay(elements, width=3, height=1, spans=[{"text": "one"}])
+    same = put_overlay(elements, id=made.id, spans=[{"text": "a\nb"}])
+    assert (same.width, same.height) == (3, 1)
 
 
 def test_a_text_of_very_many_rows_makes_no_endless_element() -> None:
@@ -110,6 +128,9 @@ def test_an_unknown_id_says_what_there_is(elements: Elements) -> None:
         elements.remove(Overlay, panel.id)
     with pytest.raises(PanelNotFound):
         elements.remove(Panel, "")
+    # Leaving the id out would remove all of them.
+    with pytest.raises(PanelNotFound, match=f"there are: {panel.id}; nothing was removed$"):
+        elements.remove(Panel, "x")
 
 
 def test_a_removal_is_of_one_or_of_all_of_a_kind(elements: Elements) -> None:
@@ -184,6 +205,7 @@ def test_what_is_kept_is_restored(elements: Elements) -> None:
     again.leave_layer()
     assert (again.overlays(), again.panels()) == ([overlay], [panel])
     assert put_overlay(again).id not in {overlay.id, panel.id, over.id}
+    assert put_overlay(again, id=overlay.id, spans=[{"text": "longer"}]).width == 6
 
 
 def test_what_was_made_on_a_screen_that_ended_meanwhile_is_not_restored(elements: Elements) -> None:

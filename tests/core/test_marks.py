@@ -135,6 +135,7 @@ def test_code_and_folder_of_an_end(value: str, code: int | None, folder: str | N
 def test_a_folder_that_is_no_text_comes_through() -> None:
     found = scanned([b"\x1b]133;D;n=" + NONCE.encode() + b";0;/a\xff\x07"])
     assert found == [Mark("D", "0;/a\udcff", NONCE)]
+    assert Mark("D", "0;/a\udcff").folder == "/a\ufffd"  # as text, for no answer carries the bytes
 
 
 def test_phases_of_a_shell() -> None:

@@ -276,17 +276,39 @@ def test_a_cancelled_wait_is_given_up_and_nobody_waits_for_it(
 
 def test_misshapen_tool_calls_are_invalid_params(daemon_bridge: Callable[[], Bridge]) -> None:
     bridge = daemon_bridge().handshake()
-    for params in (
-        None,
-        {},
-        {"name": 5},
-        {"name": "list_sessions", "arguments": []},
-        {"name": "list_sessions", "arguments": "x"},
+    for params, wrong in (
+        (None, "params"),
+        ({}, "name"),
+        ({"name": 5}, "name"),
+        ({"name": "list_sessions", "arguments": []}, "arguments"),
+        ({"name": "list_sessions", "arguments": "x"}, "arguments"),
     ):
-        answer = bridge.ask("tools/call", params)
-        assert answer["error"]["code"] == -32602, params
+        error = bridge.ask("tools/call", params)["error"]
+        assert (error["code"], error["data"]["code"]) == (-32602, "INVALID_INPUT"), params
+        assert error["message"].startswith("the parameters of tools/call do not fit: "), params
+        assert wrong in error["message"], params
     # A tool without arguments needs none.
     assert bridge.ask("tools/call", {"name": "list_sessions"})["result"]["isError"] is False
+
+
+def test_a_folder_whose_name_is_no_text_keeps_nobody_out(
+    bridges: Bridges, daemon: Daemon, tmp_path: Path
+) -> None:
+    folder = tmp_path / os.fsdecode(b"a\xff")
+    folder.mkdir()
+    env = {**daemon.env, "LC_ALL": os.fsdecode(b"C\xff")}
+    bridge = bridges(env, cwd=folder).handshake()
+    created = bridge.call("create_session", command="cat")
+    assert created["cwd"]
+    bridge.call("manage_session", session=created["session"], action="kill")
+
+
+def test_a_request_before_the_handshake_is_told_so(daemon_bridge: Callable[[], Bridge]) -> None:
+    bridge = daemon_bridge()
+    error = bridge.ask("tools/list")["error"]
+    assert (error["code"], error["data"]["code"]) == (-32602, "INVALID_INPUT")
+    assert "send initialize first" in error["message"]
+    assert bridge.handshake().call("list_sessions") == {"sessions": []}
 
 
 def test_a_lone_surrogate_is_refused(daemon_bridge: Callable[[], Bridge]) -> None:
@@ -298,8 +320,12 @@ def test_a_lone_surrogate_is_refused(daemon_bridge: Callable[[], Bridge]) -> Non
         ("create_session", {"command": "echo \ud800"}),
     ):
         bridge.write(tool_line(99, tool, **arguments))
-        answer = bridge.read()
-        assert answer["error"]["code"] in (PARSE_ERROR, -32602)
+        answer = bridge.read()  # under its id: who asked would wait for it for ever
+        assert (answer["id"], answer["error"]["code"]) == (99, -32602)
+        assert answer["error"]["data"]["code"] == "INVALID_INPUT"
+    bridge.write(b'{"jsonrpc": "2.0", "id": "\\ud83d", "method": "ping"}\n')
+    answer = bridge.read()
+    assert (answer["id"], answer["error"]["code"]) == (None, PARSE_ERROR)
     assert len(bridge.call("list_sessions")["sessions"]) == 1
     bridge.call("manage_session", session=created["session"], action="kill")
 

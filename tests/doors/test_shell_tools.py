@@ -12,6 +12,7 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import MCPError
 
 from conftest import Daemon, start_daemon
 from ranges import own_ports
@@ -264,6 +265,17 @@ async def test_bad_parameters_are_invalid_and_unknown_sessions_not_found(
     for nobody in (19, "20999", "nobody", "abcdef01"):
         assert await tools.error(tool, port=nobody, **fine) == NOT_FOUND
     assert (await tools("read", port=port))["lines"] == 1, "none of them typed anything"
+
+
+@pytest.mark.parametrize("arguments", [{"text": "x"}, {"port": [1], "text": "x"}, {"port": 1}])
+async def test_what_is_wrong_is_told_in_the_tools_own_names(
+    tools: Tools, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(MCPError) as refused:
+        await tools.result("send", **arguments)
+    message = refused.value.error.message
+    assert message.endswith("the parameters are: port, text, timeout_ms, max_chars")
+    assert "session" not in message
 
 
 # --- send ----------------------------------------------------------------------------------

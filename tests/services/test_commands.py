@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from nacre.core.operations import AwaitQuiesce, RunCommand, SendInput
@@ -52,6 +53,19 @@ def test_command_ends_by_its_mark_and_gives_exit_code_folder_and_output(tmp_path
             assert ran.hint == "input did not end with Enter: one was added"
             again = await outcome(command(services, session, "true\r"))
             assert (again.ended_by, again.exit_code, again.hint) == ("mark", 0, None)
+
+    with_clock(test)
+
+
+def test_a_folder_whose_name_is_no_text_is_told_as_text(tmp_path: Path) -> None:
+    os.mkdir(os.fsencode(tmp_path) + b"/a\xff")
+
+    async def test() -> None:
+        async with living(tmp_path) as services:
+            session = await start_marked(services)
+            ran = await outcome(command(services, session, f"cd {tmp_path}/a?"))
+            assert ran.cwd == session.cwd == f"{tmp_path}/a\ufffd"
+            msgspec.json.encode(ran)  # as every door does
 
     with_clock(test)
 

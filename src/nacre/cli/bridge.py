@@ -36,7 +36,7 @@ def greeting(door: str, **more: object) -> bytes:
 
     names = ("PATH", "LANG", "LC_ALL", "SSH_AUTH_SOCK")
     try:
-        cwd = os.getcwd()
+        cwd = _text(os.getcwd())
     except FileNotFoundError:  # the folder is gone
         cwd = None
     hello = {
@@ -44,10 +44,21 @@ def greeting(door: str, **more: object) -> bytes:
         "door": door,
         "version": __version__,
         "cwd": cwd,
-        "env": {name: os.environ[name] for name in names if name in os.environ},
+        "env": {
+            name: os.environ[name] for name in names if _text(os.environ.get(name)) is not None
+        },
         **more,
     }
     return json.dumps(hello).encode() + b"\n"
+
+
+def _text(value: "str | None") -> "str | None":
+    """Return what can be said in JSON: bytes that are no UTF-8 are left out, not the whole line."""
+    try:
+        (value or "").encode()
+    except UnicodeEncodeError:
+        return None
+    return value
 
 
 def check_greeting(line: bytes) -> str:

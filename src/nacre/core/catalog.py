@@ -5,9 +5,10 @@ Rule 2: nothing here runs anything; services/ has the handlers.
 """
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -41,6 +42,10 @@ class Spec:
     def read_only(self) -> bool:
         return self.scope is Scope.OBSERVE
 
+
+PARAMETERS_ARE = "; the parameters are: "  # in what is said of wrong ones, before their names
+
+HALF = "a text has half a character in it (a lone surrogate); send it whole"
 
 CATALOG: dict[str, Spec] = {}
 _BY_TYPE: dict[type[Operation], Spec] = {}
@@ -90,8 +95,41 @@ def parse_parameters(
     cls: type[Operation], params: dict[str, Any], *, strict: bool = True
 ) -> Operation:
     given = {key: value for key, value in params.items() if value is not None}
+    # What no answer can carry must not be stored: a list with it in it could be sent to nobody.
+    if not _is_text(given):
+        raise InvalidInput(HALF)
     try:
         return msgspec.convert(given, cls, strict=strict)
     except msgspec.ValidationError as error:
         known = ", ".join(cls.__struct_fields__) or "none"
-        raise InvalidInput(f"{error}; the parameters are: {known}") from error
+        raise InvalidInput(f"{error}{_choice(cls, error)}{PARAMETERS_ARE}{known}") from error
+
+
+def _choice(cls: type[Operation], error: msgspec.ValidationError) -> str:
+    """Say what could have been given, where only a few words can."""
+    found = re.match(r"Invalid enum value .* - at `\$\.(\w+)", str(error), re.DOTALL)
+    words = _words(get_type_hints(cls).get(found[1])) if found else []
+    return f"; use {', '.join(words)}" if words else ""
+
+
+def _words(hint: Any) -> list[str]:
+    if get_origin(hint) is Literal:
+        return [str(word) for word in get_args(hint)]
+    return [word for part in get_args(hint) for word in _words(part)]
+
+
+def _is_text(value: Any) -> bool:
+    """Tell whether all text in this can be written as UTF-8; some parsers of JSON do not mind."""
+    rest = [value]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, dict):
+            rest += [*one, *one.values()]
+        elif isinstance(one, list | tuple):
+            rest += one
+        elif isinstance(one, str) and not one.isascii():
+            try:
+                one.encode()
+            except UnicodeEncodeError:
+                return False
+    return True

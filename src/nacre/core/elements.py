@@ -39,6 +39,7 @@ class KeptElements(msgspec.Struct, frozen=True, kw_only=True):
     panels: list[Panel] = []
     layer: bool = False
     made: int = 0
+    fitted: dict[str, list[str]] = {}  # by id, what follows the text
 
 
 class Elements:
@@ -47,6 +48,9 @@ class Elements:
         self._most_chars = most_chars
         self._elements: dict[str, Element] = {}
         self._made = 0
+        # Of overlays, by id: width and height where nobody gave them, which follow the text. A
+        # panel's height does not: the child would be resized by every word.
+        self._fitted: dict[str, list[str]] = {}
         self.layer = False  # the alternate layer was entered
         self.alternate = False  # the child is on its alternate screen
 
@@ -85,23 +89,25 @@ class Elements:
         """Raises OverlayNotFound, LimitReached and InvalidInput."""
         if request.id is not None:
             before = self._known(Overlay, request.id)
-            return self._store(_updated(before, request, ("x", "y", "z", "width", "height")))
+            changed = _updated(before, request, ("x", "y", "z", "width", "height"))
+            return self._store_fitted(changed, request, self._fitted.get(before.id, []))
         spans = _spans([], request)
-        rows, cols = text_size(spans)
-        return self._store(
+        return self._store_fitted(
             Overlay(
                 id=self._new_id("overlay"),
                 x=request.x or 0,
                 y=request.y or 0,
                 z=self._top(Overlay) if request.z is None else request.z,
-                width=request.width or cols,
-                height=request.height or rows,
+                width=request.width or 1,
+                height=request.height or 1,
                 background=request.background,
                 spans=spans,
                 region_writes=written([], request.writes or ()),
                 focusable=request.focusable is not False,
                 screen_mode=self.mode,
-            )
+            ),
+            request,
+            ["width", "height"],
         )
 
     def put_panel(self, request: PutPanel) -> Panel:
@@ -128,7 +134,8 @@ class Elements:
     def remove(self, kind: type[ElementT], identifier: str | None) -> None:
         """Remove one element, or all of a kind. Raises OverlayNotFound or PanelNotFound."""
         if identifier is not None:
-            del self._elements[self._known(kind, identifier).id]
+            # Without an id all would go: not what to advise to who wanted one gone.
+            del self._elements[self._known(kind, identifier, "nothing was removed").id]
             return
         self._elements = {
             known: one for known, one in self._elements.items() if not isinstance(one, kind)
@@ -180,14 +187,18 @@ class Elements:
                 known: one for known, one in self._elements.items() if one.screen_mode == "normal"
             }
 
-    def _known(self, kind: type[ElementT], identifier: str) -> ElementT:
+    def _known(
+        self,
+        kind: type[ElementT],
+        identifier: str,
+        otherwise: str = "leave id out to create one",
+    ) -> ElementT:
         found = self._elements.get(identifier)
         if not isinstance(found, kind):
             word = _WORDS[kind]
             known = [one.id for one in self._elements.values() if isinstance(one, kind)]
             raise _NOT_FOUND[kind](
-                f"no {word} {identifier!r}; there are: {', '.join(known) or 'none'}; leave id out "
-                "to create one"
+                f"no {word} {identifier!r}; there are: {', '.join(known) or 'none'}; {otherwise}"
             )
         return found
 
@@ -205,6 +216,18 @@ class Elements:
         self._elements[element.id] = element
         return element
 
+    def _store_fitted(self, overlay: Overlay, request: PutOverlay, fitted: list[str]) -> Overlay:
+        """Store it with a size that follows its text, as far as nobody gave one."""
+        fitted = [name for name in fitted if getattr(request, name) is None]
+        rows, cols = text_size(overlay.spans)
+        size = {"width": cols, "height": rows}
+        follows = {name: size[name] for name in fitted}
+        overlay = self._store(msgspec.structs.replace(overlay, **follows))
+        # Without those that are gone.
+        self._fitted = {known: names for known, names in self._fitted.items() if self.find(known)}
+        self._fitted[overlay.id] = fitted
+        return overlay
+
     def _new_id(self, word: str) -> str:
         self._made += 1
         return f"{word}-{self._made}"
@@ -221,6 +244,7 @@ class Elements:
             panels=[one for one in known if isinstance(one, Panel)],
             layer=self.layer,
             made=self._made,
+            fitted={one: names for one, names in self._fitted.items() if one in self._elements},
         )
 
     def restore(self, kept: KeptElements, *, alternate: bool) -> None:
@@ -230,6 +254,7 @@ class Elements:
         self.layer = kept.layer
         self.alternate = alternate
         self._made = kept.made
+        self._fitted = dict(kept.fitted)
         self._drop_alternate()
 
 

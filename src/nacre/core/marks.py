@@ -40,8 +40,9 @@ class Mark:
 
     @property
     def folder(self) -> str | None:
-        """The folder that a D mark reports."""
-        return self.value.partition(";")[2] or None
+        """The folder that a D mark reports, as text: what is none of it is shown as such."""
+        folder = self.value.partition(";")[2]
+        return folder.encode(errors="surrogateescape").decode(errors="replace") or None
 
 
 class MarkScanner:

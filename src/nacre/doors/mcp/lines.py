@@ -7,6 +7,7 @@ that pipes its requests in and closes still gets its answers.
 """
 
 import asyncio
+import json
 import logging
 from types import TracebackType
 from typing import Any
@@ -19,6 +20,8 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from nacre.core.caller import Caller
+from nacre.core.catalog import HALF
+from nacre.errors import InvalidInput
 
 _log = logging.getLogger("nacre.mcp")
 
@@ -26,7 +29,7 @@ _LAST_ANSWERS = 1.0  # seconds that requests under way have after the client clo
 
 _STREAM = "subscriptions/listen"  # answered when the client has left, and not before
 
-_PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
+_PARSE_ERROR, _INVALID_REQUEST, _INVALID_PARAMS = -32700, -32600, -32602
 
 
 async def serve_lines(
@@ -62,8 +65,9 @@ class _Pipe:
         if not self.unanswered:
             self.all_answered.set()
 
-    def refuse(self, code: int, message: str, request: Any = None) -> None:
-        answer = {"jsonrpc": "2.0", "id": request, "error": {"code": code, "message": message}}
+    def refuse(self, code: int, message: str, request: Any = None, data: Any = None) -> None:
+        error = {"code": code, "message": message} | ({"data": data} if data else {})
+        answer = {"jsonrpc": "2.0", "id": request, "error": error}
         self.write(msgspec.json.encode(answer))
 
 
@@ -134,7 +138,11 @@ class _Incoming(_Stream):
         try:
             found = msgspec.json.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            self._pipe.refuse(_PARSE_ERROR, "not valid JSON; send one JSON-RPC message a line")
+            if (request := _id_beside_halves(line)) is not None:
+                half = InvalidInput(HALF)
+                self._pipe.refuse(_INVALID_PARAMS, half.message, request, half.as_dict())
+            else:
+                self._pipe.refuse(_PARSE_ERROR, "not valid JSON; send one JSON-RPC message a line")
             return
         request = found.get("id") if isinstance(found, dict) else None
         request = request if isinstance(request, str | int) else None
@@ -176,3 +184,19 @@ class _Outgoing(_Stream):
         await pipe.writer.drain()
         if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
             pipe.answered(message.id)
+
+
+def _id_beside_halves(line: bytes) -> str | int | None:
+    """Return the id of a request in which half a character stands: "\\ud83d", cut in two.
+
+    Only the standard library reads such JSON. Without the id its sender would wait for ever.
+    """
+    if b"\\ud" not in line.lower():
+        return None
+    try:
+        found = json.loads(line.decode())
+        identifier = found["id"] if "method" in found else None
+        msgspec.json.encode(identifier)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return identifier if isinstance(identifier, str | int) else None

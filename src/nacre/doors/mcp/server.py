@@ -12,25 +12,25 @@ from contextlib import contextmanager
 from typing import Any
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from nacre import __version__
 from nacre.core.caller import Caller
-from nacre.core.catalog import (
-    parse_parameters,
-)
 from nacre.doors.mcp.prompts import get_prompt, list_prompts
 from nacre.doors.mcp.resources import Resources
 from nacre.doors.mcp.subscriptions import Subscriptions
 from nacre.doors.mcp.toolsets import Selection, add_handover, shape_failure, shape_result
-from nacre.errors import WIRE, Internal, NacreError
+from nacre.errors import WIRE, Internal, InvalidInput, NacreError
 from nacre.services.dispatch import Dispatch
 
 _log = logging.getLogger("nacre.mcp")
 
-_METHOD_NOT_FOUND, _INTERNAL_ERROR = -32601, -32603
+_METHOD_NOT_FOUND, _INVALID_PARAMS, _INTERNAL_ERROR = -32601, -32602, -32603
+
+_MOST_WRONG = 3  # things told of one request: the first says it, the rest often follows from it
 
 _INSTRUCTIONS = {
     "terminal": "{p}create_session starts a session (a shell, or any program), {p}run_command "
@@ -80,10 +80,31 @@ def build_server(
         title="nacre",
         instructions=_instructions(selection),
     )
+    server.middleware.append(_explain)
     _add_tools(server, dispatch, selection)
     _add_prompts(server, selection)
     _add_resources(server, Resources(dispatch, selection.prefix), subscriptions)
     return server
+
+
+async def _explain(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Say what is wrong with a request that the SDK refuses without a word about it."""
+    try:
+        return await call_next(ctx)
+    except ValidationError as error:
+        wrong = "; ".join(
+            f"{'.'.join(map(str, one['loc'])) or 'params'}: {one['msg']}"
+            for one in error.errors(include_url=False, include_input=False)[:_MOST_WRONG]
+        )
+        raise _as_protocol_error(
+            InvalidInput(f"the parameters of {ctx.method} do not fit: {wrong}")
+        ) from error
+    except MCPError as error:
+        if (error.error.code, error.error.data) != (_INVALID_PARAMS, ""):
+            raise
+        raise _as_protocol_error(
+            InvalidInput(f"{ctx.method} came before the handshake; send initialize first")
+        ) from error
 
 
 def _add_tools(server: Server[Any], dispatch: Dispatch, selection: Selection) -> None:
@@ -107,7 +128,7 @@ def _add_tools(server: Server[Any], dispatch: Dispatch, selection: Selection) ->
             )
         try:
             caller = _caller(ctx)
-            operation = parse_parameters(tool.spec.type, tool.arguments(params.arguments or {}))
+            operation = tool.parse(params.arguments or {})
             shaped = shape_result(await dispatch(caller, operation))
             if (handover := dispatch.handover(caller, operation)) is not None:
                 add_handover(shaped, *handover)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from nacre.core.catalog import Result, Spec
+from nacre.core.catalog import PARAMETERS_ARE, Operation, Result, Spec, parse_parameters
 from nacre.core.control_operations import Handover
 from nacre.core.operations import CATALOG
 from nacre.core.results import PictureTaken, RunOutcome, SessionList
@@ -91,15 +91,30 @@ class Tool:
     output: dict[str, Any]
     renamed: Mapping[str, str]
 
-    def arguments(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the operation's parameters for the tool's.
+    def parse(self, given: dict[str, Any]) -> Operation:
+        """Return the operation for the tool's parameters.
 
-        Raises InvalidInput for the operation's own name of a parameter that is renamed here.
+        Raises InvalidInput, in the tool's names; also for the operation's own name of a parameter
+        that is renamed here.
         """
         for ours, theirs in self.renamed.items():
             if theirs in given:
                 raise InvalidInput(f"unknown parameter {theirs!r}; it is called {ours!r} here")
-        return {self.renamed.get(name, name): value for name, value in given.items()}
+        named = {self.renamed.get(name, name): value for name, value in given.items()}
+        try:
+            return parse_parameters(self.spec.type, named)
+        except InvalidInput as error:
+            raise InvalidInput(self._in_our_names(error.message)) from error
+
+    def _in_our_names(self, message: str) -> str:
+        """Rename in what parse_parameters says; what the caller gave stays as it is."""
+        wrong, end, known = message.rpartition(PARAMETERS_ARE)
+        names = known.split(", ")
+        for ours, theirs in self.renamed.items():
+            wrong = wrong.replace(f"field `{theirs}`", f"field `{ours}`")
+            wrong = wrong.replace(f"at `$.{theirs}`", f"at `$.{ours}`")
+            names = [ours if name == theirs else name for name in names]
+        return wrong + end + ", ".join(names)
 
     def as_wire(self) -> dict[str, Any]:
         spec = self.spec
