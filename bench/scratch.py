@@ -2,6 +2,8 @@
 
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +21,12 @@ def scratch_environment(**settings: object) -> Iterator[dict[str, str]]:
         # An empty HOME: a user's own prompt commands would be measured else.
         env.update(HOME=home, NACRE_HOME=home, NACRE_PORT="0", NACRE_GRACE="0", PYTHONPATH=SOURCE)
         env.update({f"NACRE_{name.upper()}": str(value) for name, value in settings.items()})
-        yield env
+        try:
+            yield env
+        finally:
+            # One that is still ending writes into the folder that is about to go.
+            stop = [sys.executable, "-m", "nacre", "stop"]
+            subprocess.run(stop, env=env, capture_output=True, check=False)
 
 
 def measure(call: Callable[[], object], rounds: int) -> list[float]:
