@@ -1,11 +1,12 @@
 """The ring: whatever is killed at whatever moment, the next daemon has every byte once."""
 
+import errno
 import os
 import random
 import subprocess
 import sys
 import tty
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,25 @@ def test_end_of_a_pipe_and_of_a_terminal_is_told_with_the_last_bytes(source: Sou
     assert ring.read(master, 65536) == (b"words", True)
     assert ring.since(0) == b"lastwords"
     os.close(master)
+    ring.close()
+
+
+def test_terminal_that_is_said_to_be_closed_between_two_parts_is_read_to_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # What the kernel does once in many thousands of endings.
+    script = [b"one", errno.EIO, b"two", errno.EIO, errno.EIO]
+
+    def readv(_: int, buffers: Sequence[memoryview]) -> int:
+        step = script.pop(0)
+        if isinstance(step, int):
+            raise OSError(step, os.strerror(step))
+        buffers[0][: len(step)] = step
+        return len(step)
+
+    monkeypatch.setattr(os, "readv", readv)
+    ring = Ring()
+    assert ring.read(-1, 65536) == (b"onetwo", True)
     ring.close()
 
 

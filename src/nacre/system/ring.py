@@ -98,7 +98,7 @@ class Ring:
         """Read what is there, at most about `limit` bytes and as much as fits."""
         begin = at = self._count
         view, words, slot = self._view, self._words, self._slot << 32
-        closed = False
+        closed = doubted = False
         last = min(begin + limit, _DATA - _WINDOW + 1)
         while at < last:
             if self._clean < at + _WINDOW:
@@ -108,8 +108,15 @@ class Ring:
             except BlockingIOError:
                 break
             except OSError:  # EIO: every descriptor of the slave is closed
+                # Linux says so, too, in the moment between two parts of what is still queued
+                # (n_tty.c: a worker that found no room is started again, and a read awaits only
+                # the first); the next read awaits the second.
+                if not doubted:
+                    doubted = True
+                    continue
                 closed = True
                 break
+            doubted = False
             if not size:
                 closed = True
                 break
