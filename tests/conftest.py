@@ -15,6 +15,8 @@ import pytest
 
 from nacre.paths import find_paths
 
+PATIENCE = 60.0  # seconds until an event that does not come fails the test
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the browser's tests last: its loop goes on in the main thread, and lets no other run."""
@@ -82,12 +84,12 @@ class Daemon:
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": f"Bearer {self.token}"},
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
 
     def stop(self) -> int:
         self.process.terminate()
-        return self.process.wait(30)
+        return self.process.wait(PATIENCE)
 
 
 def start_daemon(home: Path, **settings: object) -> Daemon:

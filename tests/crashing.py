@@ -22,7 +22,7 @@ from nacre.paths import find_paths
 from nacre.system.keeping import keeper_command
 from ranges import own_ports
 
-PATIENCE = 30.0  # seconds until an event that does not come fails the test
+PATIENCE = 60.0  # seconds until an event that does not come fails the test
 PRINTING = str(Path(__file__).with_name("printing.py"))
 
 Json = dict[str, Any]
@@ -202,7 +202,11 @@ def scrollback(daemon: Daemon, session: str, form: str, limit: int = 500) -> lis
 
 
 def portrait(daemon: Daemon, session: str) -> Json:
-    """Return all that can be seen of a session and that a crash must not change."""
+    """Return all that can be seen of a session and that a crash must not change.
+
+    A shell that is about to become what the session runs is waited for.
+    """
+    until(daemon, session, state=["prompt", "needs_input", "exited"])
     details = call(daemon, "list_sessions", session=session)
     screen = call(daemon, "get_screen", session=session)
     return {

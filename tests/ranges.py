@@ -7,5 +7,6 @@ _FIRST, _SIZE, _RANGES = 22_000, 300, 35
 
 
 def own_ports() -> int:
-    """Return the first of 300 ports; pytest's workers are processes of their own."""
-    return _FIRST + os.getpid() % _RANGES * _SIZE
+    """Return the first of 300 ports: the workers of a run have others, and so mostly have runs."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return _FIRST + (os.getppid() + worker) % _RANGES * _SIZE

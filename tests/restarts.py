@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from nacre.paths import SocketAddress, find_paths, make_private
 
 from doors.wire import Doomed, Line
 
-PATIENCE = 30.0  # seconds; only bounds how long a test that fails takes
+PATIENCE = 60.0  # seconds; only bounds how long a test that fails takes
 
 
 def crash(daemon: Daemon) -> None:
@@ -50,14 +51,21 @@ class PlayedDaemon:
         self._listener.listen()
         self._open: list[Line] = []
 
-    def accept(self, *, door: str, version: str = __version__) -> Line:
-        """Take the next client and greet it."""
+    def accept(
+        self,
+        *,
+        door: str,
+        version: str = __version__,
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> Line:
+        """Take the next client and greet it; `meanwhile` happens before that."""
         connection, _ = self._listener.accept()
         connection.settimeout(PATIENCE)
         line = Line(connection, connection.makefile("rb"))
         self._open.append(line)
         self.hello: dict[str, Any] = line.read()
         assert self.hello["door"] == door
+        meanwhile()
         line.send({"nacre": 1, "version": version})
         return line
 

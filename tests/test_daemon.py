@@ -18,7 +18,7 @@ import pytest
 from conftest import Daemon, environment, start_daemon
 from nacre.paths import find_paths
 
-PATIENCE = 30.0  # seconds until an event that does not come fails the test
+PATIENCE = 60.0  # seconds until an event that does not come fails the test
 Start = Callable[..., Daemon]
 
 

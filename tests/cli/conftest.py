@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import environment
+from conftest import PATIENCE, environment
 from nacre.cli.client import AnsweredError, Client
 from nacre.cli.start import connect
 from nacre.paths import Paths, find_paths
@@ -45,7 +45,7 @@ class Nacre:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
 
@@ -71,7 +71,7 @@ class Nacre:
     # for each would take most of the suite's time.
 
     def call(self, operation: str, **params: Any) -> dict[str, Any]:
-        with Client(connect(self.paths), timeout=60) as client:
+        with Client(connect(self.paths), timeout=PATIENCE) as client:
             return client.call(operation, **params)
 
     def generation(self, session: str) -> int:
@@ -83,6 +83,18 @@ class Nacre:
             seen = self.call("get_screen", session=session, format="plain")
             if text in (screen := "\n".join(seen["lines"])):
                 return screen
+            after = seen["generation"]
+            self.call("await_quiesce", session=session, timeout_ms=0, last_generation=after)
+
+    def until_line(self, session: str, line: str) -> None:
+        """Return once the screen shows a whole line, and the cursor stands below it.
+
+        The kernel may hand over a line's end apart from the line: the screen changes once more.
+        """
+        while True:
+            seen = self.call("get_screen", session=session, format="plain")
+            if line in seen["lines"][: seen["cursor"]["row"]]:
+                return
             after = seen["generation"]
             self.call("await_quiesce", session=session, timeout_ms=0, last_generation=after)
 
@@ -139,7 +151,7 @@ def echo(running: Nacre) -> Iterator[str]:
     """A session that prints each line it gets, and nothing else."""
     line = "stty -echo; echo ready; exec cat"
     running.call("create_session", name="echo", command=line)
-    running.until("echo", "ready")
+    running.until_line("echo", "ready")
     yield "echo"
     running.call("manage_session", session="echo", action="kill")
 

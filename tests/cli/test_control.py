@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from conftest import PATIENCE
 from nacre import __version__
 from nacre.config import setting_names
 
@@ -74,12 +75,14 @@ def test_server_says_on_a_terminal_where_it_is(own_nacre: Nacre) -> None:
     master, slave = pty.openpty()
     server = own_nacre.start("server", stdout=slave, stderr=subprocess.DEVNULL, text=False)
     os.close(slave)
-    line = os.read(master, 1000).decode()
+    line = ""
+    while not line.endswith("\n"):
+        line += os.read(master, 1000).decode()
     port = own_nacre.json("status")["port"]
     assert line.startswith(f"nacre is up at http://127.0.0.1:{port};")
     assert own_nacre.json("status")["ephemeral"] is False
     server.send_signal(signal.SIGINT)
-    assert server.wait(30) == 0
+    assert server.wait(PATIENCE) == 0
     os.close(master)
 
 

@@ -13,7 +13,7 @@ from conftest import Daemon, start_daemon
 
 from cli.conftest import Nacre
 
-PATIENCE = 30.0  # seconds
+PATIENCE = 60.0  # seconds
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from nacre.core.terminal import Terminal
 
 from cli.conftest import Nacre, make_nacre
 
-PATIENCE = 30.0  # seconds
+PATIENCE = 60.0  # seconds
 
 
 class Room:

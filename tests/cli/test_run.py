@@ -27,7 +27,8 @@ def test_run_with_json_is_the_operations_result(running: Nacre, shell: str) -> N
 
 def test_run_that_takes_too_long_is_124_and_says_what_to_do(running: Nacre) -> None:
     running.call("create_session", name="slow", command="bash", args=["--norc"])
-    done = running("run", "slow", "--timeout-ms", "300", "--", "echo begun; sleep 30")
+    running.ok("wait", "slow", "--state", "prompt")
+    done = running("run", "slow", "--timeout-ms", "1000", "--", "echo begun; sleep 30")
     assert done.returncode == 124
     assert "begun" in done.stdout
     assert done.stderr.startswith("nacre: ")

@@ -13,7 +13,7 @@ COLORS = r"printf '\033[1;31mred\033[0m \033[38;2;1;2;3mrgb\033[0m plain'; exec 
 def numbers(running: Nacre) -> Iterator[str]:
     """A session of ten rows that has printed 1 to 100."""
     running.call("create_session", name="numbers", command="seq 100; exec cat", rows=10)
-    running.until("numbers", "100")
+    running.until_line("numbers", "100")
     yield "numbers"
     running.call("manage_session", session="numbers", action="kill")
 

@@ -85,6 +85,23 @@ class Tools:
                 last_generation=screen["generation"],
             )
 
+    async def until_line(self, session: str, line: str) -> list[str]:
+        """Return the plain screen once it shows a whole line, and the cursor stands below it.
+
+        The kernel may hand over a line's end apart from the line: the screen changes once more.
+        """
+        while True:
+            screen = await self("get_screen", session=session, format="plain")
+            lines: list[str] = screen["lines"]
+            if line in lines[: screen["cursor"]["row"]]:
+                return lines
+            await self(
+                "await_quiesce",
+                session=session,
+                timeout_ms=0,
+                last_generation=screen["generation"],
+            )
+
     async def ended(self, session: str) -> Any:
         """Return what is told when the session's process has ended."""
         return await self.failure(
@@ -186,7 +203,7 @@ async def shell(tools: Tools) -> str:
 async def echo(tools: Tools) -> str:
     """The name of a session that prints each line it gets, and nothing else."""
     created = await tools("create_session", command="stty -echo; echo ready; exec cat")
-    await tools.until(created["session"], "ready")
+    await tools.until_line(created["session"], "ready")
     return str(created["session"])
 
 

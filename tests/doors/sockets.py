@@ -10,12 +10,10 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from conftest import Daemon
+from conftest import PATIENCE, Daemon
 from nacre.core.terminal import Terminal
 
 from doors.wire import http_call
-
-PATIENCE = 30.0  # seconds until a message that does not come fails the test
 
 Json = dict[str, Any]
 
@@ -40,6 +38,7 @@ def open_socket(
         proxy=None,
         compression=None,
         max_size=None,
+        open_timeout=PATIENCE,
         ping_interval=None,
         close_timeout=1,  # a test that does not read gets no answer to its close
     ).__enter__()  # who has it closes it, by `with` or otherwise
@@ -146,6 +145,18 @@ class JsonSocket:
     def until(self, session: str, text: str) -> None:
         found = self.call("wait_for", session, text=text, timeout_ms=int(PATIENCE * 1000))
         assert found["matched"]
+
+    def until_line(self, session: str, line: str) -> None:
+        """Wait until the screen shows a whole line, and the cursor stands below it.
+
+        The kernel may hand over a line's end apart from the line: the screen changes once more.
+        """
+        while True:
+            screen = self.call("get_screen", session, format="plain")
+            if line in screen["lines"][: screen["cursor"]["row"]]:
+                return
+            seen = screen["generation"]
+            self.call("await_quiesce", session, timeout_ms=0, last_generation=seen)
 
     def _take(self) -> None:
         message = receive(self.connection)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Daemon
+from conftest import PATIENCE, Daemon
 from nacre import __version__
 
 from doors.wire import GREETING, Bridge, Doomed, Line, daemon_pid, local_line
@@ -199,7 +199,7 @@ def test_a_client_that_leaves_during_a_wait_leaves_nothing_behind(
         assert bridge.close() == 0
         # A client is still there, and so is the daemon.
         assert call(line, 3, "status")["result"]["ephemeral"] is True
-    assert doomed.survivors(2.0) == []
+    assert doomed.survivors(PATIENCE) == []
 
 
 # --- attached ------------------------------------------------------------------------------

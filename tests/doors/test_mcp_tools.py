@@ -11,14 +11,14 @@ from typing import Any
 import anyio
 import pytest
 
-from conftest import Daemon
+from conftest import PATIENCE, Daemon
 
 from doors.conftest import TRANSPORTS, Tools, connect, text_of
 from doors.wire import check_schema
 
 pytestmark = pytest.mark.anyio
 
-QUIET = 150  # ms: long enough for a busy machine, short enough for a suite
+QUIET = 400  # ms: long enough for a busy machine, short enough for a suite
 
 DOCUMENTED = {
     "create_session",
@@ -120,7 +120,7 @@ async def test_a_created_session_is_listed_until_it_is_killed(tools: Tools) -> N
     try:
         await kill(tools, "short-lived")
         # Its end is what kill waits for: the descriptor is readable already.
-        with anyio.fail_after(1):
+        with anyio.fail_after(PATIENCE):
             await anyio.wait_readable(process)
     finally:
         os.close(process)
@@ -144,7 +144,7 @@ async def test_name_command_args_size_folder_and_variables_take_effect(
         tags=["one", "two"],
     )
     assert (created["session"], created["rows"], created["cols"]) == ("custom", 10, 200)
-    lines = await tools.until("custom", "hei ho-")
+    lines = await tools.until_line("custom", "hei ho-it's one word")
     assert lines[:3] == ["10 200", str(tmp_path), "hei ho-it's one word"]
     details = await tools("list_sessions", session="custom")
     assert details["name"] == "custom"
@@ -225,7 +225,7 @@ async def test_three_sessions_are_independent_and_killing_one_leaves_the_others(
     script = "stty -echo; echo ready; exec cat"
     created = {name: await tools("create_session", name=name, command=script) for name in names}
     for name in names:
-        await tools.until(name, "ready")
+        await tools.until_line(name, "ready")
     for name in names:
         ran = await tools(
             "run_command", session=name, input=f"I am {name}", timeout_ms=QUIET, format="plain"
@@ -331,7 +331,7 @@ async def test_a_command_over_its_deadline_is_a_failure_that_carries_the_screen(
         session=shell,
         input="echo beg''un; sleep 60",
         timeout_ms=30_000,
-        max_wait_ms=400,
+        max_wait_ms=1000,
         format="plain",
     )
     assert told["code"] == "TIMEOUT"
@@ -417,7 +417,7 @@ async def test_scrollback_is_paged_from_the_oldest_line_and_leaves_out_the_scree
     # 500 numbers and the empty line the cursor stands in: 24 rows are screen.
     created = await tools("create_session", command="seq 1 500; exec cat")
     name = created["session"]
-    assert (await tools.until(name, "500"))[-2:] == ["500", ""]
+    assert (await tools.until_line(name, "500"))[-2:] == ["500", ""]
 
     async def page(**arguments: Any) -> list[str]:
         read = await tools("get_scrollback", session=name, format="plain", **arguments)
@@ -494,7 +494,7 @@ async def test_a_full_screen_program_shows_as_mode_alt(tools: Tools) -> None:
 
 async def test_an_unchanged_screen_and_a_budget_save_what_is_sent(tools: Tools, echo: str) -> None:
     await tools("send_input", session=echo, input="alpha\rbeta\rgamma\r")
-    await tools.until(echo, "gamma")
+    await tools.until_line(echo, "gamma")
     screen = await tools("get_screen", session=echo, format="plain")
     assert screen.get("unchanged", False) is False
     same = await tools("get_screen", session=echo, since_generation=screen["generation"])
@@ -519,7 +519,7 @@ async def test_very_large_output_is_read_whole(tools: Tools) -> None:
     script = "seq -f '%0200.0f' 1 3000; echo end; exec cat"
     created = await tools("create_session", command=script, rows=1000, cols=200)
     name = created["session"]
-    lines = await tools.until(name, "end")
+    lines = await tools.until_line(name, "end")
     assert len(lines) == 1000
     assert lines[-3:] == [f"{3000:0200}", "end", ""]
     styled = await tools("get_screen", session=name)
@@ -534,7 +534,7 @@ async def test_very_large_output_is_read_whole(tools: Tools) -> None:
 async def test_ten_thousand_full_lines_of_scrollback_arrive_in_bounded_pages(tools: Tools) -> None:
     created = await tools("create_session", command="seq -f '%080.0f' 1 10100; echo end; exec cat")
     name = created["session"]
-    await tools.until(name, "end")
+    await tools.until_line(name, "end")
     lines: list[str] = []
     while True:
         page = await tools(

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Daemon, start_daemon
+from conftest import PATIENCE, Daemon, start_daemon
 from nacre.errors import WIRE
 from ranges import own_ports
 
@@ -70,7 +71,7 @@ def refusal(answer: Answer) -> str:
 
 def is_open(port: int) -> bool:
     try:
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
     except ConnectionRefusedError:
         return False
     return True
@@ -436,7 +437,7 @@ def test_restarted_session_keeps_its_port(daemon: Daemon, make: Callable[..., in
 
 
 def test_many_sessions_leave_no_descriptor(own_daemon: Callable[..., Daemon]) -> None:
-    daemon = own_daemon(max_sessions=200, first_session_port=own_ports())
+    daemon = own_daemon(first_session_port=own_ports())
     pid = daemon.pid
 
     def cycle(count: int) -> None:
@@ -450,9 +451,12 @@ def test_many_sessions_leave_no_descriptor(own_daemon: Callable[..., Daemon]) ->
 
     cycle(1)
     before = len(os.listdir(f"/proc/{pid}/fd"))
-    cycle(200)
-    # The last request's own connection may still be open when its answer is here.
-    assert len(os.listdir(f"/proc/{pid}/fd")) <= before + 2
+    cycle(60)
+    # Connections that were closed here may still be open there; each answer comes a turn later.
+    deadline = time.monotonic() + PATIENCE
+    while (left := len(os.listdir(f"/proc/{pid}/fd"))) > before + 2:
+        assert time.monotonic() < deadline, f"{left} descriptors, {before} before"
+        daemon.rest("GET", "/status")
 
 
 # --- stream --------------------------------------------------------------------------------
@@ -468,7 +472,9 @@ def test_stream_tells_what_stands_there_what_comes_and_the_end(
         got = stream.until("got this")
         assert got["output"] == "ready\ngot this"
         assert got["generation"] > begun["generation"]
-        assert stream.next() == ("exit", {"exit_code": 3, "signal": None})
+        while (event := stream.next()) and event[0] == "output":
+            pass
+        assert event == ("exit", {"exit_code": 3, "signal": None})
         assert stream.next() is None
 
 
@@ -530,7 +536,7 @@ def test_stream_is_given_up_when_its_client_goes(
     # The stream's reader keeps the daemon.
     assert ask(daemon, port, "GET /")["port"] == port
     stream.close()
-    assert doomed.survivors(5.0) == []
+    assert doomed.survivors(PATIENCE) == []
 
 
 def test_daemon_that_stops_ends_streams_and_frees_the_ports(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Daemon
+from conftest import PATIENCE, Daemon
 from nacre import __version__
 from nacre.core.operations import CATALOG
 from nacre.errors import WIRE
@@ -49,6 +49,19 @@ def wait_for(daemon: Daemon, session: str, text: str) -> Json:
         ask(daemon, "POST", f"/sessions/{session}/quiesce", wait)
 
 
+def wait_for_line(daemon: Daemon, session: str, line: str) -> None:
+    """Return once the screen shows a whole line, and the cursor stands below it.
+
+    The kernel may hand over a line's end apart from the line: the screen changes once more.
+    """
+    while True:
+        screen: Json = ask(daemon, "GET", f"/sessions/{session}/screen?format=plain")
+        if line in screen["lines"][: screen["cursor"]["row"]]:
+            return
+        wait = {"timeout_ms": 0, "last_generation": screen["generation"]}
+        ask(daemon, "POST", f"/sessions/{session}/quiesce", wait)
+
+
 def wait_for_end(daemon: Daemon, session: str) -> None:
     wait = {"timeout_ms": 0, "last_generation": 10**9}
     assert refusal(http_call(daemon, "POST", f"/api/sessions/{session}/quiesce", wait)) == (
@@ -61,7 +74,7 @@ def job(daemon: Daemon) -> Any:
     """The name of a session that prints each line it gets."""
     body = {"name": "job", "command": "stty -echo; echo ready; exec cat"}
     created = ask(daemon, "POST", "/sessions", body)
-    wait_for(daemon, "job", "ready")
+    wait_for_line(daemon, "job", "ready")
     yield "job"
     http_call(daemon, "POST", f"/api/sessions/{created['session_id']}/manage", {"action": "kill"})
 
@@ -142,7 +155,7 @@ def await_quiesce(daemon: Daemon, job: str) -> None:
 
 
 def run_command(daemon: Daemon, job: str) -> None:
-    body = {"input": "hello", "timeout_ms": 150, "format": "plain"}
+    body = {"input": "hello", "timeout_ms": 400, "format": "plain"}
     ran = ask(daemon, "POST", f"/sessions/{job}/command", body)
     assert ran["screen"]["lines"][:2] == ["ready", "hello"]
     late = http_call(
@@ -349,7 +362,7 @@ def status(daemon: Daemon, job: str) -> None:
 
 def stop(daemon: Daemon, job: str) -> None:
     assert ask(daemon, "POST", "/stop") == {"success": True}
-    assert daemon.process.wait(30) == 0
+    assert daemon.process.wait(PATIENCE) == 0
 
 
 EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
@@ -407,7 +420,7 @@ def test_stop_is_answered_and_ends_the_daemon_with_its_sessions(
     created = ask(daemon, "POST", "/sessions", {"command": "cat"})
     doomed = Doomed([created["pid"]])
     stop(daemon, "")
-    assert doomed.survivors(0.1) == []
+    assert doomed.survivors(PATIENCE) == []
 
 
 # --- errors --------------------------------------------------------------------------------
@@ -596,7 +609,7 @@ def test_a_wait_whose_client_disconnects_is_given_up(
     # The waiting client keeps the daemon.
     assert ask(daemon, "GET", "/status")["ephemeral"] is True
     waiting.close()
-    assert doomed.survivors(2.0) == []
+    assert doomed.survivors(PATIENCE) == []
     # That a client leaves is no error.
     log = [json.loads(line) for line in Path(find_paths(env).log_file).read_text().splitlines()]
     assert {entry["level"] for entry in log} == {"info"}

@@ -50,8 +50,8 @@ READ_ONLY = {"read", "list_sessions", "get_status"}
 INVALID = (-32602, "INVALID_INPUT")
 NOT_FOUND = (-32602, "SESSION_NOT_FOUND")
 
-LONG = 60_000  # ms: a call that takes it all runs into DEADLINE
-DEADLINE = 30  # seconds
+LONG = 100_000  # ms: a call that takes it all runs into DEADLINE
+DEADLINE = 60  # seconds
 
 PYTHON = f"{sys.executable} -q"
 
@@ -174,14 +174,14 @@ async def test_session_is_started_listed_and_closed(tools: Tools) -> None:
     assert {"port", "session_id", "alive", "idle_seconds", "shell"} <= set(one)
     assert (one["port"], one["session_id"]) == (started["port"], started["session_id"])
     assert (one["alive"], one["shell"], type(one["idle_seconds"])) == (True, "bash", int)
-    with closing(socket.create_connection(("127.0.0.1", started["port"]), timeout=10)):
+    with closing(socket.create_connection(("127.0.0.1", started["port"]), timeout=DEADLINE)):
         pass
     assert await tools("close_session", port=started["port"]) == {"status": "closed"}
     assert text_of(await tools.result("list_sessions")) == "[]"
     for tool, more in (("close_session", {}), ("read", {}), ("send", {"text": "x"})):
         assert await tools.error(tool, port=started["port"], **more) == NOT_FOUND
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", started["port"]), timeout=10)
+        socket.create_connection(("127.0.0.1", started["port"]), timeout=DEADLINE)
     # The port is free: whoever asks for it gets it.
     again = await tools("start_session", port=started["port"], shell="sh")
     assert (again["port"], again["shell"]) == (started["port"], "sh")
@@ -298,7 +298,7 @@ async def test_send_without_a_wait_returns_at_once_with_nothing(tools: Tools, po
 
 
 async def test_send_returns_at_its_time_out_with_what_there_is(tools: Tools, port: int) -> None:
-    answer = await tools("send", port=port, text="echo beg''un; sleep 1000", timeout_ms=400)
+    answer = await tools("send", port=port, text="echo beg''un; sleep 1000", timeout_ms=1000)
     assert answer["output"].splitlines()[1:] == ["begun"]
     assert answer["alive"] is True
     await tools("send_key", port=port, key="ctrl+c")
@@ -497,7 +497,7 @@ async def test_run_that_exits_non_zero_is_a_normal_result(tools: Tools, port: in
 async def test_run_over_its_time_is_a_normal_result_that_says_how_to_go_on(
     tools: Tools, port: int
 ) -> None:
-    late = await tools("run", port=port, command="echo so far; sleep 1000", timeout_ms=300)
+    late = await tools("run", port=port, command="echo so far; sleep 1000", timeout_ms=1000)
     assert (late["status"], late["exit_code"], late["output"]) == ("timeout", None, "so far")
     assert (late["state"]["state"], late["ended_by"]) == ("running", "deadline")
     assert late["run_id"] in late["hint"]
@@ -547,7 +547,7 @@ async def test_htop_is_started_read_and_quit(tools: Tools, port: int) -> None:
     assert shutil.which("htop"), "htop is not installed; 'make test' installs it"
     answer = await tools("send", port=port, text="htop", timeout_ms=0)
     assert answer["output"] == ""
-    await shown(tools, port, "F10")
+    assert (await tools("wait_for", session=port, regex=r"F10\s*Quit"))["matched"]
     screen = await tools("read", port=port, lines=40)
     assert re.search(r"F10\s*Quit", screen["output"])
     assert screen["lines"] <= 24
@@ -560,7 +560,7 @@ async def test_vim_is_left_by_its_keys(tools: Tools, port: int, tmp_path: Path) 
     assert shutil.which("vim"), "vim is not installed; 'make test' installs it"
     target = tmp_path / "note"
     await tools("send", port=port, text=f"vim -u NONE -N {target}", timeout_ms=0)
-    await shown(tools, port, "note")
+    await shown(tools, port, "\n~\n~")
     assert (await in_state(tools, port, "needs_input"))["asks"] == "editor"
     await tools("send_key", port=port, key="i")
     await tools("send", port=port, text="typed by an agent", timeout_ms=0)

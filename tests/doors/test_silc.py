@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Daemon, start_daemon
+from conftest import PATIENCE, Daemon, start_daemon
 from nacre.errors import WIRE
 from ranges import own_ports
 
@@ -28,7 +28,7 @@ def refusal(answer: Answer) -> str:
 
 def is_open(port: int) -> bool:
     try:
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
     except ConnectionRefusedError:
         return False
     return True
@@ -129,5 +129,5 @@ def test_shutdown_answers_and_ends_the_daemon(own_daemon: Callable[..., Daemon])
     daemon = own_daemon()
     doomed = Doomed([daemon.pid])
     assert ask(daemon, "POST", "/shutdown")["status"] == "shutdown"
-    assert doomed.survivors(30) == []
-    assert daemon.process.wait(30) == 0
+    assert doomed.survivors(PATIENCE) == []
+    assert daemon.process.wait(PATIENCE) == 0

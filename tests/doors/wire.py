@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
 
-from conftest import Daemon
+from conftest import PATIENCE, Daemon
 from nacre.paths import SocketAddress, find_paths
 
 HANDSHAKE = {
@@ -104,13 +104,13 @@ class Bridge:
     def close(self) -> int:
         """Close its input; return its exit code."""
         self.close_input()
-        return self.process.wait(30)
+        return self.process.wait(PATIENCE)
 
     def dispose(self) -> None:
         """Kill it if it still runs, and close the pipes."""
         if self.process.poll() is None:
             self.process.kill()
-        self.process.wait(30)
+        self.process.wait(PATIENCE)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert pipe is not None
             with suppress(BrokenPipeError):  # what was still buffered has no reader any more
@@ -178,7 +178,7 @@ def http_call(
     if token is not None:
         sent.setdefault("Authorization", f"Bearer {token or daemon.token}")
     data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.state["port"], timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.state["port"], timeout=PATIENCE)
     try:
         connection.request(method, path, data, sent)
         answer = connection.getresponse()

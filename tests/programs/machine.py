@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE = 15.0  # seconds until an event that does not come fails the test
+PATIENCE = 60.0  # seconds until an event that does not come fails the test
 MENU = str(Path(__file__).with_name("menu.py"))
 
 

@@ -31,7 +31,7 @@ class Run:
     has: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
     omits: int = 0
-    timeout_ms: int = 10_000
+    timeout_ms: int = 60_000
     max_chars: int | None = None
 
 
@@ -123,6 +123,9 @@ def leaves(command: str, output: str | None = "", code: int | None = 0, **more: 
     """A run that ends what it ran in, back to the session's own shell."""
     return run(command, output, code, ended_by="exit", **more)
 
+
+# In the foreground once it prints: a key that came before would meet the shell.
+SLEEPS = "sh -c 'echo begun; exec sleep 9'"
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 LONG_5K = _LETTERS * 140
@@ -440,8 +443,8 @@ PROCESSES = [
         "a background job that prints later",
         BOURNE,
         (
-            run("(sleep 0.15; echo late) &", None),
-            run("sleep 0.3", None, has=("late",)),
+            run("(until [ -e go ]; do sleep 0.02; done; echo late) &", None),
+            run("touch go; wait", None, has=("late",)),
             run("echo on", None, has=("on",)),
         ),
     ),
@@ -683,7 +686,7 @@ INPUT = [
                 None,
                 status="timeout",
                 ended_by="deadline",
-                timeout_ms=100,
+                timeout_ms=500,
                 state="running",
             ),
             run("echo second", None, None, status="busy", state="running"),
@@ -698,12 +701,12 @@ INPUT = [
         (
             run("true"),
             run(
-                "sh -c 'echo a; sleep 1; echo b'",
+                "sh -c 'echo a; sleep 2; echo b'",
                 "a",
                 None,
                 status="timeout",
                 ended_by="deadline",
-                timeout_ms=500,
+                timeout_ms=1000,
             ),
             Wait(output="a\nb"),
             run("echo on", "on"),
@@ -724,8 +727,8 @@ INPUT = [
         ALL,
         (
             run("true"),
-            run("sleep 9", None, None, status="timeout", ended_by="deadline", timeout_ms=100),
-            Keys(b"\x03"),
+            run(SLEEPS, None, None, status="timeout", ended_by="deadline", timeout_ms=100),
+            Keys(b"\x03", after="\nbegun"),
             Wait(output=None, code=130),
             run("echo on", "on"),
         ),
@@ -736,9 +739,14 @@ INPUT = [
         (
             run("true"),
             run(
-                "echo a\nsleep 9", None, None, status="timeout", ended_by="deadline", timeout_ms=150
+                f"echo a\n{SLEEPS}",
+                None,
+                None,
+                status="timeout",
+                ended_by="deadline",
+                timeout_ms=150,
             ),
-            Keys(b"\x03"),
+            Keys(b"\x03", after="\nbegun"),
             Wait(output=None, code=130),
             run("echo on", "on"),
         ),
@@ -770,7 +778,7 @@ INPUT = [
         (
             run("true"),
             run(
-                "sh -c 'sleep 0.2; stty size'",
+                "sh -c 'sleep 1; stty size'",
                 None,
                 None,
                 status="timeout",
@@ -786,8 +794,8 @@ INPUT = [
         "suspended",
         BASH + ZSH,
         (
-            run("sleep 9", None, None, status="timeout", ended_by="deadline", timeout_ms=100),
-            Keys(b"\x1a"),
+            run(SLEEPS, None, None, status="timeout", ended_by="deadline", timeout_ms=100),
+            Keys(b"\x1a", after="\nbegun"),
             Wait(output=None, code=148),
             run("kill %1", None),
             run("echo on", None, has=("on",)),
@@ -994,8 +1002,8 @@ NESTED = [
         BASH + DASH,
         (
             opens("bash --norc"),
-            inner("sleep 9", None, None, status="timeout", ended_by="deadline", timeout_ms=100),
-            Keys(b"\x03"),
+            inner(SLEEPS, None, None, status="timeout", ended_by="deadline", timeout_ms=100),
+            Keys(b"\x03", after="\nbegun"),
             Wait(output=None, code=130),
             inner("echo on", "on"),
         ),
@@ -1135,8 +1143,8 @@ REMOTE = [
         BASH,
         (
             opens("@ssh@ -t bash --norc"),
-            inner("sleep 9", None, None, status="timeout", ended_by="deadline", timeout_ms=200),
-            Keys(b"\x03"),
+            inner(SLEEPS, None, None, status="timeout", ended_by="deadline", timeout_ms=200),
+            Keys(b"\x03", after="\nbegun"),
             Wait(output=None, code=130),
             inner("echo on", "on"),
         ),

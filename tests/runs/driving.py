@@ -142,7 +142,7 @@ class Drive:
             text = text.replace(word, value)
         return text
 
-    async def run(self, command: str, timeout_ms: int = 10_000, **more: Any) -> RunOutcome:
+    async def run(self, command: str, timeout_ms: int = 60_000, **more: Any) -> RunOutcome:
         request = RunRequest(
             session=self.session.identity.id, command=command, timeout_ms=timeout_ms, **more
         )

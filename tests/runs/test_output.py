@@ -1,17 +1,18 @@
 """Large outputs, late outputs, and many runs at once."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
 
-from nacre.core.operations import ReadRun
+from nacre.core.operations import ReadRun, WaitFor
 from nacre.core.operations import Run as RunRequest
 from nacre.services.build import Services
 
 from runs.corpus import Case
-from runs.driving import Drive, at_work, open_shell
-from services.living import CALLER, until
+from runs.driving import Drive, at_work, open_shell, require
+from services.living import CALLER, lines_of, start, until
 
 pytestmark = pytest.mark.anyio
 
@@ -83,9 +84,12 @@ async def test_output_over_the_quota_is_counted(tmp_path: Path) -> None:
 async def test_output_of_a_run_is_not_mixed_with_what_a_job_prints_after_it(tmp_path: Path) -> None:
     async with at_work(tmp_path) as services:
         drive = await driven(services, tmp_path)
-        ran = await drive.run("(sleep 0.2; echo late-output) & echo now")
+        gate = tmp_path / "gate"
+        os.mkfifo(gate)
+        ran = await drive.run(f"(read x < {gate}; echo late-output) & echo now")
         assert "now" in ran.output
         assert "late-output" not in ran.output
+        await asyncio.to_thread(gate.write_text, "go\n")
         session = drive.session
         await until(session, lambda: session.terminal.plain_lines().count("bash> late-output") == 1)
 
@@ -99,6 +103,26 @@ async def test_a_second_run_at_the_same_time_is_told_that_it_is_busy(tmp_path: P
         assert (first.output, first.exit_code) == ("first", 0)
         assert (second.status, second.exit_code, second.output) == ("busy", None, "")
         assert (await drive.run("echo third")).output == "third"
+
+
+async def test_a_run_that_nobody_waits_for_is_typed_once_at_the_other_end_of_ssh(
+    tmp_path: Path,
+) -> None:
+    """Which shell is there is tried out; one that is only slow must not get the second try, too."""
+    (tmp_path / "ssh").symlink_to(require("bash"))
+    async with at_work(tmp_path) as services:
+        env = {"PS1": "$ ", "HISTFILE": ""}
+        session = await start(services, str(tmp_path / "ssh"), args=["--norc"], env=env)
+        await until(session, lambda: session.terminal.plain_lines()[0] == "$")
+        drive = Drive(services, session, "ssh", {})
+        late = await drive.run("echo once", timeout_ms=0)
+        assert (late.status, late.context) == ("timeout", "wrapped")
+        waited = await services.waiting.wait(CALLER, WaitFor(run_id=late.run_id))
+        assert waited.run is not None
+        assert (waited.run.output, waited.run.exit_code) == ("once", 0)
+        assert (await drive.run("echo on")).output == "on"
+        await until(session, lambda: lines_of(session)[-1] == "$")
+        assert lines_of(session)[-4:] == ["once", "$ echo on", "on", "$"]
 
 
 async def test_a_program_finds_no_nonce_to_forge_an_end_with(tmp_path: Path) -> None:

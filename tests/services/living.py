@@ -18,7 +18,7 @@ from nacre.core.operations import CreateSession
 from nacre.services.build import Services, build_services
 from nacre.services.session import Session
 
-PATIENCE = 10.0  # seconds
+PATIENCE = 60.0  # seconds
 CALLER = Caller(door="test", cwd="/")
 
 # A shell with nothing of the user's; /etc/bash.bashrc may set PS1, so it is set once more.
@@ -86,8 +86,17 @@ async def until(session: Session, holds: Callable[[], bool]) -> None:
 
 
 async def shows(session: Session, line: str) -> None:
-    """Return when a whole line of the screen is this."""
-    await until(session, lambda: line in session.terminal.plain_lines())
+    """Return when a whole line of the screen is this, and the cursor has left it.
+
+    The kernel may hand over a line's end apart from the line: the screen changes once more.
+    """
+
+    def is_shown() -> bool:
+        lines = session.terminal.plain_lines()
+        del lines[session.terminal.cursor().row]
+        return line in lines
+
+    await until(session, is_shown)
 
 
 async def at_prompt(session: Session) -> None:

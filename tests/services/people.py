@@ -25,14 +25,15 @@ BERT = Caller(door="cli", person=True, key="bert", label="Bert")
 
 # Prints its size at the start and at each SIGWINCH: what a full-screen program redraws by.
 WINCH = """
-import os, signal
-def tell(*_):
-    size = os.get_terminal_size()
-    os.write(1, b"%dx%d\\n" % (size.lines, size.columns))
-signal.signal(signal.SIGWINCH, tell)
-tell()
+import os, signal, termios
+modes = termios.tcgetattr(1)
+modes[1] &= ~termios.OPOST  # or the kernel would hand over a line's end apart from the line
+termios.tcsetattr(1, termios.TCSANOW, modes)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])
 while True:
-    signal.pause()
+    size = os.get_terminal_size()
+    os.write(1, b"%dx%d\\r\\n" % (size.lines, size.columns))
+    signal.sigwait([signal.SIGWINCH])
 """
 
 # Prints each line that it is given, as printf(1) understands it.

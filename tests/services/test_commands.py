@@ -22,6 +22,7 @@ from services.living import (
     PATIENCE,
     PROMPT,
     SHELL,
+    at_prompt,
     living,
     shows,
     start,
@@ -256,6 +257,7 @@ def test_await_quiesce_knows_silence_only(tmp_path: Path) -> None:
             )
             task = asyncio.create_task(services.commands.quiesce(CALLER, request))
             await until(session, lambda: session.stream.prompting.ended == 1)
+            await at_prompt(session)
             await advance(0)
             assert not task.done(), "the command has ended, the silence has not lasted"
             await advance(6)

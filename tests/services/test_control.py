@@ -330,7 +330,7 @@ async def test_what_was_typed_but_not_shown_stands_in_no_handover(tmp_path: Path
             await take(ask, ANNA, session)
             line = b"read -rs word; echo took ${#word}\r"
             await anna.type(line)
-            state = await ask("wait_for", session=ref, state=["needs_input"], timeout_ms=10_000)
+            state = await ask("wait_for", session=ref, state=["needs_input"])
             assert state.matched
             await anna.type(SECRET.encode() + b"\r")
             await shows(session, f"took {len(SECRET)}")

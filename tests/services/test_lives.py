@@ -50,7 +50,9 @@ async def kill(services: Services, session: str) -> None:
 async def test_killed_session_is_gone_with_everything_it_started() -> None:
     async with living() as services:
         session = await start(services, "/bin/bash", args=["-c", BROOD], name="brood")
-        await until(session, lambda: len(lines_of(session)) == 7)
+        await until(
+            session, lambda: len(lines_of(session)) == 7 and session.terminal.cursor().col == 0
+        )
         brood = list(map(int, lines_of(session)))
         assert all(map(is_process, brood))
         await kill(services, "brood")

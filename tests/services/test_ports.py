@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from conftest import PATIENCE
 from nacre.errors import InvalidInput, LimitReached
 from nacre.services.ports import PortPool
 from ranges import own_ports
@@ -48,10 +49,10 @@ class Served:
 
 def test_claimed_port_listens_on_loopback_alone(pool: PortPool) -> None:
     port = pool.claim()
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
         assert connection.getpeername() == ("127.0.0.1", port)
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.2", port), timeout=5)
+        socket.create_connection(("127.0.0.2", port), timeout=PATIENCE)
 
 
 def test_ports_count_up_and_skip_those_that_are_taken(pool: PortPool, first: int) -> None:

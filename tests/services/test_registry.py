@@ -12,7 +12,7 @@ from nacre.services.build import Services
 from nacre.services.host import Identity
 from ranges import own_ports
 
-from services.living import CALLER, ended, living, start
+from services.living import CALLER, PATIENCE, ended, living, start
 
 pytestmark = pytest.mark.anyio
 
@@ -75,10 +75,10 @@ async def test_port_of_a_killed_session_is_given_out_again() -> None:
 async def test_port_of_a_listed_session_listens_also_when_its_process_has_ended() -> None:
     async with living(first_session_port=own_ports()) as services:
         session = await ended(await start(services, "true", name="dev"))
-        socket.create_connection(("127.0.0.1", session.identity.port), timeout=5).close()
+        socket.create_connection(("127.0.0.1", session.identity.port), timeout=PATIENCE).close()
         await services.sessions.dismiss(CALLER, DismissSession(session="dev"))
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.1", session.identity.port), timeout=5)
+            socket.create_connection(("127.0.0.1", session.identity.port), timeout=PATIENCE)
 
 
 def identity_on(services: Services, port: int | None) -> Identity:

@@ -53,7 +53,10 @@ def whole_of(session: Session) -> tuple[int, int]:
 
 async def says_sizes(session: Session, *sizes: str) -> None:
     """Wait until a WINCH child has printed so many sizes; they must be just these."""
-    await until(session, lambda: len(lines_of(session)) >= len(sizes))
+    await until(
+        session,
+        lambda: len(lines_of(session)) >= len(sizes) and session.terminal.cursor().col == 0,
+    )
     assert lines_of(session) == list(sizes)
 
 

@@ -360,7 +360,6 @@ async def test_output_then_the_end_are_told() -> None:
 async def test_a_keys_echo_does_not_wait_and_what_follows_waits_for_the_frame() -> None:
     terminal = Terminal(8, 20)
     viewers = Viewers(lambda: terminal, FEW)
-    loop = asyncio.get_running_loop()
     with viewers.watch() as viewer:
         events = aiter(viewer)
         async with asyncio.timeout(PATIENCE):
@@ -375,11 +374,9 @@ async def test_a_keys_echo_does_not_wait_and_what_follows_waits_for_the_frame() 
                 await asyncio.sleep(0)
                 turns += 1
             assert (await waiting, turns < 10) == (Output(b"a"), True)
-            begun = loop.time()
             for _ in range(100):
                 viewers.publish(b"b")
             assert await anext(events) == Output(b"b" * 100)
-            assert loop.time() - begun < 0.5
 
 
 def test_a_frame_is_as_long_as_the_setting_says() -> None:

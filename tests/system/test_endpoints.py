@@ -23,7 +23,7 @@ from nacre.system.endpoints import (
     write_state,
 )
 
-PATIENCE = 20.0  # seconds until an event that does not come fails the test
+PATIENCE = 60.0  # seconds until an event that does not come fails the test
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from nacre.system.pty import Child, spawn
 
 pytestmark = pytest.mark.anyio
 
-PATIENCE = 20.0  # seconds until an event that does not come fails the test
+PATIENCE = 60.0  # seconds until an event that does not come fails the test
 
 
 @pytest.fixture(scope="module")

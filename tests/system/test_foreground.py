@@ -16,7 +16,7 @@ from nacre.system.foreground import Facts, children_of, is_script, sample
 from nacre.system.pty import Child, spawn
 from reading import read_available
 
-PATIENCE = 15.0
+PATIENCE = 60.0
 PYTHON = os.path.realpath(sys.executable)
 
 

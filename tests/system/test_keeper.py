@@ -22,7 +22,7 @@ from nacre.system import keeper
 from nacre.system.keeping import Keeping, keeper_command
 
 PUPPET = str(Path(__file__).with_name("puppet.py"))
-PATIENCE = 20.0  # seconds until an event that does not come fails the test
+PATIENCE = 60.0  # seconds until an event that does not come fails the test
 
 
 class Puppet:

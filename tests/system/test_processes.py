@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +21,7 @@ from nacre.system.processes import (
     working_directory,
 )
 
-PATIENCE = 20.0  # seconds until an event that does not come fails the test
+PATIENCE = 60.0  # seconds until an event that does not come fails the test
 
 
 @contextmanager
@@ -34,6 +36,11 @@ def started(script: str, cookie: str = "feed") -> Iterator[tuple[int, int]]:
     )
     assert process.stdout is not None
     member = int(process.stdout.readline())
+    # Before that there may be a subshell that started the member, and has yet to end.
+    deadline = time.monotonic() + PATIENCE
+    while Path(f"/proc/{process.pid}/comm").read_text() != "sleep\n":
+        assert time.monotonic() < deadline, "it does not come to sleep"
+        os.sched_yield()
     try:
         yield process.pid, member
     finally:

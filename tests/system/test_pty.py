@@ -23,7 +23,7 @@ from nacre.system.pty import (
 )
 from reading import read_available
 
-PATIENCE = 20.0  # seconds until an event that does not come fails the test
+PATIENCE = 60.0  # seconds until an event that does not come fails the test
 
 
 class Terminal:
