@@ -26,6 +26,7 @@ run: $(VENV)/.run
 		$(NACRE) restore main >/dev/null 2>&1 || $(NACRE) restart main >/dev/null 2>&1 || \
 		$(NACRE) new main >/dev/null
 	@$(NACRE) status
+	@command -v nacre >/dev/null || echo 'on PATH   export PATH="$(abspath $(BIN)):$$PATH"'
 	@echo "attach    $(NACRE) attach main"
 	@echo "web page  $$($(NACRE) web main)"
 	@echo 'MCP       {"mcpServers": {"nacre": {"command": "$(abspath $(NACRE))", "args": ["mcp"]}}}'
@@ -58,11 +59,12 @@ bench: $(VENV)/.dev
 
 # uv is used when it is there: the same environment, in seconds instead of a minute.
 $(VENV)/.run: pyproject.toml src/nacre/__init__.py
+	@echo "setting up $(VENV): a minute the first time"
 	@if command -v uv >/dev/null; then \
 		uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && \
 		uv pip install --quiet --python $(BIN)/python -e .; \
 	else \
-		$(PYTHON) -m venv $(VENV) && $(BIN)/pip install --quiet -e .; \
+		$(PYTHON) -m venv $(VENV) && $(BIN)/pip install --quiet --disable-pip-version-check -e .; \
 	fi
 	@touch $@
 
@@ -70,7 +72,7 @@ $(VENV)/.dev: $(VENV)/.run
 	@if command -v uv >/dev/null; then \
 		uv pip install --quiet --python $(BIN)/python -e '.[dev]'; \
 	else \
-		$(BIN)/pip install --quiet -e '.[dev]'; \
+		$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'; \
 	fi
 	@touch $@
 

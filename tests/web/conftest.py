@@ -22,6 +22,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Page,
     ViewportSize,
+    expect,
     sync_playwright,
 )
 
@@ -29,7 +30,9 @@ from conftest import Daemon, start_daemon
 
 ARTEFACTS = Path(os.environ.get("NACRE_ARTEFACTS", Path(__file__).parents[2] / "artefacts"))
 
-PATIENCE = 30_000  # ms; bounds how long a test that fails takes
+PATIENCE = 60_000  # ms; bounds how long a test that fails takes
+
+expect.set_options(timeout=PATIENCE)
 
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 
@@ -50,6 +53,8 @@ PROMPT = "ready> "
 # What a browser says when a request is refused or a daemon is gone; for tests that do just that.
 REFUSED = r"Failed to load resource"
 BROKEN = r"WebSocket connection to|net::ERR_CONNECTION|net::ERR_EMPTY_RESPONSE"
+# What it says when a page leaves a session before its socket is open: no fault of anybody's.
+LEFT_EARLY = r"WebSocket is closed before the connection is established"
 
 
 @pytest.fixture(scope="session")
@@ -94,7 +99,7 @@ class Pages:
         self._test = test
         self._contexts: list[BrowserContext] = []
         self._pages: list[Page] = []
-        self.expected: list[str] = []  # patterns of what consoles may say in this test
+        self.expected = [LEFT_EARLY]  # patterns of what consoles may say in this test
         self._faults: list[str] = []
 
     def context(self, **options: Any) -> BrowserContext:
@@ -272,11 +277,16 @@ def shows(page: Page, text: str) -> None:
     )
 
 
+def at_keys(page: Page) -> Page:
+    """Wait until the terminal has the keyboard; after a click the page gives it back to it."""
+    until(page, "() => document.activeElement?.closest('.xterm')")
+    return page
+
+
 def ready(page: Page) -> Page:
     """Wait until the shell's prompt is there and the page has the keyboard."""
     shows(page, PROMPT.strip())
-    until(page, "() => document.activeElement?.closest('.xterm')")
-    return page
+    return at_keys(page)
 
 
 def terminal_lines(page: Page) -> list[str]:

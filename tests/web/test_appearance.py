@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from conftest import Daemon
 
-from web.conftest import Pages, call, ready, shows, until
+from web.conftest import Pages, at_keys, call, ready, shows, until
 
 PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 844},
@@ -132,7 +132,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(
     expect(page.get_by_role("button", name="Give back")).to_be_visible()
     until(page, "() => window.nacre.term.cols < 80")
     pages.keep(page, "driven")
-    page.keyboard.type("echo 'small'")
+    at_keys(page).keyboard.type("echo 'small'")
     page.get_by_role("toolbar", name="Special keys").get_by_role("button", name="Ctrl").tap()
     page.keyboard.type("a")
     page.keyboard.type("#\n")
@@ -149,6 +149,29 @@ def test_a_phone_shows_everything_without_scrolling_sideways(
     page.get_by_role("link", name="Back to the session").tap()
     page.get_by_role("link", name="All sessions", exact=True).tap()
     expect(page.locator(".row", has_text="phone")).to_be_visible()
+
+
+def test_a_phone_on_its_side_has_the_whole_width_for_the_screen(
+    pages: Pages, new_session: Callable[..., str]
+) -> None:
+    new_session("aside")
+    page = pages("aside", **{**PHONE, "viewport": {"width": 844, "height": 390}})
+    shows(page, "ready>")
+    expect(page.get_by_role("navigation", name="Sessions")).to_be_hidden()
+    reachable(page)
+    page.get_by_role("link", name="All sessions", exact=True).tap()
+    expect(page.locator(".row", has_text="aside")).to_be_visible()
+
+
+def test_a_phone_that_only_watches_can_fit_the_session(
+    pages: Pages, new_session: Callable[..., str]
+) -> None:
+    page = pages(new_session("fitting"), **PHONE)
+    shows(page, "ready>")
+    page.get_by_role("button", name="More").tap()
+    page.get_by_role("menuitem", name="Fit to this window").tap()
+    until(page, "() => window.nacre.term.cols < 80")
+    expect(page.get_by_role("button", name="Take over")).to_be_visible()
 
 
 def test_the_login_on_a_phone(daemon: Daemon, pages: Pages) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
 from conftest import Daemon
 from restarts import crash
@@ -12,6 +12,8 @@ from web.conftest import (
     BROKEN,
     REFUSED,
     Pages,
+    at_keys,
+    await_text,
     call,
     ready,
     same_screen,
@@ -33,15 +35,94 @@ def test_a_killed_daemon_costs_the_page_nothing(
     page.keyboard.type("n=41; echo before 'it'\n")
     shows(page, "before it")
     loaded = page.evaluate("performance.timeOrigin")
-    crash(daemon)
-    until(page, "() => !document.querySelector('.connection, .stage-note')")
-    # A key pressed while nothing listens is lost, and said to be: the link must be back.
+    # A key that went to the dead daemon is lost: the page must have noticed before it is looked
+    # whether the link is back.
+    with page.expect_websocket(lambda socket: "/ws/raw/" in socket.url):
+        crash(daemon)
     expect(page.locator(".connection, .stage-note")).to_have_count(0)
     page.keyboard.type("echo $((n + 1)) after 'it'\n")
     shows(page, "42 after it")
     lines = same_screen(daemon, page, "kept")
     assert "before it" in lines
     assert page.evaluate("performance.timeOrigin") == loaded
+
+
+def test_a_daemon_that_does_not_come_back_is_said_to_be_gone_and_how_to_start_one(
+    pages: Pages, own_daemon: Callable[..., Daemon]
+) -> None:
+    pages.expected += [BROKEN, REFUSED]
+    daemon = own_daemon()
+    page = pages(daemon=daemon)
+    expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
+    page.clock.install()
+    assert daemon.stop() == 0
+    expect(page.locator(".connection")).to_have_text("Reconnecting…")
+    page.clock.fast_forward(10_000)
+    expect(page.locator(".connection")).to_contain_text("does not answer. nacre web starts one")
+
+
+def open_without_connection(page: Page, session: str) -> list[Route]:
+    """Open a session whose socket waits; return what lets it go on."""
+    held: list[Route] = []
+    page.route("**/api/ticket", lambda route: held.append(route))
+    with page.expect_request("**/api/ticket"):
+        page.locator(".row", has_text=session).click()
+    until(page, "() => document.activeElement?.closest('.xterm')")
+    return held
+
+
+def test_keys_typed_before_the_page_is_connected_arrive(
+    daemon: Daemon, pages: Pages, new_session: Callable[..., str]
+) -> None:
+    name = new_session("ahead")
+    await_text(daemon, name, "ready>")
+    page = pages()
+    held = open_without_connection(page, name)
+    page.keyboard.type("echo typed 'ahead'\n")
+    held[0].continue_()
+    shows(page, "typed ahead")
+    page.keyboard.type("echo and 'after'\n")
+    shows(page, "and after")
+
+
+def test_more_than_is_kept_is_not_sent_at_all_and_said_to_be_lost(
+    daemon: Daemon, pages: Pages, new_session: Callable[..., str]
+) -> None:
+    name = new_session("toomuch")
+    await_text(daemon, name, "ready>")
+    page = pages()
+    held = open_without_connection(page, name)
+    page.keyboard.type("echo half 'of'")
+    page.keyboard.insert_text("x" * 5000)
+    expect(page.get_by_text("what you typed was not sent")).to_be_visible()
+    held[0].continue_()
+    ready(page)
+    page.keyboard.type("echo a 'whole' line\n")
+    shows(page, "a whole line")
+    assert not any("half" in line for line in terminal_lines(page))
+
+
+def test_a_session_killed_elsewhere_keeps_its_last_screen_for_who_watches(
+    daemon: Daemon, pages: Pages, new_session: Callable[..., str]
+) -> None:
+    name = new_session("shot")
+    page = ready(pages(name))
+    page.keyboard.type("echo last 'words'\n")
+    shows(page, "last words")
+    call(daemon, "manage", name, action="kill")
+    expect(page.get_by_role("status").filter(has_text="was killed")).to_be_visible()
+    expect(page.locator(".bar .chip")).to_have_text("killed")
+    expect(page.locator(".row", has_text=name)).to_have_count(0)
+    assert "last words" in terminal_lines(page)
+    page.get_by_role("link", name="Replay").click()
+    expect(page.get_by_role("slider")).to_be_visible()
+    page.get_by_role("link", name="Back to the session").click()
+    shows(page, "last words")
+    # Another one under its name is what the address names then.
+    new_session(name)
+    page.evaluate(f"location.hash = '#/session/{name}'")
+    ready(page)
+    expect(page.get_by_role("button", name="Take over")).to_be_visible()
 
 
 def test_a_detach_sends_viewers_away_with_a_word_and_they_may_come_back(
@@ -57,7 +138,7 @@ def test_a_detach_sends_viewers_away_with_a_word_and_they_may_come_back(
     first.get_by_role("button", name="Watch again").click()
     shows(first, "unseen")
     assert terminal_lines(second) == before
-    first.keyboard.type("echo b'ack'\n")
+    at_keys(first).keyboard.type("echo b'ack'\n")
     shows(first, "back")
     same_screen(daemon, first, name)
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from conftest import Daemon
 
 from doors.sockets import JsonSocket, open_socket
-from web.conftest import Pages, ready, same_screen, shows
+from web.conftest import Pages, at_keys, ready, same_screen, shows
 
 
 def drives(page: Page, who: str) -> None:
@@ -41,7 +41,7 @@ def test_who_takes_over_types_alone_until_it_is_given_back(
     expect(second.get_by_text("Take over to type")).to_be_visible()
     pages.keep(first, "driver")
     pages.keep(second, "other")
-    first.keyboard.type("echo only 'me'\n")
+    at_keys(first).keyboard.type("echo only 'me'\n")
     shows(second, "only me")
     # Another person's take moves it.
     second.get_by_role("button", name="Take over").click()
@@ -70,14 +70,14 @@ def test_an_agent_waits_for_who_drives_and_is_told_what_they_did(
         shows(page, "the person")
         agent.until(name, "the person\nready>")
         page.get_by_role("button", name="Give back").click()
+        # First of all: it goes by itself.
+        toast = page.locator(".toast", has_text="You drove").filter(has_text="1 command")
+        expect(toast).to_contain_text("echo the 'person'; (exit 3) (exit 3)")
         answer = agent.answer(asked)["result"]
         assert (answer["output"].strip(), answer["exit_code"]) == ("the agent", 0)
         handover = agent.call("control", name)["handover"]
     assert handover["commands"] == [{"command": "echo the 'person'; (exit 3)", "exit_code": 3}]
     assert handover["keys"] == len("echo the 'person'; (exit 3)\n")
-    toast = page.locator(".toast", has_text="You drove")
-    expect(toast).to_contain_text("1 command")
-    expect(toast).to_contain_text("echo the 'person'; (exit 3) (exit 3)")
     drives(page, "Shared")
     lines = same_screen(daemon, page, name)
     assert lines.index("the person") < lines.index("the agent")

@@ -7,7 +7,17 @@ from playwright.sync_api import Locator, Page, expect
 
 from conftest import Daemon
 
-from web.conftest import Pages, await_text, call, details_of, ready, shows, terminal_lines, until
+from web.conftest import (
+    Pages,
+    at_keys,
+    await_text,
+    call,
+    details_of,
+    ready,
+    shows,
+    terminal_lines,
+    until,
+)
 
 
 def row(page: Page, name: str) -> Locator:
@@ -84,17 +94,35 @@ def test_a_session_is_made_renamed_and_killed_from_the_page(daemon: Daemon, page
     page.wait_for_url("**/#/")
 
 
+def test_a_new_session_that_is_refused_can_be_corrected(daemon: Daemon, pages: Pages) -> None:
+    page = pages()
+    page.get_by_role("button", name="New", exact=True).click()
+    dialog = page.get_by_role("dialog", name="New session")
+    dialog.get_by_label("Name").fill("no name")
+    dialog.get_by_label("Command").fill("echo come; exec cat")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("cannot be a session's name")
+    pages.keep(page, "refused")
+    dialog.get_by_label("Name").fill("corrected")
+    page.keyboard.press("Enter")
+    shows(page, "come")
+    expect(dialog).to_have_count(0)
+    until(page, "() => document.activeElement?.closest('.xterm')")
+    call(daemon, "manage", "corrected", action="kill")
+
+
 def test_what_ended_starts_again_and_is_dismissed(
     daemon: Daemon, pages: Pages, new_session: Callable[..., str]
 ) -> None:
     name = new_session("again", command="echo run $$; read x")
     page = pages(name)
     shows(page, f"run {details_of(daemon, name)['pid']}")
-    page.keyboard.press("Enter")
+    before = terminal_lines(page)[0]
+    at_keys(page).keyboard.press("Enter")
     page.get_by_role("button", name="Start again").click()
-    until(page, "before => !window.nacre.text()[0].endsWith(before)", terminal_lines(page)[0])
+    until(page, "before => !window.nacre.text()[0].endsWith(before)", before)
     shows(page, f"run {details_of(daemon, name)['pid']}")
-    page.keyboard.press("Enter")
+    at_keys(page).keyboard.press("Enter")
     page.get_by_role("button", name="Dismiss", exact=True).click()
     expect(row(page, name)).to_have_count(0)
 
@@ -120,3 +148,14 @@ def test_who_has_no_sessions_is_told_how_to_begin(
     page = pages(daemon=own_daemon())
     expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
     expect(page.get_by_text('"mcpServers"')).to_be_visible()
+
+
+def test_the_open_session_is_in_sight_in_a_long_list(
+    pages: Pages, new_session: Callable[..., str]
+) -> None:
+    names = [new_session(f"many-{number}", command="cat") for number in range(10)]
+    page = pages(names[0], viewport={"width": 1280, "height": 500})
+    expect(row(page, names[0])).to_be_in_viewport(ratio=0.9)
+    expect(row(page, names[9])).not_to_be_in_viewport()
+    page.evaluate(f"location.hash = '#/session/{names[9]}'")
+    expect(row(page, names[9])).to_be_in_viewport(ratio=0.9)

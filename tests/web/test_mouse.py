@@ -7,7 +7,18 @@ from playwright.sync_api import Page, expect
 
 from conftest import Daemon
 
-from web.conftest import WIDE, Pages, await_text, call, lines_of, middle, ready, same_screen, shows
+from web.conftest import (
+    WIDE,
+    Pages,
+    await_text,
+    call,
+    lines_of,
+    middle,
+    ready,
+    same_screen,
+    shows,
+    until,
+)
 from web.test_typing import CODES, got
 
 
@@ -92,3 +103,32 @@ def test_a_named_link_shows_where_it_leads_and_scripts_are_none(
     opened.value.wait_for_url("**/?named*")
     assert page.title() == "named · nacre"
     assert page.context.pages == [page, opened.value]
+
+
+# Tells in hex what it gets, motion of the mouse too; at a ! it prints a link in row 10.
+LINKING = r"""
+import os, sys, tty
+tty.setraw(0)
+os.write(1, b"\x1b[?1003h\x1b[?1006hcodes:\r\n")
+link = f"\x1b7\x1b[11;1Hsee {sys.argv[1]} now\x1b8".encode()
+while data := os.read(0, 1024):
+    os.write(1, link if data == b"!" else data.hex().encode())
+"""
+
+
+def test_a_link_printed_under_a_resting_pointer_is_found_and_programs_hear_no_motion(
+    daemon: Daemon, pages: Pages, new_session: Callable[..., str]
+) -> None:
+    address = f"{daemon.url}/?fresh"
+    arguments = ["-c", LINKING, address]
+    name = new_session("fresh", command=sys.executable, args=arguments)
+    page = pages(name)
+    shows(page, "codes:")
+    page.mouse.move(*middle(page, 10, 8))
+    moved = "\x1b[<35;9;11M"
+    got(page, moved)
+    call(daemon, "input", name, input="!")
+    expect(page.locator(".pointed-at")).to_have_text(address)
+    page.locator(".xterm-helper-textarea").press("z")
+    told = (moved + "z").encode().hex()
+    until(page, "told => window.nacre.text()[1] === told", told)

@@ -82,6 +82,8 @@ def test_a_replay_is_moved_by_keys_markers_and_the_timeline(
     expect(page.locator(".marker[data-bad]")).to_have_count(1)  # false
     if play.get_attribute("aria-label") == "Pause":
         page.keyboard.press("Space")
+        expect(play).to_have_attribute("aria-label", "Play")
+        page.keyboard.press("Home")  # it may have come to its end meanwhile
     for text in ("first", "red 漢字"):
         for _ in range(2):  # to the command that prints it, and to the one after
             page.keyboard.press("]")

@@ -10,6 +10,7 @@ from conftest import Daemon
 from web.conftest import (
     WIDE,
     Pages,
+    at_keys,
     await_text,
     call,
     cell_of,
@@ -79,7 +80,7 @@ def test_fit_reaches_the_child(
     page = ready(pages(name))
     page.get_by_role("button", name="Fit the session to this window").click()
     resized(page)
-    page.keyboard.type("clear; stty size\n")
+    at_keys(page).keyboard.type("clear; stty size\n")
     rows, cols = size_of(daemon, name)
     assert (rows, cols) != (24, 80)
     shows(page, f"{rows} {cols}")
@@ -105,7 +106,7 @@ def test_who_drives_is_followed_by_the_session(
         "([rows, cols]) => window.nacre.term.rows < rows && window.nacre.term.cols < cols",
         list(first),
     )
-    page.keyboard.type("clear; stty size\n")
+    at_keys(page).keyboard.type("clear; stty size\n")
     rows, cols = size_of(daemon, name)
     shows(page, f"{rows} {cols}")
     page.get_by_role("button", name="Give back").click()

@@ -1,6 +1,6 @@
 // What a person can do with a session. Rule: what cannot be undone is asked about first.
 
-import { ask } from "./daemon";
+import { ask, door } from "./daemon";
 import { confirm, naming } from "./dialogs";
 import { go, route } from "./route";
 import { isOver, type Listed } from "./sessions";
@@ -12,13 +12,13 @@ export interface NewSession {
   cwd: string;
 }
 
-export async function create(wanted: NewSession): Promise<void> {
+/** Make a session and return its name. Raises Refused with the daemon's reason. */
+export async function create(wanted: NewSession): Promise<string> {
   const given = Object.entries(wanted).filter(([, value]) => value.trim());
   // keep: a session that a person opened does not go with the page.
   const params = { ...Object.fromEntries(given), keep: true };
-  const made = await ask<{ name?: string; session?: string }>("create_session", null, params);
-  const name = made?.name ?? made?.session;
-  if (name) go({ view: "session", session: name });
+  const made = await door.value?.request("create_session", null, params);
+  return (made as { session: string }).session;
 }
 
 export async function kill(one: Listed): Promise<void> {

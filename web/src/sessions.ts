@@ -6,10 +6,14 @@ import type { Event, SessionSummary } from "./wire/shapes";
 
 export interface Listed extends SessionSummary {
   activeAt: number; // by this machine's clock, in ms
+  gone?: true; // off the list: killed or dismissed
 }
 
 /** By session id; null until the daemon has told. */
 export const sessions = signal<ReadonlyMap<string, Listed> | null>(null);
+
+/** The one that left the list last: who watches it keeps its last screen. */
+const departed = signal<Listed | null>(null);
 
 export const live = computed(() => ordered((one) => !isOver(one)));
 export const over = computed(() => ordered(isOver));
@@ -24,7 +28,17 @@ export function find(reference: string): Listed | undefined {
   if (!all) return undefined;
   const byId = all.get(reference);
   if (byId) return byId;
-  return [...all.values()].find((one) => one.name === reference || String(one.port) === reference);
+  const isMeant = (one: Listed) => one.name === reference || String(one.port) === reference;
+  const last = departed.value;
+  return (
+    [...all.values()].find(isMeant) ??
+    (last && (last.session_id === reference || isMeant(last)) ? last : undefined)
+  );
+}
+
+/** What a link to a session names: one that is gone has only its id left. */
+export function referenceTo(one: Listed): string {
+  return one.gone ? one.session_id : one.name;
 }
 
 export function hear(event: Event): void {
@@ -72,6 +86,8 @@ function patch(id: string, fields: Partial<Listed>): void {
 
 function remove(id: string): void {
   const left = new Map(sessions.value ?? []);
+  const one = left.get(id);
+  if (one) departed.value = { ...one, state: "exited", driver: null, gone: true };
   left.delete(id);
   sessions.value = left;
 }

@@ -16,7 +16,8 @@ const ASKS: Record<string, { text: string; tone: Tone }> = {
   repl: { text: "at a REPL’s prompt", tone: "calm" },
 };
 
-export function stateOf(one: SessionSummary): { text: string; tone: Tone } {
+export function stateOf(one: SessionSummary & { gone?: true }): { text: string; tone: Tone } {
+  if (one.gone && one.running) return { text: "killed", tone: "over" };
   switch (one.state) {
     case "prompt":
       return { text: "at its prompt", tone: "calm" };

@@ -93,6 +93,7 @@ export class OpenSession {
         this.feed.printed(data);
         this.drawn.value = true;
       },
+      unsent,
     });
   }
 
@@ -179,7 +180,7 @@ export class OpenSession {
     const driver = this.lease.driver.value;
     if (driver !== null && !mine) return note(`${nameOf(driver)} drives. Take over to type.`);
     requestAnimationFrame(this.feed.letGo); // who types is back at the end
-    if (!this.raw.value?.type(data)) note("Not connected: the key was not sent.");
+    if (!this.raw.value?.type(data)) unsent();
   }
 
   private ring(): void {
@@ -234,4 +235,8 @@ export class OpenSession {
     this.captured.value = mode === "capture";
     this.focused.value = focused;
   }
+}
+
+function unsent(): void {
+  note("Not connected: what you typed was not sent.");
 }

@@ -9,7 +9,7 @@ import { keep, kept } from "../kept";
 import { scheme } from "../scheme";
 import { followClusters } from "./clusters";
 import { FAMILY } from "./font";
-import { addWebLinks, linkHandler } from "./links";
+import { addWebLinks, findFreshLinks, linkHandler } from "./links";
 import { DARK, LIGHT, themeOf } from "./palette";
 import { silence } from "./silence";
 
@@ -60,6 +60,7 @@ export function createEmulator(
   const search = new SearchAddon();
   terminal.loadAddon(search);
   terminal.open(host);
+  findFreshLinks(terminal);
   const emulator = { terminal, search, whole: false };
   drawWithGraphicsCard(emulator);
   return emulator;

@@ -21,6 +21,44 @@ export function addWebLinks(terminal: Terminal): void {
   terminal.loadAddon(addon);
 }
 
+/**
+ * Find links that are printed under a pointer that rests.
+ * xterm.js looks for links when the pointer comes into a line, and does not look at that line again:
+ * so for it alone the pointer leaves the line and comes back. These events do not bubble; what
+ * reports the mouse to programs listens further up, and hears nothing of them.
+ */
+export function findFreshLinks(terminal: Terminal): void {
+  const { element } = terminal;
+  const screen = element?.querySelector<HTMLElement>(".xterm-screen");
+  if (!element || !screen) return;
+  let pointer: { x: number; y: number; row: number } | null = null;
+  let looked = ""; // the text in which was looked for links
+
+  const heightOf = (box: DOMRect) => box.height / terminal.rows;
+  const textAt = (row: number) => {
+    const buffer = terminal.buffer.active;
+    return buffer.getLine(buffer.viewportY + row)?.translateToString(true) ?? "";
+  };
+  element.addEventListener("mousemove", ({ clientX: x, clientY: y }) => {
+    const box = screen.getBoundingClientRect();
+    const row = Math.floor((y - box.top) / heightOf(box));
+    if (row !== pointer?.row) looked = textAt(row);
+    pointer = { x, y, row };
+  });
+  element.addEventListener("mouseleave", () => (pointer = null));
+  terminal.onRender(({ start, end }) => {
+    if (!pointer || pointer.row < start || pointer.row > end) return;
+    const text = textAt(pointer.row);
+    if (text === looked) return;
+    looked = text;
+    const away = heightOf(screen.getBoundingClientRect()) * (pointer.row > 0 ? -1 : 1);
+    for (const aside of [away, 0]) {
+      const place = { clientX: pointer.x, clientY: pointer.y + aside };
+      screen.dispatchEvent(new MouseEvent("mousemove", place));
+    }
+  });
+}
+
 function open(address: string): void {
   if (isWeb(address)) window.open(address, "_blank", "noopener,noreferrer");
 }

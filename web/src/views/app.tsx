@@ -1,5 +1,6 @@
 // The page: the login, or the list with what is open beside it.
 
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 import { dialog } from "../dialogs";
@@ -50,12 +51,29 @@ function Shell() {
   );
 }
 
+const PATIENCE = 10_000; // ms; a daemon that was killed is back long before
+
 /** Only when it lasts: a daemon that restarts is back before anybody has read this. */
 function Connection() {
-  if (door.value?.state.value !== "opening") return null;
+  const lost = door.value?.state.value === "opening";
+  const stays = useSignal(false); // lost, and nobody brings it back
+  useEffect(() => {
+    stays.value = false;
+    if (!lost) return;
+    const timer = setTimeout(() => (stays.value = true), PATIENCE);
+    return () => clearTimeout(timer);
+  }, [lost]);
+  if (!lost) return null;
   return (
     <p class="connection" role="status">
-      <span class="dot" aria-hidden="true" /> Reconnecting…
+      <span class="dot" aria-hidden="true" />{" "}
+      {stays.value ? (
+        <span>
+          The daemon does not answer. <code>nacre web</code> starts one.
+        </span>
+      ) : (
+        "Reconnecting…"
+      )}
     </p>
   );
 }

@@ -4,7 +4,7 @@ import type { OpenSession } from "../session/open";
 import * as actions from "../actions";
 import { readAloud, toggleReadAloud } from "../terminal/emulator";
 import { go } from "../route";
-import { isOver, type Listed } from "../sessions";
+import { isOver, referenceTo, type Listed } from "../sessions";
 import { changeLetters } from "../session/viewport";
 import { nameOf, shortPath, stateOf } from "../words";
 import { isMac } from "../session/keyboard";
@@ -99,6 +99,7 @@ function menu(session: Listed, open: OpenSession | null, search: () => void): (A
         { text: "Copy the selection", keys: copy, act: () => open.copy() },
         ...(over ? [] : [{ text: "Paste", keys: paste, act: () => open.paste() }]),
         { text: "Find", keys: isMac ? "⌘F" : "Ctrl+Shift+F", act: search },
+        ...(over ? [] : [{ text: "Fit to this window", act: () => open.viewport.fit() }]),
         { text: "Larger letters", act: () => enlarge(open, 1) },
         { text: "Smaller letters", act: () => enlarge(open, -1) },
         { text: "Full screen", act: fullScreen },
@@ -108,7 +109,14 @@ function menu(session: Listed, open: OpenSession | null, search: () => void): (A
     : [];
   return [
     ...ofTerminal,
-    { text: "Replay", act: () => go({ view: "replay", session: session.name }) },
+    { text: "Replay", act: () => go({ view: "replay", session: referenceTo(session) }) },
+    ...(session.gone ? [] : ofSession(session)),
+  ];
+}
+
+function ofSession(session: Listed): (Action | null)[] {
+  const over = isOver(session);
+  return [
     { text: "Rename…", act: () => actions.rename(session) },
     session.state === "lost"
       ? { text: "Restore", act: () => actions.restore(session) }
@@ -121,7 +129,7 @@ function menu(session: Listed, open: OpenSession | null, search: () => void): (A
 }
 
 function readAloudText(): string {
-  return readAloud.value ? "Screen reader: off" : "Screen reader: on";
+  return `Turn ${readAloud.value ? "off" : "on"} screen reader support`;
 }
 
 function enlarge(open: OpenSession, step: number): void {

@@ -1,10 +1,12 @@
 // The page's dialogs. They are the browser's own: it keeps the focus in them, and Escape closes.
 
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 import { create } from "../actions";
 import { closeDialog, dialog, type Question } from "../dialogs";
+import { go } from "../route";
 import { Help } from "./help";
 
 export function Dialogs() {
@@ -62,20 +64,37 @@ function Buttons({ action, dangerous = false }: { action: string; dangerous?: bo
   );
 }
 
+/** It stays open until the session is there: who is refused corrects what was typed. */
 function NewSession() {
-  function submit(event: SubmitEvent): void {
+  const problem = useSignal("");
+  const busy = useRef(false);
+  async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     const form = new FormData(event.target as HTMLFormElement);
     const field = (name: string) => String(form.get(name) ?? "").trim();
-    closeDialog();
-    void create({ name: field("name"), command: field("command"), cwd: field("cwd") });
+    if (busy.current) return; // Enter was pressed twice
+    busy.current = true;
+    try {
+      const wanted = { name: field("name"), command: field("command"), cwd: field("cwd") };
+      const session = await create(wanted);
+      closeDialog();
+      go({ view: "session", session });
+    } catch (error) {
+      problem.value = (error as Error).message;
+    }
+    busy.current = false;
   }
   return (
     <Modal title="New session">
-      <form onSubmit={submit}>
+      <form onSubmit={(event) => void submit(event)}>
         <Field name="name" label="Name" hint="Made from the folder’s name if left empty." />
         <Field name="command" label="Command" hint="Your shell, if left empty." mono />
         <Field name="cwd" label="Folder" hint="Your home folder, if left empty." mono />
+        {problem.value && (
+          <p class="problem" role="alert">
+            {problem.value}
+          </p>
+        )}
         <Buttons action="Open" />
       </form>
     </Modal>

@@ -28,6 +28,22 @@ export function Ended({ session, open, ending }: Props) {
       </div>
     );
   }
+  if (session.gone) {
+    return (
+      <div class="strip ended" role="status">
+        <p>
+          {session.running ? "This session was killed." : "This session was taken off the list."}{" "}
+          Its last screen stays until you leave it.
+        </p>
+        <a class="button" href={hrefOf({ view: "replay", session: session.session_id })}>
+          Replay
+        </a>
+        <a class="button" href={hrefOf({ view: "list" })}>
+          All sessions
+        </a>
+      </div>
+    );
+  }
   const lost = session.state === "lost";
   return (
     <div class="strip ended" role="status">

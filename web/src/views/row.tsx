@@ -1,6 +1,7 @@
 // One session in the list.
 
 import type { TargetedKeyboardEvent } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 
 import { end, kill } from "../actions";
 import { hrefOf, route } from "../route";
@@ -16,8 +17,14 @@ export function Row({ session }: { session: Listed }) {
     [session.name, session.session_id, String(session.port)].includes(at.session);
   const where =
     session.title && session.title !== session.name ? session.title : shortPath(session.cwd);
+  const line = useRef<HTMLDivElement>(null);
+  const over = isOver(session);
+  // What is open is in sight, also when it moves to those that have ended.
+  useEffect(() => {
+    if (open) line.current?.scrollIntoView({ block: "nearest" });
+  }, [open, over]);
   return (
-    <div class="row-line">
+    <div class="row-line" ref={line}>
       <a
         class="row"
         href={hrefOf({ view: "session", session: session.name })}
@@ -46,7 +53,7 @@ export function Row({ session }: { session: Listed }) {
         {session.last_line && <span class="row-last">{oneLine(session.last_line)}</span>}
         {session.notice && <span class="row-notice">{session.notice}</span>}
       </a>
-      {isOver(session) && (
+      {over && (
         <button
           class="row-dismiss icon-only"
           title="Dismiss"

@@ -6,6 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { find, sessions } from "../sessions";
 import { go } from "../route";
 import { OpenSession } from "../session/open";
+import { NARROW } from "../style/viewport";
 import { loadFont } from "../terminal/font";
 import { Bar } from "./bar";
 import { Captured } from "./captured";
@@ -85,6 +86,6 @@ function useGuard(open: OpenSession | null): void {
 
 /** From the terminal to the list; on a phone the list is a page of its own. */
 function toList(): void {
-  if (matchMedia("(max-width: 799px)").matches) go({ view: "list" });
+  if (matchMedia(NARROW).matches) go({ view: "list" });
   setTimeout(() => (document.querySelector(".rows a") ? focusList() : focusFilter()));
 }

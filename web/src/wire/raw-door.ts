@@ -2,21 +2,27 @@
 
 import { Link } from "./link";
 import type { RawEvent } from "./shapes";
+import { TypeAhead } from "./type-ahead";
 
 export const SCROLLBACK = 2000; // lines of history that are asked for
 
 export interface RawListener {
   told(event: RawEvent): void;
   printed(data: Uint8Array): void;
+  /** What was typed while there was no connection is lost. */
+  unsent(): void;
 }
 
 export class RawDoor {
   private readonly link: Link;
+  private readonly ahead: TypeAhead;
   private over = false;
 
   constructor(session: string, listener: RawListener) {
+    this.ahead = new TypeAhead(() => listener.unsent());
     const path = `ws/raw/${encodeURIComponent(session)}`;
     this.link = new Link(path, () => ({ scrollback: String(SCROLLBACK) }), {
+      opened: () => this.ahead.take().forEach((data) => this.link.send(data)),
       text: (message) => {
         const event = JSON.parse(message) as RawEvent;
         this.link.isWell();
@@ -37,8 +43,9 @@ export class RawDoor {
     return this.over;
   }
 
+  /** Type, now or as soon as there is a connection. */
   type(data: Uint8Array<ArrayBuffer>): boolean {
-    return this.link.send(data);
+    return this.link.send(data) || this.ahead.keep(data);
   }
 
   resize(rows: number, cols: number): boolean {
@@ -50,11 +57,13 @@ export class RawDoor {
   }
 
   close(): void {
+    this.ahead.forget();
     this.link.close();
   }
 
   private finish(): void {
     this.over = true;
+    this.ahead.forget();
     queueMicrotask(() => this.link.close());
   }
 }
