@@ -16,7 +16,7 @@ from cli.conftest import Nacre
 
 def test_without_arguments_the_short_help_is_printed(nacre: Nacre) -> None:
     told = nacre.ok()
-    assert sum(line.startswith("  nacre ") for line in told.splitlines()) == 6
+    assert sum(line.startswith("  nacre ") for line in told.splitlines()) == 8
     assert '{"mcpServers": {"nacre": {"command": "nacre", "args": ["mcp"]}}}' in told
 
 
@@ -25,6 +25,21 @@ def test_help_lists_every_command(nacre: Nacre) -> None:
     for command in COMMANDS:
         assert f"  {command.name} " in told
     assert nacre.ok("help") == told
+
+
+def test_help_of_a_command_is_that_of_the_command(nacre: Nacre) -> None:
+    assert nacre.ok("help", "wait") == nacre.ok("wait", "--help")
+    nacre.fails("INVALID_INPUT", 2, "help", "xyzzy")
+
+
+def test_help_is_not_wider_than_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for command in COMMANDS:
+        run([command.name, "--help"])
+        told = capsys.readouterr().out
+        assert [line for line in told.splitlines() if len(line) > 80] == []
 
 
 def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,6 +73,7 @@ def test_version_is_printed(nacre: Nacre) -> None:
 
 def test_an_unknown_command_gets_the_nearest_one(nacre: Nacre) -> None:
     assert "did you mean 'nacre screen'?" in nacre.fails("INVALID_INPUT", 2, "scren")
+    assert "did you mean 'nacre attach'?" in nacre.fails("INVALID_INPUT", 2, "at")
     assert "'nacre --help'" in nacre.fails("INVALID_INPUT", 2, "xyzzy")
 
 
@@ -112,7 +128,7 @@ def test_ctrl_c_ends_it_with_130(nacre: Nacre) -> None:
 
 def test_a_locale_without_the_character_gets_a_question_mark(running: Nacre) -> None:
     running.call("create_session", name="pearl", command="echo grüße; exec cat")
-    running.until("pearl", "gr")
+    running.until("pearl", "grüße")
     done = subprocess.run(
         [sys.executable, "-m", "nacre", "screen", "pearl"],
         env={**running.env, "PYTHONIOENCODING": "ascii"},

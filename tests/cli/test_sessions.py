@@ -135,6 +135,13 @@ def test_kill_goes_on_after_a_failure_and_returns_its_code(nacre: Nacre, dev: st
     assert dev not in names(nacre)
 
 
+def test_kill_tells_each_failure(running: Nacre) -> None:
+    done = running("kill", "nope", "neither")
+    assert "'nope'" in done.stderr
+    assert "'neither'" in done.stderr
+    assert done.returncode == 3
+
+
 def test_a_session_is_found_by_name_id_and_port(nacre: Nacre, dev: str) -> None:
     session = nacre.listed(dev)
     for reference in (dev, session["session_id"], str(session["port"])):

@@ -70,6 +70,17 @@ COMMANDS = (
 _AFTER_DASHES = "\0"
 
 
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keep the lines of a description, but for those that are wider than the terminal."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from textwrap import fill  # as argparse does: only help needs it
+
+        lines = text.splitlines()
+        wrapped = [line if len(line) <= width else fill(line, width) for line in lines]
+        return "\n".join(indent + line for line in "\n".join(wrapped).splitlines())
+
+
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         hint = "; words that begin with - go after --" if "unrecognized" in message else ""
@@ -114,6 +125,8 @@ def _run(arguments: list[str]) -> int:
         print(_short_help())
         return 0
     name, *rest = arguments
+    if name == "help" and rest:
+        name, rest = rest[0], ["--help"]
     if name in ("-h", "--help", "help"):
         print(_long_help())
         return 0
@@ -146,7 +159,7 @@ def build_parser(configured: list[str] | None = None) -> Parser:
             help=command.summary,
             description=command.summary,
             allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=Formatter,
         )
         if command.name in (configured or ()):
             module = import_module(f"nacre.cli.{command.module}")
@@ -184,7 +197,9 @@ def _wants_json(arguments: list[str]) -> bool:
 def _unknown(name: str) -> str:
     if name.startswith("-"):
         return f"unknown option {name}; options go after the command, see 'nacre --help'"
-    near = difflib.get_close_matches(name, [command.name for command in COMMANDS], n=1)
+    names = [command.name for command in COMMANDS]
+    near = [one for one in names if one.startswith(name)]
+    near = near or difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean 'nacre {near[0]}'?" if near else "'nacre --help' lists them"
     return f"there is no command {name!r}; {hint}"
 
@@ -212,6 +227,8 @@ def _short_help() -> str:
   nacre new dev             start a session named dev
   nacre send dev 'ls -la'   type into it
   nacre screen dev          see its screen
+  nacre attach dev          be in it yourself
+  nacre web dev             see it in the browser
   nacre list                see all sessions
   nacre kill dev            end it
   nacre doctor              check this machine
@@ -225,7 +242,8 @@ For an AI host, paste this into its MCP configuration:
 
 def _long_help() -> str:
     listed = "\n".join(f"  {command.name:<12}{command.summary}" for command in COMMANDS)
-    return f"""usage: nacre COMMAND [options]
+    return f"""usage: nacre                      your shell, in a session that agents can see
+       nacre COMMAND [options]
        nacre --version
 
 {_TAGLINE}

@@ -12,6 +12,7 @@ from nacre.cli.client import Client
 from nacre.cli.flags import add_flags
 from nacre.cli.sessions import add_session
 from nacre.core.operations import Screenshot
+from nacre.errors import Failed
 
 _STANDARD_OUTPUT = "-"
 
@@ -61,16 +62,24 @@ def _save(arguments: Namespace, result: dict[str, Any]) -> int:
     if path == _STANDARD_OUTPUT or (path is None and not sys.stdout.isatty()):
         sys.stdout.buffer.write(picture)
         return 0
-    if path is None:
-        path = _write_new(result["session"], result["format"], picture)
-    else:
-        with open(path, "wb") as file:
-            file.write(picture)
+    try:
+        path = _write(path, result, picture)
+    except OSError as error:
+        raise Failed(f"{error.filename} cannot be written: {error.strerror}") from None
     if arguments.json:
         print_json({**result, "file": os.path.abspath(path)})
     else:
         print(harmless(path))
     return 0
+
+
+def _write(path: str | None, result: dict[str, Any], picture: bytes) -> str:
+    """Return the name of the file that has it now."""
+    if path is None:
+        return _write_new(result["session"], result["format"], picture)
+    with open(path, "wb") as file:
+        file.write(picture)
+    return path
 
 
 def _write_new(name: str, suffix: str, picture: bytes) -> str:

@@ -115,13 +115,14 @@ def run_kill(arguments: Namespace) -> int:
             try:
                 show(arguments, client.call("manage_session", session=session, action="kill"))
             except NacreError as error:
-                first = first or complain(error, as_json=arguments.json)
+                code = complain(error, as_json=arguments.json)  # each is told
+                first = first or code
     return first
 
 
 def add_rename(parser: ArgumentParser) -> None:
     add_session(parser)
-    parser.add_argument("new_name", metavar="NEW", help=describe(CreateSession, "name"))
+    parser.add_argument("new_name", metavar="NEW", help="The new name.")
     add_json(parser)
     parser.set_defaults(run=run_rename)
 
