@@ -17,6 +17,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from restarts import PlayedDaemon, crash
 from cli.conftest import Nacre
 from doors.wire import GREETING, Line, local_line
 
-PATIENCE = 30.0  # seconds
+PATIENCE = 60.0  # seconds
 DETACH = b"\x1d"  # Ctrl+]
 HINT = "Ctrl+] detaches"
 
@@ -210,7 +211,7 @@ def test_a_full_screen_program_leaves_the_persons_own_screen_alone(
     running.until(session, "in front")
     person = attach(session)
     person.sees("in front")
-    assert person.screen.modes().mouse_tracking
+    person.see(lambda: person.screen.modes().mouse_tracking)
     person.type(b"\r")
     person.see(lambda: "in front" not in person.text)
     assert person.screen.modes().alternate_screen
@@ -379,6 +380,26 @@ def test_an_unknown_session_is_told_before_anything_is_drawn(
     assert "no session 'nope'" in person.text
 
 
+def test_without_a_name_it_is_the_only_session_or_told_which_there_are(
+    own_nacre: Nacre, attach: Callable[..., Person]
+) -> None:
+    own_nacre.ok("new", "one", "--", "echo ready; exec cat")
+    person = attach(env=own_nacre.env)
+    person.sees("ready")
+    person.type(DETACH)
+    assert person.leaves() == 0
+    assert "detached from one" in person.text
+    own_nacre.call("create_session", name="two", command="cat")
+    person = attach(env=own_nacre.env)
+    assert person.leaves() == 2
+    assert "which session?" in person.text
+    assert "one, two" in person.text
+    # It is none to be in from within.
+    within = own_nacre.listed("two")["session_id"]
+    person = attach(env={**own_nacre.env, "NACRE_SESSION": within})
+    person.sees("ready")
+
+
 def test_a_session_does_not_watch_itself(running: Nacre, attach: Callable[..., Person]) -> None:
     identifier = running.listed("first")["session_id"]
     person = attach("first", env={**running.env, "NACRE_SESSION": identifier})
@@ -425,8 +446,7 @@ def test_overlays_and_panels_are_drawn_and_panels_take_rows(
     box = {"x": 60, "y": 2, "width": 6, "height": 2, "background": "blue"}
     spans = [{"text": "float\ning", "bold": True}]
     overlay = running.call("overlay", session=session, spans=spans, **box)
-    person.see(lambda: person.screen.plain_lines()[3][60:] == "float")
-    assert person.screen.plain_lines()[4][60:] == "ing"
+    person.see(lambda: [line[60:] for line in person.screen.plain_lines()[3:5]] == ["float", "ing"])
     assert person.screen.styled_lines()[3][-1].bg == "blue"
     running.call("remove_overlay", session=session, id=overlay["id"])
     person.see(lambda: "float" not in person.text)
@@ -541,15 +561,16 @@ def test_a_full_screen_program_is_drawn_under_the_status_line(
     running.call("create_session", name="curses", rows=19, cols=70, **command)
     running.until("curses", "bottom")
     person = attach("curses", rows=20, cols=70)
+    # What is painted may come in pieces.
     person.sees("full screen of 19 rows")
-    assert person.screen.plain_lines()[18] == "bottom"
-    assert "Ctrl+] detaches" in person.screen.plain_lines()[19]
-    assert not person.screen.cursor().visible
-    assert person.screen.modes().application_cursor_keys
+    person.see(lambda: person.screen.plain_lines()[18] == "bottom")
+    person.see(lambda: "Ctrl+] detaches" in person.screen.plain_lines()[19])
+    person.see(lambda: not person.screen.cursor().visible)
+    person.see(lambda: person.screen.modes().application_cursor_keys)
     person.type(b"q")
     person.sees("left")
     person.see(lambda: "full screen" not in person.text)
-    assert person.screen.cursor().visible
+    person.see(lambda: person.screen.cursor().visible)
     assert person.screen.modes().alternate_screen  # the person's own screen lies below
     person.type(DETACH)
     assert person.leaves() == 0
@@ -626,13 +647,13 @@ IDENTITY = "0a1b2c3d"
 NOTICE = "the daemon was restarted; waiting for dev"
 
 
-def let_in(played: PlayedDaemon) -> Line:
+def let_in(played: PlayedDaemon, meanwhile: Callable[[], None] = lambda: None) -> Line:
     """Play a daemon until a person is attached, and sees its screen."""
     with played.accept(door="call").connection as connection:
         assert connection.recv(4096)
         answer = {"id": 1, "result": {"session_id": IDENTITY, "name": "dev"}}
         connection.sendall(json.dumps(answer).encode() + b"\n")
-        line = played.accept(door="attach")
+        line = played.accept(door="attach", meanwhile=meanwhile)
     paint(line, "first")
     return line
 
@@ -648,6 +669,35 @@ def typed(line: Line, count: int) -> bytes:
     while len(keys) < count:
         keys += base64.b64decode(line.read().get("input", ""))
     return keys
+
+
+def test_a_resize_before_the_person_is_let_in_is_told(
+    played: PlayedDaemon, attach: Callable[..., Person]
+) -> None:
+    person = attach("dev", env=played.env, rows=20, cols=60)
+    line = let_in(played, meanwhile=lambda: person.resize(30, 90))
+    assert played.hello["size"] == [20, 60]
+    assert line.read() == {"resize": [30, 90]}
+
+
+def test_a_signal_that_comes_with_the_screen_gives_the_terminal_back(
+    played: PlayedDaemon, attach: Callable[..., Person]
+) -> None:
+    at_once = """
+import os, signal, sys
+from nacre.cli import attach, main
+write = attach._write_within
+def ended(*arguments):
+    os.kill(os.getpid(), signal.SIGTERM)
+    write(*arguments)
+attach._write_within = ended
+sys.exit(main.main())
+"""
+    person = attach("dev", env=played.env, program=("-c", at_once))
+    with suppress(BrokenPipeError):  # it may have left before it is painted for
+        let_in(played)
+    assert person.leaves() == 128 + signal.SIGTERM
+    assert "SIGTERM" in person.text
 
 
 def test_a_person_stays_in_the_session_when_the_daemon_is_killed(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vt_streams import STREAMS, steady
 
-from nacre.core.repaint import repaint, restore
+from nacre.core.repaint import kept_state, repaint, restore
 from nacre.core.terminal import Terminal
 
 # What a later program's output depends on: state that no read of a terminal shows.
@@ -124,3 +124,12 @@ def test_a_larger_screen_gets_all_of_it() -> None:
 
 def test_a_wide_character_is_not_cut_in_half() -> None:
     assert fitted("a漢字".encode(), 3, 4).plain_lines()[0] == "a漢"
+
+
+def test_the_wheel_is_arrow_keys_only_where_the_program_has_a_screen_of_its_own() -> None:
+    terminal = Terminal(4, 20)
+    assert kept_state(terminal.picture()).startswith(b"\x1b[?1007l")
+    terminal.feed(b"\x1b[?1049h")
+    assert kept_state(terminal.picture()).startswith(b"\x1b[?1007h")
+    terminal.feed(b"\x1b[?1049l")
+    assert kept_state(terminal.picture()).startswith(b"\x1b[?1007l")

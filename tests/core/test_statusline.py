@@ -35,6 +35,14 @@ def test_captured_keys_are_told_with_the_way_out() -> None:
         assert "keys captured: Ctrl+\\ frees" in text(40, name=name, captured=True)
 
 
+@pytest.mark.parametrize("cols", [20, 24, 30, 38])
+@pytest.mark.parametrize("name", ["dev", "a-very-long-name-of-a-session"])
+def test_captured_keys_have_their_way_out_in_a_narrow_terminal(cols: int, name: str) -> None:
+    line = text(cols, name=name, captured=True)
+    assert line.startswith(f" {name[:3]}")
+    assert "Ctrl+\\ frees" in line
+
+
 def test_questions_others_and_who_only_looks_are_told() -> None:
     assert "asks for a password" in text(state="needs_input", asks="password")
     assert "2 more here" in text(viewers=3)

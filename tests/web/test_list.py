@@ -111,6 +111,27 @@ def test_a_new_session_that_is_refused_can_be_corrected(daemon: Daemon, pages: P
     call(daemon, "manage", "corrected", action="kill")
 
 
+def test_a_new_name_that_is_refused_can_be_corrected(
+    daemon: Daemon, pages: Pages, new_session: Callable[..., str]
+) -> None:
+    new_session("taken")
+    name = new_session("misnamed")
+    page = ready(pages(name))
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Rename…").click()
+    dialog = page.get_by_role("dialog", name="Rename misnamed")
+    for wrong, reason in (("taken", "'taken'"), ("no name", "cannot be a session's name")):
+        dialog.get_by_label("New name").fill(wrong)
+        page.keyboard.press("Enter")
+        expect(dialog.get_by_role("alert")).to_contain_text(reason)
+        expect(dialog.get_by_label("New name")).to_have_value(wrong)
+    pages.keep(page, "refused-name")
+    dialog.get_by_label("New name").fill("well-named")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="well-named")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 def test_what_ended_starts_again_and_is_dismissed(
     daemon: Daemon, pages: Pages, new_session: Callable[..., str]
 ) -> None:

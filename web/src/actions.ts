@@ -53,11 +53,11 @@ export async function dismiss(one: Listed): Promise<void> {
   if (await ask("dismiss_session", one.session_id)) leave(one);
 }
 
-export async function rename(one: Listed): Promise<void> {
-  const name = await naming(one.name);
-  if (name && name !== one.name) {
-    await ask("manage_session", one.session_id, { action: "rename", new_name: name });
-  }
+export function rename(one: Listed): void {
+  naming(one.name, async (name) => {
+    const params = { action: "rename", new_name: name };
+    if (name !== one.name) await door.value?.request("manage_session", one.session_id, params);
+  });
 }
 
 /** Kill what lives, dismiss what has ended. */

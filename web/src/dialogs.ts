@@ -13,7 +13,7 @@ export type Dialog =
   | { kind: "new" }
   | { kind: "help" }
   | { kind: "confirm"; question: Question; answer: (sure: boolean) => void }
-  | { kind: "name"; before: string; answer: (name: string | null) => void };
+  | { kind: "name"; before: string; give: (name: string) => Promise<void> };
 
 export const dialog = signal<Dialog | null>(null);
 
@@ -21,8 +21,9 @@ export function confirm(question: Question): Promise<boolean> {
   return new Promise((answer) => (dialog.value = { kind: "confirm", question, answer }));
 }
 
-export function naming(before: string): Promise<string | null> {
-  return new Promise((answer) => (dialog.value = { kind: "name", before, answer }));
+/** Ask for another name; `give` raises with the reason when it is refused, and is asked again. */
+export function naming(before: string, give: (name: string) => Promise<void>): void {
+  dialog.value = { kind: "name", before, give };
 }
 
 /** Close without an answer. */
@@ -30,5 +31,4 @@ export function closeDialog(): void {
   const closed = dialog.value;
   dialog.value = null;
   if (closed?.kind === "confirm") closed.answer(false);
-  if (closed?.kind === "name") closed.answer(null);
 }

@@ -16,6 +16,7 @@ import tty
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import combinations
 from types import FrameType
 from typing import NamedTuple
 
@@ -30,17 +31,23 @@ from nacre.core.repaint import restore
 from nacre.errors import InvalidInput
 from nacre.paths import find_paths
 
+# Besides Ctrl+] and Ctrl+^ the last control character that no letter makes: shells, editors and job
+# control have all the letters, Ctrl+\ frees captured keys. Undo in readline and Emacs is also
+# Ctrl+X Ctrl+U and Ctrl+X u.
+_LOOK_BACK = "ctrl+_"
+
 _LEAST_WITH_STATUS = 4  # rows of a terminal that can spare one
 _RESTORE_PATIENCE = 2.0  # seconds for a terminal that does not take what gives it back
 
 # xterm ctlseqs: the alternate screen; XTWINOPS 22 and 23 keep the window's title meanwhile, XTSAVE
-# and XTRESTORE the mode for clusters, which some terminals have on by themselves.
-_ENTER = b"\x1b[22;2t\x1b[?2027s\x1b[?1049h\x1b[H\x1b[2J"
-_LEAVE = restore() + b"\x1b[?1049l\x1b[?2027r\x1b[23;2t\x1b[?25h"
+# and XTRESTORE the modes for clusters and for the wheel (alternate scroll), which some terminals
+# have on by themselves. Those that know no XTRESTORE have the wheel's on.
+_ENTER = b"\x1b[22;2t\x1b[?1007s\x1b[?2027s\x1b[?1049h\x1b[H\x1b[2J"
+_LEAVE = restore() + b"\x1b[?1049l\x1b[?1007h\x1b[?1007r\x1b[?2027r\x1b[23;2t\x1b[?25h"
 
 
 def add_attach(parser: ArgumentParser) -> None:
-    add_session(parser)
+    add_session(parser, nargs="?")
     parser.add_argument(
         "--read-only", action="store_true", help="Only look: no keys, and no change of size."
     )
@@ -57,23 +64,37 @@ def add_attach(parser: ArgumentParser) -> None:
         help="The key that takes the session over from agents and gives it back. [default: ctrl+^]",
     )
     parser.add_argument(
+        "--look-back-key",
+        metavar="KEY",
+        help="The key that shows the lines above the screen, as Shift+PageUp does where the "
+        f"terminal does not keep that for itself. [default: {_LOOK_BACK}]",
+    )
+    parser.add_argument(
+        "--mouse",
+        action="store_true",
+        help="The wheel looks back too, where no program asks for the mouse. Your terminal then "
+        "selects text only with Shift held.",
+    )
+    parser.add_argument(
         "--no-status", action="store_true", help="No status line: the session has the last row too."
     )
     parser.epilog = (
         "The session takes the size of your terminal, less the status line, and keeps it when you "
-        "leave. The exit code is 0 after a detach, and the session's own when it ends."
+        "leave. The exit code is 0 after a detach, and the session's own when it ends.\n"
+        "SESSION may be left out when only one is running."
     )
     parser.set_defaults(run=run_attach)
 
 
 def run_attach(arguments: Namespace) -> int:
-    keys = Keys.parse(arguments.detach_key, arguments.control_key)
+    keys = Keys.parse(arguments.detach_key, arguments.control_key, arguments.look_back_key)
     if not (os.isatty(0) and os.isatty(1)):
         raise InvalidInput(
             "nacre attach needs a terminal; in a script use 'nacre send' and 'nacre screen'"
         )
     with Client.open() as client:
-        details = client.ask("list_sessions", session=arguments.session)
+        session = arguments.session or _only_one(client)
+        details = client.ask("list_sessions", session=session)
     if details["session_id"] == os.environ.get("NACRE_SESSION"):
         raise InvalidInput(f"this is session {details['name']!r} itself: it cannot watch itself")
 
@@ -83,7 +104,22 @@ def run_attach(arguments: Namespace) -> int:
         keys,
         read_only=arguments.read_only,
         status=not arguments.no_status,
+        mouse=arguments.mouse,
     )
+
+
+def _only_one(client: Client) -> str:
+    """Return the one session there is to be in. Raises InvalidInput when it is not clear which."""
+    own = os.environ.get("NACRE_SESSION")
+    listed = client.ask("list_sessions")["sessions"]
+    others = [one for one in listed if one["running"] and one["session_id"] != own]
+    if not others:
+        raise InvalidInput("there is no session to be in; start one with 'nacre new'")
+    if len(others) > 1:
+        names = ", ".join(one["name"] for one in others)
+        raise InvalidInput(f"which session? nacre attach SESSION; there are: {names}")
+    identifier: str = others[0]["session_id"]
+    return identifier
 
 
 class Keys(NamedTuple):
@@ -91,26 +127,42 @@ class Keys(NamedTuple):
 
     detach: OwnKey
     control: OwnKey
+    look_back: OwnKey | None  # None: its usual key is one of the others
 
     @classmethod
-    def parse(cls, detach: str, control: str) -> "Keys":
+    def parse(cls, detach: str, control: str, look_back: str | None = None) -> "Keys":
         """Raises InvalidInput."""
-        keys = cls(OwnKey.parse(detach), OwnKey.parse(control, "control key"))
-        if keys.detach.name == keys.control.name:
-            raise InvalidInput(f"{keys.detach.name} cannot be both the detach and the control key")
-        return keys
+        uses = {
+            "detach": OwnKey.parse(detach),
+            "control": OwnKey.parse(control, "control key"),
+            "look-back": OwnKey.parse(look_back or _LOOK_BACK, "look-back key"),
+        }
+        taken = {uses[use].name for use in ("detach", "control")}
+        if look_back is None and uses["look-back"].name in taken:
+            del uses["look-back"]
+        for (one, key), (other, again) in combinations(uses.items(), 2):
+            if key.name == again.name:
+                raise InvalidInput(f"{key.name} cannot be both the {one} and the {other} key")
+        return cls(uses["detach"], uses["control"], uses.get("look-back"))
 
 
-def attach(session: str, name: str, keys: Keys, *, read_only: bool, status: bool) -> int:
+def attach(
+    session: str, name: str, keys: Keys, *, read_only: bool, status: bool, mouse: bool = False
+) -> int:
     """Be in a session until it or the person ends that; return the exit code."""
 
     def knock() -> socket.socket:
         return _knock(session, keys, read_only=read_only, status=status and _has_room())
 
+    size = os.get_terminal_size(1)
     daemon, rest = _enter(knock)
     control = None if read_only else keys.control
-    view = View(daemon, rest, knock, keys.detach, control, name, status=status)
-    with _own_screen() as screen, _signals() as wakeup:
+    own = (keys.detach, control, keys.look_back)
+    view = View(daemon, rest, knock, *own, name, status=status, mouse=mouse)
+    # Signals first: one that came between would leave the terminal raw.
+    with _signals() as wakeup, _own_screen() as screen:
+        if os.get_terminal_size(1) != size:  # that was before signals told of it
+            view.tell_size()
         said, code = view.run(screen, wakeup)
     print(harmless(said), file=sys.stderr)
     return code
@@ -135,6 +187,8 @@ def _knock(session: str, keys: Keys, *, read_only: bool, status: bool) -> socket
         status=status,
         detach_key=keys.detach.name,
         control_key=keys.control.name,
+        look_back_key=keys.look_back.name if keys.look_back else "",
+        inside=os.environ.get("NACRE_SESSION"),
     )
     daemon = connect(find_paths())
     with suppress(OSError):  # it died: who reads from it finds that out

@@ -4,7 +4,9 @@ Rule 1: it copies bytes: the daemon decides what reaches the terminal (core/pass
 repaints it when it fell behind. A terminal that takes no more stops the reading; nothing queues up.
 Rule 2: event driven: keys, the daemon, signals; nothing is looked at by the clock, but for the one
 line that tells the detach key, which goes by itself, and the patience with a daemon that died.
-Rule 3: a daemon that dies is waited for: the next one shows the same session, by its id. Keys that
+Rule 3: whoever looks back sees nothing of what goes on meanwhile: it is told, and dropped. At the
+end the daemon paints everything, in the size that the terminal then has.
+Rule 4: a daemon that dies is waited for: the next one shows the same session, by its id. Keys that
 it may have taken are not sent again, those that it cannot have taken are.
 """
 
@@ -23,7 +25,10 @@ from typing import Any, Literal
 from nacre.cli.answers import harmless
 from nacre.cli.bridge import check_greeting, was_stopped
 from nacre.cli.client import AnsweredError
-from nacre.cli.detach import OwnKey
+from nacre.cli.detach import MOUSE_REPORT, SHIFT_PAGE_UP, OwnKey, first_pressed, part_report
+from nacre.cli.looking import Looking
+from nacre.core.lookback import wheel_lines
+from nacre.core.wheel import Wheel
 from nacre.errors import WIRE, DaemonUnreachable
 from nacre.paths import find_paths
 
@@ -60,9 +65,11 @@ class View:
         knock: Callable[[], socket.socket],
         detach: OwnKey,
         control: OwnKey | None,
+        look_back: OwnKey | None,
         name: str,
         *,
         status: bool,
+        mouse: bool = False,
     ) -> None:
         """`control` is None for who only looks; `status`: the last row tells all that is needed."""
         daemon.setblocking(False)
@@ -73,6 +80,12 @@ class View:
         self._to_screen = b""
         self._detach = detach
         self._control = control
+        self._look_back = look_back
+        self._looking: Looking | None = None
+        self._live = True  # the terminal shows the session; else what is told waits for a snapshot
+        self._resized = False  # the daemon was not told
+        self._wheel = Wheel() if mouse else None
+        self._begun_report = b""
         self._name = name
         self._hint: Literal["none yet", "shown", "gone"] = "gone" if status else "none yet"
         self._hint_until = 0.0
@@ -100,6 +113,17 @@ class View:
                 return over.said, over.code
             finally:
                 self._daemon.close()
+
+    def tell_size(self) -> None:
+        """Give the session the size that the terminal has now; to one looked back at, later."""
+        size = os.get_terminal_size(1)
+        if self._looking is not None:
+            self._looking.resize(size.lines, size.columns)
+            self._look_on()
+        # Told at once, the lines would flow anew while somebody reads them.
+        self._resized = self._looking is not None and self._looking.shown
+        if not self._resized:
+            self._tell({"resize": [size.lines, size.columns]})
 
     def _turn(self, screen: int, wakeup: int) -> None:
         sending = self._inside and self._hears and bool(self._to_daemon)
@@ -149,25 +173,47 @@ class View:
             typed = b""
         if not typed:
             raise _Over(f"nacre: the terminal is gone; {self._name} goes on", 129)
+        if self._wheel is not None:
+            typed, self._begun_report = part_report(self._begun_report + typed)
         before, after = self._detach.split(typed)
-        self._type_or_control(before)
+        self._hear(before)
         self._drop_hint()
         if after is not None:
             self._say_goodbye()
             raise _Over(f"nacre: detached from {self._name}; it goes on", 0)
 
-    def _type_or_control(self, typed: bytes) -> None:
-        if self._control is None:
-            return
-        rest: bytes | None = typed
-        while rest is not None:
-            keys, rest = self._control.split(rest)
-            if keys:
-                self._type(keys)
-            if rest is not None and self._inside:  # with no daemon there is nobody to take it from
-                self._tell({"control": True})
+    def _hear(self, typed: bytes) -> None:
+        while typed:
+            typed = self._command(typed) if self._looking else self._type_until_ours(typed)
+
+    def _type_until_ours(self, typed: bytes) -> bytes:
+        """Type what comes before one of our own keys, do what that says, and return the rest."""
+        reports = [MOUSE_REPORT] if self._wheel is not None and self._wheel.ours else []
+        pressed = first_pressed(self._own_keys(SHIFT_PAGE_UP, *reports), typed)
+        if pressed.before:
+            self._type(pressed.before)
+        if pressed.key is None:
+            return b""
+        if pressed.key is self._control:
+            self._tell_control()
+        elif pressed.key is MOUSE_REPORT:
+            if (lines := wheel_lines(pressed.raw)) < 0:
+                self._begin_looking(lines=-lines)
+        else:
+            passed = pressed.raw if pressed.key is SHIFT_PAGE_UP else b""
+            self._begin_looking(passed)
+        return pressed.after
+
+    def _own_keys(self, *more: OwnKey) -> list[OwnKey]:
+        return [key for key in (self._control, self._look_back, *more) if key is not None]
+
+    def _tell_control(self) -> None:
+        if self._inside:  # with no daemon there is nobody to take it from
+            self._tell({"control": True})
 
     def _type(self, keys: bytes) -> None:
+        if self._control is None:  # who only looks
+            return
         if self._inside:
             self._tell({"input": base64.b64encode(keys).decode()})
             return
@@ -185,8 +231,7 @@ class View:
     def _take_signals(self, numbers: bytes) -> None:
         for number in numbers:
             if number == signal.SIGWINCH:
-                size = os.get_terminal_size(1)
-                self._tell({"resize": [size.lines, size.columns]})
+                self.tell_size()
             elif number in ENDING_SIGNALS:
                 name = signal.Signals(number).name
                 raise _Over(f"nacre: {name}: detached from {self._name}; it goes on", 128 + number)
@@ -198,6 +243,69 @@ class View:
             return
         except OSError:
             raise _Over(f"nacre: the terminal is gone; {self._name} goes on", 129) from None
+
+    # --- looking back ----------------------------------------------------------------------
+
+    def _begin_looking(self, began: bytes = b"", lines: int | None = None) -> None:
+        size = os.get_terminal_size(1)
+        mouse = self._wheel is not None
+        self._looking = Looking(size.lines, size.columns, began, lines, mouse=mouse)
+        self._look_on()
+
+    def _command(self, typed: bytes) -> bytes:
+        """Take commands to who looks back; return what was typed after the one that ends it."""
+        assert self._looking is not None
+        pressed = first_pressed(self._own_keys(), typed)
+        rest = self._looking.feed(pressed.before)
+        if self._looking.over:
+            self._stop_looking()
+            return rest + pressed.raw + pressed.after
+        if pressed.key is None:
+            self._look_on()
+        else:  # who takes over wants to see what there is to do
+            self._stop_looking()
+            if pressed.key is self._control:
+                self._tell_control()
+        return pressed.after
+
+    def _look_on(self) -> None:
+        """Ask what is to be asked, and show what there is."""
+        assert self._looking is not None
+        for question in self._looking.questions():
+            self._tell(question)
+        if drawn := self._looking.draw():
+            self._live = False
+            self._to_screen += drawn
+
+    def _take_answer(self, message: dict[str, Any]) -> None:
+        looking = self._looking
+        if looking is None:
+            return
+        rest = looking.take(message)
+        if looking.refused:
+            self._looking = None
+            if looking.began and self._control is not None:
+                self._type(looking.began)
+            else:
+                self._show_for_a_while(" a full-screen program has nothing to look back at ")
+            self._hear(looking.held)
+        elif looking.over:
+            self._stop_looking()
+            self._hear(rest)
+        else:
+            self._look_on()
+
+    def _stop_looking(self) -> None:
+        assert self._looking is not None
+        held, self._looking = self._looking.held, None
+        if not self._live:
+            if self._resized:
+                self.tell_size()
+            else:
+                self._tell({"refresh": True})
+            if not self._inside:
+                self._show_notice()
+        self._hear(held)
 
     # --- the daemon ------------------------------------------------------------------------
 
@@ -235,12 +343,17 @@ class View:
 
     def _take(self, message: dict[str, Any]) -> None:
         if "output" in message:
-            self._to_screen += base64.b64decode(message["output"])
+            if self._live:
+                self._show(base64.b64decode(message["output"]))
         elif "snapshot" in message:
-            self._to_screen += base64.b64decode(message["snapshot"])
             self._painted, self._patient_until = True, None
-            if self._hint == "none yet":
-                self._show_hint()
+            if self._looking is None or not self._looking.shown:
+                self._live = True
+                self._show(base64.b64decode(message["snapshot"]), message["alternate"])
+                if self._hint == "none yet":
+                    self._show_hint()
+        elif "look" in message or "found" in message:
+            self._take_answer(message)
         elif "ended" in message:
             raise self._ended(**message["ended"])
         elif "detached" in message:
@@ -251,6 +364,13 @@ class View:
                 code = WIRE.get(error.code, WIRE["FAILED"]).exit
                 raise _Over(f"nacre: {self._since()}{error.message}", code)
             self._to_screen += _BELL  # a key that was not taken
+            if self._looking is not None and not self._looking.begun:
+                self._stop_looking()
+
+    def _show(self, data: bytes, alternate: bool | None = None) -> None:
+        if self._wheel is not None:
+            data = self._wheel.pass_on(data, alternate=alternate)
+        self._to_screen += data
 
     def _ended(self, exit_code: int | None, signal: str | None) -> _Over:
         if signal is not None:
@@ -284,6 +404,7 @@ class View:
         except DaemonUnreachable:
             raise self._lost("nobody starts another one") from None
         self._daemon.setblocking(False)
+        self._resized = False  # it was told with the greeting
 
     def _come_in(self, line: bytes) -> None:
         try:
@@ -294,6 +415,9 @@ class View:
         if self._kept:
             self._type(self._kept)
             self._kept = b""
+        if self._looking is not None:
+            self._looking.daemon_came()
+            self._look_on()
 
     def _since(self) -> str:
         return "" if self._patient_until is None else "the daemon was restarted, and then: "
@@ -304,6 +428,10 @@ class View:
 
     def _show_notice(self) -> None:
         """Say it in the last row; the next daemon's first picture paints over it."""
+        if self._looking is not None and self._looking.shown:
+            self._looking.daemon_died()
+            self._look_on()
+            return
         self._show_last_row(f" the daemon was restarted; waiting for {self._name} … ", "2")
 
     # --- the hint --------------------------------------------------------------------------
@@ -311,7 +439,10 @@ class View:
     def _show_hint(self) -> None:
         """Say in the last row how to leave, until the first key or for a few seconds."""
         more = " (read-only)" if self._control is None else f", {self._control.name} takes over"
-        self._show_last_row(f" {self._detach.name} detaches from {self._name}{more} ", "7")
+        self._show_for_a_while(f" {self._detach.name} detaches from {self._name}{more} ")
+
+    def _show_for_a_while(self, text: str) -> None:
+        self._show_last_row(text, "7")
         self._hint, self._hint_until = "shown", time.monotonic() + _HINT_SECONDS
 
     def _show_last_row(self, text: str, pen: str) -> None:

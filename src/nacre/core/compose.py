@@ -129,7 +129,7 @@ def compose(picture: Picture, shown: Shown, boxes: "Boxes | None" = None) -> Sce
         # Drawn as far as it is seen: a box may be a thousand times the screen.
         box = boxes.of(overlay, right - overlay.x, bottom - overlay.y)
         for y in range(max(0, overlay.y), bottom):
-            line = _slice(box[y - overlay.y], left - overlay.x, right - overlay.x)
+            line = slice_line(box[y - overlay.y], left - overlay.x, right - overlay.x)
             rows[y] = tuple(_covered(rows[y], Piece(left, right, line)))
             if (cursor.row, left <= cursor.col < right) == (y, True):
                 cursor = msgspec.structs.replace(cursor, visible=False)
@@ -284,13 +284,13 @@ def _covered(row: Row, top: Piece) -> Iterator[Piece]:
             yield piece
             continue
         if piece.col < top.col:
-            yield Piece(piece.col, top.col, _slice(piece.line, 0, top.col - piece.col))
+            yield Piece(piece.col, top.col, slice_line(piece.line, 0, top.col - piece.col))
         if not placed:
             placed = True
             yield top
         if piece.end > top.end:
             start = max(piece.col, top.end)
-            line = _slice(piece.line, start - piece.col, piece.end - piece.col)
+            line = slice_line(piece.line, start - piece.col, piece.end - piece.col)
             yield Piece(start, piece.end, line)
 
 
@@ -299,13 +299,13 @@ def _cut(row: Row, cols: int) -> Row:
     for piece in row:
         if piece.col < cols:
             end = min(piece.end, cols)
-            shown.append(Piece(piece.col, end, _slice(piece.line, 0, end - piece.col)))
+            shown.append(Piece(piece.col, end, slice_line(piece.line, 0, end - piece.col)))
     if shown and shown[-1].end < cols:
         shown.append(Piece(shown[-1].end, cols, ()))
     return tuple(shown)
 
 
-def _slice(line: Line, start: int, end: int) -> Line:
+def slice_line(line: Line, start: int, end: int) -> Line:
     """Keep the columns from `start` to `end`; half of a wide character is a blank."""
     kept: list[Span] = []
     at = 0

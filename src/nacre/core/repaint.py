@@ -177,13 +177,19 @@ _KEYBOARDS = re.compile(rb"\x1b\[(?:=\d+;\d+u|>4;\d+m)")
 _NOT_OF_SCENES = _NOT_CARRIED | _FLOW | {b"?25"}
 
 
+# Alternate scroll (xterm ctlseqs): scenes are drawn on the alternate screen, where many terminals
+# turn the wheel into arrow keys. Full-screen programs want that; at a prompt it walks the history.
+_WHEEL_IS_ARROWS, _WHEEL_IS_NOTHING = b"\x1b[?1007h", b"\x1b[?1007l"
+
+
 def kept_state(picture: Picture) -> bytes:
     """Return the modes in which the program gets its keys and mouse, and the cursor's shape.
 
     For a screen on which only what fits is drawn, and whose cursor is shown or hidden apart.
     """
     keyboards = _KEYBOARDS.findall(picture.codes.pen)
-    return b"".join([*_modes(picture, without=_NOT_OF_SCENES), *keyboards])
+    wheel = _WHEEL_IS_ARROWS if picture.alternate else _WHEEL_IS_NOTHING
+    return b"".join([wheel, *_modes(picture, without=_NOT_OF_SCENES), *keyboards])
 
 
 def history(lines: list[Line], rows: int) -> bytes:

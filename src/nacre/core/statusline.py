@@ -21,6 +21,7 @@ _ASKS |= {"pager": "in a pager", "editor": "in an editor", "repl": "at its promp
 
 _MUST = 7  # the weight of what is out of the ordinary
 _LEAST_NAME = 8  # columns of a long name that stay beside it
+_CAPTURED = "keys captured: Ctrl+\\ frees"
 
 
 class Status(NamedTuple):
@@ -36,6 +37,7 @@ class Status(NamedTuple):
     read_only: bool = False
     detach_key: str = ""
     control_key: str = ""
+    look_back_key: str = ""
 
 
 class _Part(NamedTuple):
@@ -46,9 +48,10 @@ class _Part(NamedTuple):
 
 def status_line(status: Status, cols: int) -> list[VisualSpan]:
     """Return the line for a screen that wide."""
-    left, right = _left(status), _right(status)
+    left, right = _left(status, cols), _right(status)
     heavy = [part for part in left[1:] if part.weight >= _MUST]
-    left[0] = _Part(_cut(status.name, max(_LEAST_NAME, cols - _width(heavy) - 2)), _MUST)
+    least = min(_LEAST_NAME, cols // 5)
+    left[0] = _Part(_cut(status.name, max(least, cols - _width(heavy) - 2)), _MUST)
     while _width(left) + _width(right) > cols and len(left) + len(right) > 1:
         lightest = min(left[1:] + right, key=lambda part: part.weight)
         (left if lightest in left[1:] else right).remove(lightest)
@@ -61,13 +64,14 @@ def status_line(status: Status, cols: int) -> list[VisualSpan]:
     return [*shown, VisualSpan(text=" ", inverse=True)]
 
 
-def _left(status: Status) -> list[_Part]:
+def _left(status: Status, cols: int) -> list[_Part]:
     parts = [_Part(status.name, _MUST)]
     state = _ASKS.get(status.asks or "") or _STATES.get(status.state, status.state)
     parts.append(_Part(state, 3))
     if status.captured:
         # The way out is the capture's own (captured.py), and not to be changed.
-        parts.append(_Part("keys captured: Ctrl+\\ frees", _MUST + 1, bold=True))
+        narrow = cols < _LEAST_NAME + text_width(_CAPTURED) + 4
+        parts.append(_Part("Ctrl+\\ frees" if narrow else _CAPTURED, _MUST + 1, bold=True))
     if status.yours:
         parts.append(_Part("you drive", _MUST, bold=True))
     elif status.driver is not None:
@@ -81,6 +85,8 @@ def _left(status: Status) -> list[_Part]:
 
 def _right(status: Status) -> list[_Part]:
     parts = []
+    if status.look_back_key:
+        parts.append(_Part(f"{status.look_back_key} looks back", 0))
     if status.control_key and not status.read_only:
         word = "gives back" if status.yours else "takes over"
         parts.append(_Part(f"{status.control_key} {word}", 5 if status.yours else 2))

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from nacre.core.catalog import Operation
+from nacre.core.screen import Line
 from nacre.core.visual import VisualSpan
 
 ViewRows = Annotated[int, Meta(ge=1, le=1000)]
@@ -28,6 +29,7 @@ class WatchSession(Operation, frozen=True, kw_only=True):
     cols: ViewCols | None = None
     composed: bool = False
     history: Annotated[int, Meta(ge=0, le=100_000)] = 0  # lines above the screen, in snapshots
+    inside: str | None = None  # the id of the session in which it is watched, if in one
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -72,6 +74,49 @@ class Ended(msgspec.Struct, frozen=True):
 Event = Output | Snapshot | Resized | Detached | Ended
 
 
+MOST_SOUGHT = 1000  # characters
+
+
+class Look(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Ask for lines by their numbers, which stay (scrollback.py); without one for the last."""
+
+    id: int
+    limit: ViewRows
+    first: int | None = None
+
+
+class Find(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Ask for the next line with a text, from a line on, and then around from the other end."""
+
+    id: int
+    text: Annotated[str, Meta(min_length=1, max_length=MOST_SOUGHT)]
+    start: int
+    backward: bool = False
+    exact: bool = False  # capitals are not small letters
+
+
+class Lines(msgspec.Struct, frozen=True):
+    """Lines as they are now, and between which numbers there are any; the last are the screen."""
+
+    id: int
+    first: int
+    lines: list[Line]
+    oldest: int
+    end: int
+    alternate: bool = False  # a full-screen program is shown: there is nothing above, and no lines
+
+
+class Found(msgspec.Struct, frozen=True):
+    """The number of a line; None when no line has the text."""
+
+    id: int
+    line: int | None
+    oldest: int
+    end: int
+    around: bool = False  # it lies beyond the end
+    alternate: bool = False
+
+
 class Watch(Protocol):
     """A stream of events; it ends after Detached or Ended."""
 
@@ -92,3 +137,6 @@ class Watch(Protocol):
         Captured keys go to who captured them. Raises ControlHeld while another person drives,
         Forbidden for who may only look, and what send_input raises.
         """
+
+    async def look(self, question: Look | Find) -> Lines | Found:
+        """Look back at what was shown. Raises SessionExited."""

@@ -16,7 +16,19 @@ from nacre.core.events import Follow, InputEvent, InputModeEvent, StateEvent, Sy
 from nacre.core.operations import ListSessions, ResizeSession
 from nacre.core.results import SessionDetails
 from nacre.core.statusline import Status, status_line
-from nacre.core.watch import Detached, Event, Output, Resized, Snapshot, Watch, WatchSession
+from nacre.core.watch import (
+    Detached,
+    Event,
+    Find,
+    Found,
+    Lines,
+    Look,
+    Output,
+    Resized,
+    Snapshot,
+    Watch,
+    WatchSession,
+)
 from nacre.doors.local import Hello, Serve, read_line, send_line
 from nacre.errors import InvalidInput, NacreError
 from nacre.services.dispatch import Dispatch
@@ -29,13 +41,19 @@ _STATUS_INTERVAL_MS = 250  # between two looks at what a session does, for a lin
 class Keys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A line of who is attached.
 
-    What was typed, the screen's new size, a wish to see it all, or to take control or give it back.
+    What was typed, the screen's new size, a wish to see it all, to take control or give it back, or
+    to look back.
     """
 
     input: str | None = None  # base64
     resize: tuple[int, int] | None = None
     refresh: bool = False
     control: bool = False
+    look: Look | None = None
+    find: Find | None = None
+
+
+_WISHES = ", ".join(Keys.__struct_fields__)
 
 
 def serve_attached(dispatch: Dispatch, hello: Hello) -> Serve:
@@ -76,9 +94,16 @@ class _Attached:
 
     async def serve(self) -> None:
         rows, cols = self._size or (None, None)
-        await self._resize()
-        request = _parsed(WatchSession, session=self._session, rows=rows, cols=cols, composed=True)
+        request = _parsed(
+            WatchSession,
+            session=self._session,
+            rows=rows,
+            cols=cols,
+            composed=True,
+            inside=self._hello.inside,
+        )
         async with self._dispatch.watch(self._caller, request) as watch:
+            await self._resize()  # only now: one that is refused changes nothing
             await self._serve(watch)
 
     async def _serve(self, watch: Watch) -> None:
@@ -114,7 +139,7 @@ class _Attached:
             keys = msgspec.json.decode(line, type=Keys)
             typed = None if keys.input is None else base64.b64decode(keys.input, validate=True)
         except (msgspec.DecodeError, RecursionError, ValueError) as error:
-            raise InvalidInput(f"a line is input, resize, refresh or control: {error}") from error
+            raise InvalidInput(f"a line is one of {_WISHES}: {error}") from error
         if keys.resize is not None:
             self._size = keys.resize
             watch.fit(*keys.resize)
@@ -127,6 +152,14 @@ class _Attached:
             await self._control("give" if now.yours else "take")
         if typed is not None:
             await watch.type(typed)
+        if keys.look is not None:
+            await self._answer("look", await watch.look(keys.look))
+        if keys.find is not None:
+            await self._answer("found", await watch.look(keys.find))
+
+    async def _answer(self, kind: str, answer: Lines | Found) -> None:
+        send_line(self._writer, {kind: answer})
+        await self._writer.drain()  # who asks and does not read is not listened to either
 
     async def _resize(self) -> None:
         """Give the session the size of the person's terminal, less the row that is ours."""
@@ -190,6 +223,7 @@ class _Attached:
             read_only=self._hello.read_only,
             detach_key=self._hello.detach_key,
             control_key=self._hello.control_key,
+            look_back_key=self._hello.look_back_key,
         )
 
     def _show_status(self, watch: Watch, status: Status | None, *, anyway: bool = False) -> None:

@@ -49,6 +49,8 @@ class Hello(msgspec.Struct, frozen=True):
     status: bool = False
     detach_key: str = ""
     control_key: str = ""
+    look_back_key: str = ""
+    inside: str | None = None  # the id of the session in which it attaches
 
     def caller(self) -> Caller:
         env = {name: self.env[name] for name in _ENVIRONMENT if self.env.get(name)}

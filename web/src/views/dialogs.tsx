@@ -23,7 +23,7 @@ export function Dialogs() {
     case "confirm":
       return <Confirm question={open.question} answer={open.answer} />;
     case "name":
-      return <Name before={open.before} answer={open.answer} />;
+      return <Name before={open.before} give={open.give} />;
     default:
       return null;
   }
@@ -64,37 +64,54 @@ function Buttons({ action, dangerous = false }: { action: string; dangerous?: bo
   );
 }
 
-/** It stays open until the session is there: who is refused corrects what was typed. */
-function NewSession() {
+/**
+ * Do what a form asks for, and close it then: who is refused reads why, and corrects what was typed.
+ */
+function useTrying() {
   const problem = useSignal("");
   const busy = useRef(false);
-  async function submit(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const form = new FormData(event.target as HTMLFormElement);
-    const field = (name: string) => String(form.get(name) ?? "").trim();
+  async function attempt(act: () => Promise<void>): Promise<void> {
     if (busy.current) return; // Enter was pressed twice
     busy.current = true;
     try {
-      const wanted = { name: field("name"), command: field("command"), cwd: field("cwd") };
-      const session = await create(wanted);
-      closeDialog();
-      go({ view: "session", session });
+      await act();
     } catch (error) {
       problem.value = (error as Error).message;
     }
     busy.current = false;
   }
+  return { problem: problem.value, attempt };
+}
+
+function Problem({ text }: { text: string }) {
+  if (!text) return null;
+  return (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  );
+}
+
+function NewSession() {
+  const { problem, attempt } = useTrying();
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    const form = new FormData(event.target as HTMLFormElement);
+    const field = (name: string) => String(form.get(name) ?? "").trim();
+    const wanted = { name: field("name"), command: field("command"), cwd: field("cwd") };
+    void attempt(async () => {
+      const session = await create(wanted);
+      closeDialog();
+      go({ view: "session", session });
+    });
+  }
   return (
     <Modal title="New session">
-      <form onSubmit={(event) => void submit(event)}>
+      <form onSubmit={submit}>
         <Field name="name" label="Name" hint="Made from the folder’s name if left empty." />
         <Field name="command" label="Command" hint="Your shell, if left empty." mono />
         <Field name="cwd" label="Folder" hint="Your home folder, if left empty." mono />
-        {problem.value && (
-          <p class="problem" role="alert">
-            {problem.value}
-          </p>
-        )}
+        <Problem text={problem} />
         <Buttons action="Open" />
       </form>
     </Modal>
@@ -144,13 +161,17 @@ function Confirm({ question, answer }: { question: Question; answer: (sure: bool
   );
 }
 
-function Name({ before, answer }: { before: string; answer: (name: string | null) => void }) {
+function Name({ before, give }: { before: string; give: (name: string) => Promise<void> }) {
   const field = useRef<HTMLInputElement>(null);
+  const { problem, attempt } = useTrying();
   useEffect(() => field.current?.select(), []);
   function submit(event: SubmitEvent): void {
     event.preventDefault();
-    dialog.value = null;
-    answer(field.current?.value.trim() ?? null);
+    const name = field.current?.value.trim() || before;
+    void attempt(async () => {
+      await give(name);
+      closeDialog();
+    });
   }
   return (
     <Modal title={`Rename ${before}`}>
@@ -165,6 +186,7 @@ function Name({ before, answer }: { before: string; answer: (name: string | null
             required
           />
         </div>
+        <Problem text={problem} />
         <Buttons action="Rename" />
       </form>
     </Modal>
