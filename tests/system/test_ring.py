@@ -183,7 +183,7 @@ def test_terminal_that_is_said_to_be_closed_between_two_parts_is_read_to_its_end
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # What the kernel does once in many thousands of endings.
-    script = [b"one", errno.EIO, b"two", errno.EIO, errno.EIO]
+    script: list[bytes | int] = [b"one", errno.EIO, b"two", errno.EIO, errno.EIO]
 
     def readv(_: int, buffers: Sequence[memoryview]) -> int:
         step = script.pop(0)
