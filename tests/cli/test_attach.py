@@ -788,7 +788,7 @@ def test_one_can_leave_while_no_daemon_is_there(
 def test_a_daemon_that_does_not_come_is_waited_for_patiently_but_not_forever(
     played: PlayedDaemon, attach: Callable[..., Person]
 ) -> None:
-    hasty = "import nacre.cli.view as view; view._RESTART_PATIENCE = 0.3; from nacre.cli.main "
+    hasty = "import nacre.cli.connection as our; our._RESTART_PATIENCE = 0.3; from nacre.cli.main "
     person = attach("dev", env=played.env, program=("-c", hasty + "import main; exit(main())"))
     played.die(let_in(played))
     played.die(played.accept(door="attach"))  # this one comes, and dies before it paints

@@ -1,7 +1,7 @@
 """`nacre attach`: a person in the same session.
 
 Here are the command, the way into the session and the person's terminal; view.py has what goes on
-between the two.
+between the two, connection.py what becomes of it when the daemon dies.
 
 Rule: the terminal is given back as it was, however this ends.
 """
@@ -23,6 +23,7 @@ from typing import NamedTuple
 from nacre.cli.answers import harmless
 from nacre.cli.bridge import greeting, read_greeting, read_line
 from nacre.cli.client import Client
+from nacre.cli.connection import Connection
 from nacre.cli.detach import OwnKey
 from nacre.cli.sessions import add_session
 from nacre.cli.start import connect
@@ -155,10 +156,10 @@ def attach(
         return _knock(session, keys, read_only=read_only, status=status and _has_room())
 
     size = os.get_terminal_size(1)
-    daemon, rest = _enter(knock)
+    connection = Connection(*_enter(knock), knock)
     control = None if read_only else keys.control
     own = (keys.detach, control, keys.look_back)
-    view = View(daemon, rest, knock, *own, name, status=status, mouse=mouse)
+    view = View(connection, *own, name, status=status, mouse=mouse)
     # Signals first: one that came between would leave the terminal raw.
     with _signals() as wakeup, _own_screen() as screen:
         if os.get_terminal_size(1) != size:  # that was before signals told of it

@@ -3,11 +3,10 @@
 Rule 1: it copies bytes: the daemon decides what reaches the terminal (core/passage.py), and
 repaints it when it fell behind. A terminal that takes no more stops the reading; nothing queues up.
 Rule 2: event driven: keys, the daemon, signals; nothing is looked at by the clock, but for the one
-line that tells the detach key, which goes by itself, and the patience with a daemon that died.
+line that tells the detach key, which goes by itself (lastrow.py), and the patience with a daemon
+that died (connection.py).
 Rule 3: whoever looks back sees nothing of what goes on meanwhile: it is told, and dropped. At the
 end the daemon paints everything, in the size that the terminal then has.
-Rule 4: a daemon that dies is waited for: the next one shows the same session, by its id. Keys that
-it may have taken are not sent again, those that it cannot have taken are.
 """
 
 import base64
@@ -15,32 +14,19 @@ import json
 import os
 import selectors
 import signal
-import socket
 import time
-from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, Literal
+from typing import Any
 
-from nacre.cli.answers import harmless
-from nacre.cli.bridge import check_greeting, was_stopped
 from nacre.cli.client import AnsweredError
+from nacre.cli.connection import Connection
 from nacre.cli.detach import MOUSE_REPORT, SHIFT_PAGE_UP, OwnKey, first_pressed, part_report
+from nacre.cli.lastrow import LastRow
 from nacre.cli.looking import Looking
 from nacre.core.lookback import wheel_lines
 from nacre.core.wheel import Wheel
 from nacre.errors import WIRE, DaemonUnreachable
-from nacre.paths import find_paths
 
 _CHUNK = 65536
-_HINT_SECONDS = 3.0
-_GOODBYE_PATIENCE = 2.0  # seconds for the last keys to reach the daemon
-_RESTART_PATIENCE = 10.0  # seconds for the next daemon to show the session again
-# One that paints and then throws us out, this often within that time, has something against us.
-_MOST_RESTARTS = 20
-# Bytes typed meanwhile that are sent then; beyond that the bell rings. A terminal's own line holds
-# as much (termios(3), canonical mode).
-_KEPT_KEYS = 4096
 _BELL = b"\x07"
 
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
@@ -60,9 +46,7 @@ class View:
 
     def __init__(
         self,
-        daemon: socket.socket,
-        rest: bytes,
-        knock: Callable[[], socket.socket],
+        connection: Connection,
         detach: OwnKey,
         control: OwnKey | None,
         look_back: OwnKey | None,
@@ -72,11 +56,7 @@ class View:
         mouse: bool = False,
     ) -> None:
         """`control` is None for who only looks; `status`: the last row tells all that is needed."""
-        daemon.setblocking(False)
-        self._daemon = daemon
-        self._knock = knock  # at the next daemon's door
-        self._unread = rest  # of the daemon's, less than a line
-        self._to_daemon = Lines()
+        self._connection = connection
         self._to_screen = b""
         self._detach = detach
         self._control = control
@@ -87,14 +67,7 @@ class View:
         self._wheel = Wheel() if mouse else None
         self._begun_report = b""
         self._name = name
-        self._hint: Literal["none yet", "shown", "gone"] = "gone" if status else "none yet"
-        self._hint_until = 0.0
-        self._inside = True  # a daemon that died leaves us outside until the next one's greeting
-        self._hears = True  # one that is going takes no more, but may still have said something
-        self._painted = False
-        self._patient_until: float | None = None  # with a daemon that has not painted yet
-        self._restarts: deque[float] = deque(maxlen=_MOST_RESTARTS)
-        self._kept = b""  # keys that were typed outside
+        self._last_row = LastRow(None if status else _hint(detach, control, name))
         self._selector = selectors.DefaultSelector()
 
     def run(self, screen: int, wakeup: int) -> tuple[str, int]:
@@ -111,8 +84,10 @@ class View:
                     self._turn(screen, wakeup)
             except _Over as over:
                 return over.said, over.code
+            except DaemonUnreachable as error:
+                return f"nacre: {error.message}", WIRE[error.code].exit
             finally:
-                self._daemon.close()
+                self._connection.close()
 
     def tell_size(self) -> None:
         """Give the session the size that the terminal has now; to one looked back at, later."""
@@ -123,11 +98,11 @@ class View:
         # Told at once, the lines would flow anew while somebody reads them.
         self._resized = self._looking is not None and self._looking.shown
         if not self._resized:
-            self._tell({"resize": [size.lines, size.columns]})
+            self._connection.tell({"resize": [size.lines, size.columns]})
 
     def _turn(self, screen: int, wakeup: int) -> None:
-        sending = self._inside and self._hears and bool(self._to_daemon)
-        self._watch(self._daemon.fileno(), read=not self._to_screen, write=sending)
+        sending = self._connection.sending
+        self._watch(self._connection.fileno(), read=not self._to_screen, write=sending)
         self._watch(0, read=not sending)
         self._watch(screen, write=bool(self._to_screen))
         ready = self._selector.select(self._next_moment())
@@ -143,17 +118,15 @@ class View:
                 self._exchange(events)
 
     def _next_moment(self) -> float | None:
-        moments = [self._hint_until] if self._hint == "shown" else []
-        if self._patient_until is not None:
-            moments.append(self._patient_until)
-        return min(moments) - time.monotonic() if moments else None
+        moments = (self._last_row.until, self._connection.patient_until)
+        first = min((one for one in moments if one is not None), default=None)
+        return None if first is None else first - time.monotonic()
 
     def _look_at_the_clock(self) -> None:
         now = time.monotonic()
-        if self._hint == "shown" and now >= self._hint_until:
-            self._drop_hint()
-        if self._patient_until is not None and now >= self._patient_until:
-            raise self._lost(f"no other one came within {_RESTART_PATIENCE:.0f} s")
+        if self._last_row.until is not None and now >= self._last_row.until:
+            self._drop_said()
+        self._connection.check_patience(now)
 
     def _watch(self, descriptor: int, *, read: bool = False, write: bool = False) -> None:
         events = read * selectors.EVENT_READ | write * selectors.EVENT_WRITE
@@ -177,9 +150,9 @@ class View:
             typed, self._begun_report = part_report(self._begun_report + typed)
         before, after = self._detach.split(typed)
         self._hear(before)
-        self._drop_hint()
+        self._drop_said()
         if after is not None:
-            self._say_goodbye()
+            self._connection.say_goodbye()
             raise _Over(f"nacre: detached from {self._name}; it goes on", 0)
 
     def _hear(self, typed: bytes) -> None:
@@ -208,25 +181,14 @@ class View:
         return [key for key in (self._control, self._look_back, *more) if key is not None]
 
     def _tell_control(self) -> None:
-        if self._inside:  # with no daemon there is nobody to take it from
-            self._tell({"control": True})
+        if self._connection.inside:  # with no daemon there is nobody to take it from
+            self._connection.tell({"control": True})
 
     def _type(self, keys: bytes) -> None:
         if self._control is None:  # who only looks
             return
-        if self._inside:
-            self._tell({"input": base64.b64encode(keys).decode()})
-            return
-        room = _KEPT_KEYS - len(self._kept)
-        self._kept += keys[:room]
-        if len(keys) > room:
+        if not self._connection.type(keys):
             self._to_screen += _BELL
-
-    def _say_goodbye(self) -> None:
-        if self._inside:
-            self._daemon.settimeout(_GOODBYE_PATIENCE)
-            with suppress(OSError):
-                self._daemon.sendall(self._to_daemon.rest())
 
     def _take_signals(self, numbers: bytes) -> None:
         for number in numbers:
@@ -272,7 +234,7 @@ class View:
         """Ask what is to be asked, and show what there is."""
         assert self._looking is not None
         for question in self._looking.questions():
-            self._tell(question)
+            self._connection.tell(question)
         if drawn := self._looking.draw():
             self._live = False
             self._to_screen += drawn
@@ -287,7 +249,7 @@ class View:
             if looking.began and self._control is not None:
                 self._type(looking.began)
             else:
-                self._show_for_a_while(" a full-screen program has nothing to look back at ")
+                self._say(" a full-screen program has nothing to look back at ")
             self._hear(looking.held)
         elif looking.over:
             self._stop_looking()
@@ -302,56 +264,53 @@ class View:
             if self._resized:
                 self.tell_size()
             else:
-                self._tell({"refresh": True})
-            if not self._inside:
+                self._connection.tell({"refresh": True})
+            if not self._connection.inside:
                 self._show_notice()
         self._hear(held)
 
     # --- the daemon ------------------------------------------------------------------------
 
-    def _tell(self, message: dict[str, Any]) -> None:
-        self._to_daemon.add(json.dumps(message).encode() + b"\n")
-
     def _exchange(self, events: int) -> None:
         if events & selectors.EVENT_WRITE:
-            try:
-                self._to_daemon.sent(self._daemon.send(self._to_daemon.rest()))
-            except BlockingIOError:
-                pass
-            except OSError:
-                self._hears = False
+            self._connection.send()
         if events & selectors.EVENT_READ:
-            try:
-                data = self._daemon.recv(_CHUNK)
-            except BlockingIOError:
-                return
-            except OSError:
-                data = b""
-            if data:
-                self._unread += data
+            if self._connection.receive():
                 self._take_lines()
             else:
                 self._knock_again()
 
     def _take_lines(self) -> None:
-        *lines, self._unread = self._unread.split(b"\n")
-        for line in lines:
-            if self._inside:
+        for line in self._connection.lines():
+            if self._connection.inside:
                 self._take(json.loads(line))
             else:
-                self._come_in(line + b"\n")
+                self._come_in(line)
+
+    def _knock_again(self) -> None:
+        """Raises DaemonUnreachable when there is no use in it."""
+        self._watch(self._connection.fileno())
+        if self._connection.knock_again(time.monotonic()):
+            self._show_notice()
+        self._resized = False  # it was told with the greeting
+
+    def _come_in(self, greeting: bytes) -> None:
+        self._connection.come_in(greeting)
+        if self._looking is not None:
+            self._looking.daemon_came()
+            self._look_on()
 
     def _take(self, message: dict[str, Any]) -> None:
         if "output" in message:
             if self._live:
                 self._show(base64.b64decode(message["output"]))
         elif "snapshot" in message:
-            self._painted, self._patient_until = True, None
+            self._connection.has_painted()
             if self._looking is None or not self._looking.shown:
                 self._live = True
                 self._show(base64.b64decode(message["snapshot"]), message["alternate"])
-                if self._hint == "none yet":
-                    self._show_hint()
+                if self._last_row.hint is not None:
+                    self._say(self._last_row.hint)
         elif "look" in message or "found" in message:
             self._take_answer(message)
         elif "ended" in message:
@@ -359,10 +318,10 @@ class View:
         elif "detached" in message:
             raise _Over(f"nacre: {message['detached']}; {self._name} goes on", 0)
         elif "error" in message:
-            if not self._painted:
+            if not self._connection.painted:
                 error = AnsweredError(message["error"])
                 code = WIRE.get(error.code, WIRE["FAILED"]).exit
-                raise _Over(f"nacre: {self._since()}{error.message}", code)
+                raise _Over(f"nacre: {self._connection.since()}{error.message}", code)
             self._to_screen += _BELL  # a key that was not taken
             if self._looking is not None and not self._looking.begun:
                 self._stop_looking()
@@ -377,111 +336,29 @@ class View:
             return _Over(f"nacre: {self._name} was killed by {signal}", _killed(signal))
         return _Over(f"nacre: {self._name} has ended with exit code {exit_code}", exit_code or 0)
 
-    # --- a daemon that died ----------------------------------------------------------------
-
-    def _knock_again(self) -> None:
-        """Wait at the door of the next daemon; whoever holds its socket lets us in when it comes.
-
-        Raises _Over when the daemon was stopped, or nobody listens.
-        """
-        self._watch(self._daemon.fileno())
-        self._daemon.close()
-        if was_stopped(find_paths()):
-            raise self._lost("its sessions went with it")
-        now = time.monotonic()
-        if len(self._restarts) == _MOST_RESTARTS and now - self._restarts[0] < _RESTART_PATIENCE:
-            raise self._lost("so are all that came after it")
-        self._restarts.append(now)
-        if self._patient_until is None:
-            self._patient_until = now + _RESTART_PATIENCE
-            self._show_notice()
-        self._inside = self._painted = False
-        self._hears = True
-        self._unread = b""
-        self._to_daemon.rewind()
-        try:
-            self._daemon = self._knock()
-        except DaemonUnreachable:
-            raise self._lost("nobody starts another one") from None
-        self._daemon.setblocking(False)
-        self._resized = False  # it was told with the greeting
-
-    def _come_in(self, line: bytes) -> None:
-        try:
-            check_greeting(line)
-        except DaemonUnreachable as error:
-            raise _Over(f"nacre: {self._since()}{error.message}", WIRE[error.code].exit) from None
-        self._inside = True
-        if self._kept:
-            self._type(self._kept)
-            self._kept = b""
-        if self._looking is not None:
-            self._looking.daemon_came()
-            self._look_on()
-
-    def _since(self) -> str:
-        return "" if self._patient_until is None else "the daemon was restarted, and then: "
-
-    def _lost(self, why: str) -> _Over:
-        said = f"nacre: the daemon is gone, and {why}; 'nacre list' shows what is there"
-        return _Over(said, WIRE["DAEMON_UNREACHABLE"].exit)
+    # --- the last row ----------------------------------------------------------------------
 
     def _show_notice(self) -> None:
-        """Say it in the last row; the next daemon's first picture paints over it."""
+        """Say it where it can be seen; the next daemon's first picture paints over it."""
         if self._looking is not None and self._looking.shown:
             self._looking.daemon_died()
             self._look_on()
             return
-        self._show_last_row(f" the daemon was restarted; waiting for {self._name} … ", "2")
+        text = f" the daemon was restarted; waiting for {self._name} … "
+        self._to_screen += self._last_row.note(text, os.get_terminal_size(1))
 
-    # --- the hint --------------------------------------------------------------------------
+    def _say(self, text: str) -> None:
+        self._to_screen += self._last_row.say(text, os.get_terminal_size(1), time.monotonic())
 
-    def _show_hint(self) -> None:
-        """Say in the last row how to leave, until the first key or for a few seconds."""
-        more = " (read-only)" if self._control is None else f", {self._control.name} takes over"
-        self._show_for_a_while(f" {self._detach.name} detaches from {self._name}{more} ")
-
-    def _show_for_a_while(self, text: str) -> None:
-        self._show_last_row(text, "7")
-        self._hint, self._hint_until = "shown", time.monotonic() + _HINT_SECONDS
-
-    def _show_last_row(self, text: str, pen: str) -> None:
-        size = os.get_terminal_size(1)
-        text = harmless(text)[: size.columns - 1]
-        # DECSC and DECRC around it keep cursor, pen and origin mode; SGR: 2 faint, 7 inverse.
-        shown = f"\x1b7\x1b[?6l\x1b[{size.lines};1H\x1b[0;{pen}m{text}\x1b[0m\x1b8"
-        self._to_screen += shown.encode()
-
-    def _drop_hint(self) -> None:
-        if self._hint == "shown":
-            self._hint = "gone"
-            self._tell({"refresh": True})
+    def _drop_said(self) -> None:
+        if self._last_row.drop():
+            self._connection.tell({"refresh": True})
 
 
-class Lines:
-    """Lines on their way; one that did not go wholly can go again."""
-
-    def __init__(self) -> None:
-        self._lines: deque[bytes] = deque()
-        self._begun = 0  # bytes of the first one that have gone
-
-    def __bool__(self) -> bool:
-        return bool(self._lines)
-
-    def add(self, line: bytes) -> None:
-        self._lines.append(line)
-
-    def rest(self) -> bytes:
-        return b"".join(self._lines)[self._begun :]
-
-    def sent(self, count: int) -> None:
-        self._begun += count
-        while self._lines and self._begun >= len(self._lines[0]):
-            self._begun -= len(self._lines.popleft())
-
-    def rewind(self) -> None:
-        """Begin the first line anew."""
-        self._begun = 0
+def _hint(detach: OwnKey, control: OwnKey | None, name: str) -> str:
+    """Say how to leave."""
+    more = " (read-only)" if control is None else f", {control.name} takes over"
+    return f" {detach.name} detaches from {name}{more} "
 
 
 def _killed(name: str) -> int:

@@ -1,0 +1,40 @@
+"""What `nacre attach` itself says, in the last row of the terminal.
+
+Rule 1: this file never reads a clock; the caller passes now.
+Rule 2: it lies over the session's own row, and only the daemon can paint that: at the end of its
+time the caller asks for it.
+"""
+
+import os
+
+from nacre.cli.answers import harmless
+
+_SECONDS = 3.0
+
+
+class LastRow:
+    def __init__(self, hint: str | None) -> None:
+        """`hint` is to be said with the first picture."""
+        self.until: float | None = None  # then what is said for a while has been there long enough
+        self.hint = hint  # None: there is none, or something was said already
+
+    def say(self, text: str, size: os.terminal_size, now: float) -> bytes:
+        """Return what says it until the first key or for a few seconds."""
+        self.hint = None
+        self.until = now + _SECONDS
+        return _draw(text, size, "7")
+
+    def note(self, text: str, size: os.terminal_size) -> bytes:
+        """Return what says it until the next picture paints over it."""
+        return _draw(text, size, "2")
+
+    def drop(self) -> bool:
+        """End what is said for a while; tell whether there was any."""
+        said, self.until = self.until is not None, None
+        return said
+
+
+def _draw(text: str, size: os.terminal_size, pen: str) -> bytes:
+    text = harmless(text)[: size.columns - 1]
+    # DECSC and DECRC around it keep cursor, pen and origin mode; SGR: 2 faint, 7 inverse.
+    return f"\x1b7\x1b[?6l\x1b[{size.lines};1H\x1b[0;{pen}m{text}\x1b[0m\x1b8".encode()
