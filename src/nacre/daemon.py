@@ -34,7 +34,7 @@ from nacre.system.pty import raise_descriptor_limit
 if TYPE_CHECKING:
     from nacre.doors.credentials import Credentials
     from nacre.doors.local import LocalDoor
-    from nacre.doors.mcp.door import McpDoor
+    from nacre.doors.mcp.late import LateMcpDoor
     from nacre.services.build import Services
     from nacre.services.dispatch import Dispatch
     from nacre.services.lifecycle import Lifecycle
@@ -135,14 +135,6 @@ def _to_log(path: str) -> None:
     os.close(log)
 
 
-async def _load_mcp(dispatch: "Dispatch", settings: Settings) -> "McpDoor":
-    """Load the SDK, which takes a second, beside what needs none of it."""
-    loop = asyncio.get_running_loop()
-    module = await loop.run_in_executor(None, importlib.import_module, "nacre.doors.mcp.door")
-    door: McpDoor = module.McpDoor(dispatch, settings)
-    return door
-
-
 def _dispatch(
     services: "Services", life: "Lifecycle", credentials: "Credentials", port: int
 ) -> "Dispatch":
@@ -164,7 +156,7 @@ def _dispatch(
 
 def _local_door(
     dispatch: "Dispatch",
-    mcp: "asyncio.Task[McpDoor]",
+    mcp: "LateMcpDoor",
     settings: Settings,
     client: Callable[[], AbstractContextManager[None]],
 ) -> "LocalDoor":
@@ -172,7 +164,7 @@ def _local_door(
     from nacre.doors.local import Hello, LocalDoor, Serve, serve_calls
 
     async def open_mcp(hello: Hello) -> Serve:
-        return (await mcp).lines(hello.caller(), hello.toolsets, hello.prefix)
+        return (await mcp.door()).lines(hello.caller(), hello.toolsets, hello.prefix)
 
     async def open_calls(hello: Hello) -> Serve:
         return serve_calls(dispatch, hello.caller(), settings.max_requests)
@@ -200,6 +192,7 @@ class _Serving:
     async def serve(self) -> None:
         """Serve until the end, or until the next daemon is to go on where this one stops."""
         from nacre.doors.credentials import Credentials
+        from nacre.doors.mcp.late import LateMcpDoor
         from nacre.services.lifecycle import Address, Lifecycle
 
         loop, settings, paths = asyncio.get_running_loop(), self.settings, self.paths
@@ -218,7 +211,7 @@ class _Serving:
         _take_signals(loop, life.interrupt)
 
         limit = settings.max_message_bytes
-        mcp = asyncio.create_task(_load_mcp(dispatch, settings), name="mcp")
+        mcp = LateMcpDoor(dispatch, settings)
         door = _local_door(dispatch, mcp, settings, life.client)
         local_server = await asyncio.start_unix_server(door.connected, sock=self.local, limit=limit)
         self.keeping.ready(paths.log_file if self.ephemeral else None)
@@ -226,7 +219,7 @@ class _Serving:
         http_module = await loop.run_in_executor(None, importlib.import_module, "nacre.doors.http")
         http = http_module.HttpDoor(
             dispatch,
-            (await mcp).http,
+            mcp,
             self.loopback,
             credentials=credentials,
             settings=settings,
@@ -254,7 +247,7 @@ class _Serving:
             services.sessions.put_down_all()  # the next daemon lists them as lost
         await services.sessions.end_all()
         await door.close()
-        await (await mcp).close()
+        await mcp.close()
         services.ports.close()
         http.stop()
         await serving

@@ -1,0 +1,56 @@
+"""The MCP door that is loaded when it is wanted."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from nacre.config import Settings
+from nacre.doors.mcp import late
+from nacre.doors.mcp.late import LateMcpDoor
+
+from services.living import living
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def door() -> AsyncIterator[LateMcpDoor]:
+    async with living() as services:
+        made = LateMcpDoor(services.dispatch({}), Settings())
+        yield made
+        await made.close()
+
+
+def is_loading() -> bool:
+    return any(task.get_name() == "mcp" for task in asyncio.all_tasks())
+
+
+async def test_nothing_is_loaded_that_nobody_wants(door: LateMcpDoor) -> None:
+    await asyncio.sleep(0)
+    assert not is_loading()
+
+
+async def test_all_who_want_it_get_the_same(door: LateMcpDoor) -> None:
+    first, second = await asyncio.gather(door.door(), door.door())
+    assert first is second is await door.door()
+
+
+async def test_a_client_that_leaves_meanwhile_does_not_stop_it(door: LateMcpDoor) -> None:
+    leaving = asyncio.create_task(door.door())
+    await asyncio.sleep(0)
+    assert is_loading()
+    leaving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    assert (await door.door()).http is not None
+
+
+async def test_it_is_loaded_when_there_is_leisure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late, "_LEISURE", 0.0)
+    async with living() as services:
+        door = LateMcpDoor(services.dispatch({}), Settings())
+        for _ in range(3):  # turns of the loop: its timer, then the task
+            await asyncio.sleep(0)
+        assert is_loading()
+        await door.close()
