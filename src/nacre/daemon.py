@@ -227,6 +227,7 @@ class _Serving:
         )
         services.ports.serve_with(http.ports)
         serving = asyncio.create_task(http.serve(), name="http")
+        await mcp.settle()  # who waits for it needs no engine yet
         loading = asyncio.create_task(services.engine.load(), name="engine")
         janitor = asyncio.create_task(services.janitor.run(), name="janitor")
         _log.info(

@@ -54,3 +54,13 @@ async def test_it_is_loaded_when_there_is_leisure(monkeypatch: pytest.MonkeyPatc
             await asyncio.sleep(0)
         assert is_loading()
         await door.close()
+
+
+async def test_others_wait_for_it_only_while_it_is_loaded(door: LateMcpDoor) -> None:
+    await door.settle()
+    assert not is_loading()
+    wanting = asyncio.create_task(door.door())
+    await asyncio.sleep(0)
+    await door.settle()
+    assert not is_loading()
+    assert (await wanting).http is not None

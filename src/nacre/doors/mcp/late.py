@@ -33,6 +33,11 @@ class LateMcpDoor:
     async def door(self) -> "McpDoor":
         return await asyncio.shield(self._load())
 
+    async def settle(self) -> None:
+        """Wait for it, if it is being loaded."""
+        if self._loading is not None:
+            await asyncio.wait([self._loading])
+
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         await (await self.door()).http(scope, receive, send)
 
