@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -90,6 +91,20 @@ class Daemon:
     def stop(self) -> int:
         self.process.terminate()
         return self.process.wait(PATIENCE)
+
+
+def load_all(env: dict[str, str]) -> None:
+    """Have a daemon load what it loads late, so that it does not grow by that later."""
+    paths = find_paths(env)
+    port = json.loads(Path(paths.state_file).read_text())["port"]
+    token = Path(paths.token_file).read_text().strip()
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/mcp",
+        method="DELETE",
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    with pytest.raises(urllib.error.HTTPError):  # there is no such MCP session
+        urllib.request.urlopen(request, timeout=PATIENCE)
 
 
 def start_daemon(home: Path, **settings: object) -> Daemon:

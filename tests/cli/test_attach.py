@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Daemon
+from conftest import Daemon, load_all
 from nacre.cli.detach import OwnKey
 from nacre.core.terminal import Terminal
 from nacre.errors import InvalidInput
@@ -341,6 +341,7 @@ def test_a_person_keeps_an_ephemeral_daemon(
 def test_a_slow_terminal_gets_a_fresh_screen_and_memory_stays_flat(
     running: Nacre, session: str, attach: Callable[..., Person]
 ) -> None:
+    load_all(running.env)
     person = attach(session)
     person.sees("ready")
     person.type(b"\r")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Daemon
+from conftest import Daemon, load_all
 
 from doors.sockets import JsonSocket, Replay, closing, log_in, open_socket, receive
 
@@ -321,6 +321,7 @@ def test_for_who_does_not_read_nothing_piles_up_and_a_fresh_snapshot_comes(
     own_daemon: Callable[..., Daemon],
 ) -> None:
     daemon = own_daemon()
+    load_all(daemon.env)
     with JsonSocket(open_socket(daemon, "/ws/json")) as ws:
         ws.call("create_session", name="flood", command="trap : INT; yes; echo over; cat")
         # The scrollback is full before anything is measured.

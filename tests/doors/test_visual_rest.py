@@ -215,7 +215,7 @@ def _crash_with_panels(daemon: Daemon) -> None:
     until(daemon, "shown", text="36x100\n40x100\n34x100\n36x100")
     assert _seen(daemon) == normal
     call(daemon, "resize_session", session="shown", rows=60, cols=100)
-    until(daemon, "shown", text="6x100")  # 60 rows less 3, 1 and 50
+    until(daemon, "shown", regex="(?m)^6x100")  # 60 rows less 3, 1 and 50
     assert [one["visible"] for one in _seen(daemon)["panels"]] == [True, True, True]
     assert text_of(daemon, "resized") == "24x80\n30x90"
     lines = text_of(daemon, "shown").splitlines()
@@ -225,7 +225,7 @@ def _crash_with_panels(daemon: Daemon) -> None:
     assert made["id"] not in {one["id"] for one in normal["overlays"]}
     call(daemon, "restart_session", session="shown")
     assert _seen(daemon) == {"overlays": [], "panels": []}
-    until(daemon, "shown", text="60x100")
+    until(daemon, "shown", regex="(?m)^60x100")
     assert text_of(daemon, "shown") == "60x100"
     crash(daemon)
     assert _seen(daemon) == {"overlays": [], "panels": []}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from conftest import Daemon
+from conftest import Daemon, load_all
 
 GROWTH = 25_000  # kB; the floods print some hundred MB meanwhile
 
@@ -20,6 +20,7 @@ def test_memory_stays_flat_and_others_are_served_while_several_yes_run(
     own_daemon: Callable[..., Daemon],
 ) -> None:
     daemon = own_daemon(scrollback=2000)
+    load_all(daemon.env)
     for number in range(3):
         daemon.rest("POST", "/sessions", {"name": f"yes-{number}", "command": "yes", "args": []})
     daemon.rest("POST", "/sessions", {"name": "dev", "command": "cat", "args": []})
