@@ -33,6 +33,7 @@ from nacre.system.pty import raise_descriptor_limit
 
 if TYPE_CHECKING:
     from nacre.doors.credentials import Credentials
+    from nacre.doors.http import HttpDoor
     from nacre.doors.local import LocalDoor
     from nacre.doors.mcp.late import LateMcpDoor
     from nacre.services.build import Services
@@ -216,15 +217,7 @@ class _Serving:
         local_server = await asyncio.start_unix_server(door.connected, sock=self.local, limit=limit)
         self.keeping.ready(paths.log_file if self.ephemeral else None)
         # From here on the first client is served; the rest loads beside it.
-        http_module = await loop.run_in_executor(None, importlib.import_module, "nacre.doors.http")
-        http = http_module.HttpDoor(
-            dispatch,
-            mcp,
-            self.loopback,
-            credentials=credentials,
-            settings=settings,
-            client=life.client,
-        )
+        http = await self._load_http(dispatch, mcp, credentials, life)
         services.ports.serve_with(http.ports)
         serving = asyncio.create_task(http.serve(), name="http")
         await mcp.settle()  # who waits for it needs no engine yet
@@ -254,6 +247,26 @@ class _Serving:
         await serving
         with suppress(asyncio.CancelledError):
             await janitor
+
+    async def _load_http(
+        self,
+        dispatch: "Dispatch",
+        mcp: "LateMcpDoor",
+        credentials: "Credentials",
+        life: "Lifecycle",
+    ) -> "HttpDoor":
+        """Load the server in a thread: it takes a quarter of a second."""
+        loop = asyncio.get_running_loop()
+        module = await loop.run_in_executor(None, importlib.import_module, "nacre.doors.http")
+        door: HttpDoor = module.HttpDoor(
+            dispatch,
+            mcp,
+            self.loopback,
+            credentials=credentials,
+            settings=self.settings,
+            client=life.client,
+        )
+        return door
 
     async def _recover(self) -> "Services":
         """Build the services, with the sessions of a daemon before us in them."""

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from conftest import PATIENCE, environment
 from nacre.cli.client import AnsweredError, Client
 from nacre.cli.start import connect
 from nacre.paths import Paths, find_paths
+
+from cli.person import Person
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,21 @@ def running(nacre: Nacre) -> Nacre:
     """The command in a home where a daemon runs."""
     nacre.ok("new", "first", "--", "cat")
     return nacre
+
+
+@pytest.fixture
+def attach(running: Nacre) -> Iterator[Callable[..., Person]]:
+    """Start `nacre attach` at a terminal of its own, as often as it is asked for."""
+    people: list[Person] = []
+
+    def start(*arguments: str, **options: Any) -> Person:
+        env = options.pop("env", running.env)
+        people.append(Person(env, *arguments, **options))
+        return people[-1]
+
+    yield start
+    for person in people:
+        person.close()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from cli.conftest import Nacre
-from cli.test_attach import DETACH, Person
+from cli.person import DETACH, Person
 
 
 @pytest.fixture

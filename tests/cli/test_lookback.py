@@ -13,7 +13,8 @@ from nacre.errors import InvalidInput
 from restarts import PlayedDaemon, crash
 
 from cli.conftest import Nacre
-from cli.test_attach import DETACH, Person, let_in, paint, typed
+from cli.person import DETACH, Person
+from cli.test_attach import let_in, paint, typed
 
 BACK = b"\x1f"  # Ctrl+_
 PAGE_UP, PAGE_DOWN = b"\x1b[5~", b"\x1b[6~"
@@ -25,20 +26,6 @@ PRINTS = (
     r"stty -echo; for i in $(seq 1 300); do printf '\033[%dmline %d\033[m\n' $((30 + i % 2)) $i; "
     "done; echo ready; exec cat"
 )
-
-
-@pytest.fixture
-def attach(running: Nacre) -> Iterator[Callable[..., Person]]:
-    people: list[Person] = []
-
-    def start(*arguments: str, **options: Any) -> Person:
-        env = options.pop("env", running.env)
-        people.append(Person(env, *arguments, **options))
-        return people[-1]
-
-    yield start
-    for person in people:
-        person.close()
 
 
 @pytest.fixture

@@ -64,3 +64,15 @@ async def test_others_wait_for_it_only_while_it_is_loaded(door: LateMcpDoor) -> 
     await door.settle()
     assert not is_loading()
     assert (await wanting).http is not None
+
+
+async def test_a_library_that_cannot_be_loaded_is_told_and_does_not_stop_the_end(
+    monkeypatch: pytest.MonkeyPatch, door: LateMcpDoor
+) -> None:
+    def fail(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("importlib.import_module", fail)
+    with pytest.raises(ImportError, match="mcp"):
+        await door.door()
+    await door.close()

@@ -19,9 +19,10 @@ from typing import Any, Literal, NamedTuple
 from nacre import __version__
 from nacre.cli.answers import add_json, colors_wanted, harmless, print_json
 from nacre.cli.client import Client
-from nacre.config import Settings, load_settings
+from nacre.config import Settings
 from nacre.errors import InvalidInput, NacreError
 from nacre.paths import Paths, find_paths
+from nacre.sources import load_settings
 
 Level = Literal["ok", "warn", "fail"]
 

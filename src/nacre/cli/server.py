@@ -13,8 +13,9 @@ from argparse import ArgumentParser, Namespace
 from nacre.cli.answers import add_json, show
 from nacre.cli.client import Client
 from nacre.cli.flags import add_flags
-from nacre.config import Settings, load_settings, setting_names
+from nacre.config import Settings, setting_names
 from nacre.paths import Paths, find_paths
+from nacre.sources import load_settings
 
 
 def add_server(parser: ArgumentParser) -> None:

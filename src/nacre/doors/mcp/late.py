@@ -43,8 +43,10 @@ class LateMcpDoor:
 
     async def close(self) -> None:
         self._leisure.cancel()
-        if self._loading is not None:
-            await (await self._loading).close()
+        await self.settle()
+        # A library that could not be loaded was told to whoever wanted it; the end goes on.
+        if self._loading is not None and self._loading.exception() is None:
+            await self._loading.result().close()
 
     def _load(self) -> "asyncio.Task[McpDoor]":
         if self._loading is None:
