@@ -1,25 +1,34 @@
-# Two commands do everything: `make run` and `make test`.
+# Two commands do everything: `make run` and `make test`. `make help` names the others.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 NACRE := $(BIN)/nacre
 
-# A machine may forbid bytecode for scripts; without it every start of nacre compiles it anew.
+# A machine may forbid bytecode for scripts; without it every start of nacre compiles all files.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run stop web test lint check format bench clean help
+.PHONY: help run stop web test test-hard test-python check units programs lint format bench clean
 
 help:
-	@echo "make run    set up, start the daemon, open a session, print its addresses"
-	@echo "make web    build the web page (make run and make test do so by themselves)"
-	@echo "make stop   end the daemon and its sessions"
-	@echo "make test   set up what the tests need, then linters, types, layers and all tests"
-	@echo "make lint   the same without the tests"
-	@echo "make bench  run the benchmarks in bench/ (crash.py apart: ten minutes)"
+	@echo "make run          set up, start the daemon, open a session, print its addresses"
+	@echo "make stop         stop the daemon and its sessions"
+	@echo "make web          build the web page (run and the tests do this too)"
+	@echo
+	@echo "make check        while you work: lint, and the tests that need no daemon (a minute)"
+	@echo "make test         all that must pass: lint and all tests; a failed test gets a second try"
+	@echo "make test FILE=f  one file, folder or test: make test FILE=tests/core/keys"
+	@echo "make test-hard    hunt flaky tests: no second try, any order (SEED=n), a busy machine (BUSY=n)"
+	@echo "make test-python  the tests that may differ on another Python: PYTHON=… VENV=…"
+	@echo "make units        only the tests of make check"
+	@echo "make programs     install the programs that the tests drive, if the system allows it"
+	@echo "make lint         formatting, linters, types (Python and TypeScript) and layers"
+	@echo "make format       format, and fix what the linter can"
+	@echo "make bench        run the benchmarks in bench/ (not crash.py, which takes ten minutes)"
+	@echo "make clean        remove environments, caches and everything that was built"
 
-# Without Node, and without a registry to fetch it from, nacre runs all the same: the page then says
-# how it is built.
+# Without Node, and without a registry to fetch it from, nacre still runs: the page then says how to
+# build it.
 run: $(VENV)/.run
 	@VENV=$(VENV) scripts/build-web || true
 	@$(NACRE) list --json | grep -q '"name": *"main",[^}]*"running": *true' || \
@@ -38,9 +47,52 @@ stop: $(VENV)/.run
 web: $(VENV)/.run
 	@VENV=$(VENV) scripts/build-web
 
-test: lint web
-	@scripts/test-programs
-	$(BIN)/pytest -n 2 --dist loadfile
+# --- tests -------------------------------------------------------------------------------------
+
+# As a module, so that the plugins in tests/ are found.
+PYTEST := $(BIN)/python -m pytest
+WORKERS ?= 2
+AT_ONCE := -n $(WORKERS) --dist loadfile
+SEED := $(or $(SEED),$(shell date +%s))
+BUSY ?= 4
+
+# No daemon, no browser.
+UNITS := tests/core tests/settings tests/system tests/cli/output tests/cli/test_parser.py \
+	tests/cli/test_docs.py tests/test_docs.py tests/test_errors.py tests/test_makefile.py tests/test_rooms.py
+
+# One file for each door, and a crash: together with the units, what another Python could break.
+DOORS := tests/doors/local/test_socket.py tests/doors/mcp/test_lines.py tests/doors/mcp/test_http.py \
+	tests/doors/rest/test_routes.py tests/doors/ws/test_json.py tests/doors/ws/test_raw.py \
+	tests/doors/ports/test_routes.py tests/cli/commands/test_sessions.py \
+	tests/cli/attach/test_cycles.py tests/web/test_typing.py tests/crashes/test_keeper.py
+
+# FILE counts only on the command line: a variable of that name in the environment would silently
+# leave out tests.
+ifeq ($(origin FILE),command line)
+test: web programs
+	$(PYTEST) -p tests.second_try $(FILE)
+else
+FILE :=
+test: lint web programs
+	$(PYTEST) -p tests.second_try $(AT_ONCE)
+endif
+
+test-hard: web programs
+	@echo "this order again: make test-hard SEED=$(SEED)"
+	$(PYTEST) -p tests.strain --shuffle $(SEED) --busy $(BUSY) $(AT_ONCE) $(FILE)
+
+test-python: web programs
+	$(PYTEST) -p tests.second_try $(AT_ONCE) $(UNITS) $(DOORS)
+
+# In parallel; make 4.0 and later print one output after the other.
+check: $(VENV)/.dev
+	@$(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) lint units
+
+units: programs
+	$(PYTEST) -q $(AT_ONCE) $(UNITS)
+
+programs: $(VENV)/.dev
+	@VENV=$(VENV) scripts/test-programs
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -54,10 +106,10 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.dev
-	@for script in engine roundtrip runs throughput viewers journal startup idle browser; do \
+	@for script in engine roundtrip runs throughput viewers journal startup idle answers browser; do \
 		echo "== bench/$$script.py"; $(BIN)/python bench/$$script.py || exit 1; done
 
-# uv is used when it is there: the same environment, in seconds instead of a minute.
+# uv is used if it is installed: the same environment, in seconds instead of a minute.
 $(VENV)/.run: pyproject.toml src/nacre/__init__.py
 	@echo "setting up $(VENV): a minute the first time"
 	@if command -v uv >/dev/null; then \
@@ -77,5 +129,5 @@ $(VENV)/.dev: $(VENV)/.run
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv* $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	rm -rf artefacts web/node_modules web/.venv src/nacre/page/assets src/nacre/page/index.html

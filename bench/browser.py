@@ -17,7 +17,7 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 from websockets.sync.client import connect
 
-from nacre.paths import find_paths
+from nacre.settings.paths import find_paths
 
 from scratch import measure, p50, p95, scratch_environment, table
 from stdio_client import StdioClient

@@ -22,11 +22,11 @@ from typing import Any
 
 import msgspec
 
-from nacre.cli.client import Client
-from nacre.cli.start import connect
-from nacre.core.terminal import Terminal
+from nacre.client.calls import Client
+from nacre.client.start import connect
+from nacre.core.terminal.terminal import Terminal
 from nacre.errors import DaemonRestarted
-from nacre.paths import find_paths
+from nacre.settings.paths import find_paths
 
 from scratch import p50, scratch_environment, table
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pyghostty import Terminal as RawTerminal
 from pyghostty._ffi import ffi, lib
 
-from nacre.core.terminal import Terminal
+from nacre.core.terminal.terminal import Terminal
 
 ROWS, COLS = 24, 80
 CHUNK = 4096  # what one read of a PTY returns

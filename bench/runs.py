@@ -17,10 +17,11 @@ import uuid
 
 import uvloop
 
-from nacre.config import Settings
-from nacre.core.caller import Caller
-from nacre.core.operations import CreateSession, Run
-from nacre.services.build import Services, build_services
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.runs import Run
+from nacre.core.operations.sessions import CreateSession
+from nacre.services.wiring import Services, build_services
+from nacre.settings.table import Settings
 
 from scratch import measure, memory_of, p50, p95, scratch_environment, table
 from stdio_client import StdioClient
@@ -92,7 +93,7 @@ def build(folder: str) -> Services:
 
 
 async def open_shell(services: Services, shell: str) -> str:
-    env = {"HOME": "/nonexistent", "HISTFILE": "", "LC_ALL": "C.UTF-8"}
+    env = {"HOME": "/dev/null", "HISTFILE": "", "LC_ALL": "C.UTF-8"}
     created = await services.sessions.create(CALLER, CreateSession(command=shell, env=env))
     return created.session_id
 

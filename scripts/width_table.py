@@ -1,21 +1,31 @@
-"""Write web/src/terminal/widths.ts: how many columns the daemon's terminal gives each character.
+"""Write how many columns the daemon's terminal gives each character, for Python and for the page.
 
-The page's terminal must count as the daemon's does, character by character, else everything after
-one that they count otherwise stands in another cell. So the engine itself is asked.
-    width_table.py            write the file
-    width_table.py --check    exit with 1 if it is not what would be written
+Whoever draws beside the engine must count as it does, character by character, else everything
+after one that they count otherwise stands in another cell. So the engine itself is asked, and both
+src/nacre/core/text/width_table.py and web/src/terminal/widths.ts come from its answer.
+    width_table.py            write the files
+    width_table.py --check    exit with 1 if one is not what would be written
 """
 
 import sys
 from itertools import groupby
 from pathlib import Path
 
-from nacre.core.terminal import Terminal
+from nacre.core.terminal.terminal import Terminal
 
-TARGET = Path(__file__).resolve().parent.parent / "web/src/terminal/widths.ts"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "web/src/terminal/widths.ts"
+PYTHON = ROOT / "src/nacre/core/text/width_table.py"
 
 # Beyond these planes there are no characters but for private use, which is narrow.
 ASKED = (range(0xA0, 0xD800), range(0xE000, 0x40000), range(0xE0000, 0xE1000))
+
+PYTHON_HEAD = '''"""Columns of characters as the engine counts them: who has none, who has two.
+
+Written by scripts/width_table.py. Ranges of characters in base 36: how far from the end of the last
+one, and how many.
+"""
+'''
 
 HEAD = """// Columns of characters as the daemon's terminal counts them.
 // Written by scripts/width_table.py.
@@ -73,31 +83,43 @@ def base36(number: int) -> str:
     return head + digits[number % 36]
 
 
-def lines(name: str, table: str) -> str:
-    """A constant, in lines that fit a page."""
-    parts, rest = [], table
-    while len(rest) > 90:
-        cut = rest.rindex(" ", 0, 90) + 1
-        parts.append(rest[:cut])
+def parts(table: str, longest: int) -> list[str]:
+    """A table, in lines that fit a page."""
+    found, rest = [], table
+    while len(rest) > longest:
+        cut = rest.rindex(" ", 0, longest) + 1
+        found.append(rest[:cut])
         rest = rest[cut:]
-    joined = " +\n    ".join(f'"{part}"' for part in [*parts, rest])
-    return f"const {name} = read(\n  {joined},\n);\n"
+    return [*found, rest]
 
 
-def text() -> str:
-    known = widths()
-    tables = lines("NONE", ranges(known, 0)) + lines("WIDE", ranges(known, 2))
-    return HEAD + tables + TAIL
+def for_page(tables: dict[str, str]) -> str:
+    text = HEAD
+    for name, table in tables.items():
+        joined = " +\n    ".join(f'"{part}"' for part in parts(table, 90))
+        text += f"const {name} = read(\n  {joined},\n);\n"
+    return text + TAIL
+
+
+def for_python(tables: dict[str, str]) -> str:
+    text = PYTHON_HEAD
+    for name, table in tables.items():
+        joined = "\n".join(f'    "{part}"' for part in parts(table, 90))
+        text += f"\n{name} = (\n{joined}\n)\n"
+    return text
 
 
 def main() -> int:
-    wanted = text()
-    if "--check" not in sys.argv:
-        TARGET.write_text(wanted)
-    elif not TARGET.exists() or TARGET.read_text() != wanted:
-        print(f"{TARGET.name} is not as the engine counts: run {sys.argv[0]}")  # noqa: T201  # a script
-        return 1
-    return 0
+    known = widths()
+    tables = {"NONE": ranges(known, 0), "WIDE": ranges(known, 2)}
+    wrong = 0
+    for target, wanted in ((PAGE, for_page(tables)), (PYTHON, for_python(tables))):
+        if "--check" not in sys.argv:
+            target.write_text(wanted)
+        elif not target.exists() or target.read_text() != wanted:
+            print(f"{target.name} is not as the engine counts: run {sys.argv[0]}")  # noqa: T201  # a script
+            wrong = 1
+    return wrong
 
 
 if __name__ == "__main__":

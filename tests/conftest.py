@@ -14,14 +14,42 @@ from typing import Any
 
 import pytest
 
-from nacre.paths import find_paths
+from nacre.settings.paths import find_paths
 
 PATIENCE = 60.0  # seconds until an event that does not come fails the test
+_HERE = Path(__file__).parent
+
+
+# The rooms whose files take longest: begun first, they do not end last.
+_LONGEST = ("web", "runs", "crashes", "doors", "cli")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the browser's tests last: its loop goes on in the main thread, and lets no other run."""
-    items.sort(key=lambda item: item.path.parent.name == "web")
+    """Begin with the rooms that take longest; else the order stays."""
+
+    def place(item: pytest.Item) -> int:
+        room = item.path.relative_to(_HERE).parts[0]
+        return _LONGEST.index(room) if room in _LONGEST else len(_LONGEST)
+
+    items.sort(key=place)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each process a file at a time, which has one daemon; all files of the page to one.
+
+    A browser is dear to start, and its loop lets no other run beside it.
+    """
+    from xdist.scheduler import (  # type: ignore[import-untyped]  # it ships no types
+        LoadScopeScheduling,
+    )
+
+    class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # for that reason
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::", 1)[0]
+            return "web" if file.startswith("tests/web/") else file
+
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -42,8 +70,12 @@ def environment(home: Path, **settings: object) -> dict[str, str]:
     env = {key: value for key, value in os.environ.items() if not key.startswith("NACRE_")}
     # The tests' own sessions: a plain bash with a plain prompt, whoever runs them.
     env.update(SHELL="/bin/bash", HOME=str(home), NACRE_HOME=str(home / "nacre"), NACRE_PORT="0")
-    env.pop("XDG_RUNTIME_DIR", None)
-    env.pop("PROMPT_COMMAND", None)
+    # The MCP library is loaded where a test needs it, and nobody waits long for what ignores a
+    # hangup.
+    env.update(NACRE_MCP_LOAD_AFTER="0", NACRE_KILL_GRACE="0.3")
+    # Compiling nacre anew at every start would take longer than the tests.
+    for name in ("XDG_RUNTIME_DIR", "PROMPT_COMMAND", "PYTHONDONTWRITEBYTECODE"):
+        env.pop(name, None)
     env.update({f"NACRE_{name.upper()}": str(value) for name, value in settings.items()})
     return env
 

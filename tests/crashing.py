@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 
 from conftest import Daemon, environment
-from nacre.cli.client import AnsweredError, Client
-from nacre.cli.start import connect
-from nacre.core.terminal import Terminal
+from nacre.client.calls import AnsweredError, Client
+from nacre.client.start import connect
+from nacre.core.terminal.terminal import Terminal
 from nacre.errors import DaemonRestarted
-from nacre.paths import find_paths
-from nacre.system.keeping import keeper_command
+from nacre.settings.paths import find_paths
+from nacre.system.keeper.client import keeper_command
 from ranges import own_ports
 
 PATIENCE = 60.0  # seconds until an event that does not come fails the test
@@ -48,10 +48,7 @@ def start(
     `doctored` is Python text that the daemon runs before it begins; `wrapper` is a command that
     the keeper is started by.
     """
-    given = {"first_session_port": own_ports(), "kill_grace": 0.3, **settings}
-    env = environment(home, **given)
-    # Compiling nacre anew at every start would take longer than the tests.
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    env = environment(home, **{"first_session_port": own_ports(), **settings})
     env["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), env.get("PYTHONPATH", "")])
     daemon_command = [sys.executable, "-m", "nacre"]
     if doctored is not None:

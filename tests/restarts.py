@@ -10,9 +10,9 @@ from typing import Any
 
 from conftest import Daemon, environment
 from nacre import __version__
-from nacre.cli.client import Client
-from nacre.cli.start import connect
-from nacre.paths import SocketAddress, find_paths, make_private
+from nacre.client.calls import Client
+from nacre.client.start import connect
+from nacre.settings.paths import SocketAddress, find_paths, make_private
 
 from doors.wire import Doomed, Line
 

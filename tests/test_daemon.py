@@ -16,7 +16,7 @@ from urllib.error import HTTPError
 import pytest
 
 from conftest import Daemon, environment, start_daemon
-from nacre.paths import find_paths
+from nacre.settings.paths import find_paths
 
 PATIENCE = 60.0  # seconds until an event that does not come fails the test
 Start = Callable[..., Daemon]
@@ -175,7 +175,7 @@ def test_it_does_not_start_with_a_token_that_others_can_read(home: Path) -> None
     token.chmod(0o644)
     ended = serve(home)
     assert ended.returncode == 2
-    assert "can be read by others; delete it" in ended.stderr
+    assert "; delete it, and a new token is created" in ended.stderr
     assert "a-token-that-is-no-secret" not in ended.stderr
     assert not os.path.exists(paths.state_file)
 

@@ -1,15 +1,17 @@
 """The docs are true: settings, operations, tools, error codes and commands stand in them."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from nacre.config import Settings, environment_name, setting_names
-from nacre.core.operations import CATALOG
+from nacre.core.operations.all import CATALOG
 from nacre.doors.mcp.toolsets import TOOLSETS, Entry
 from nacre.errors import WIRE
+from nacre.settings.table import Settings, environment_name, setting_names
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -87,3 +89,21 @@ def test_the_pages_link_to_what_is_there() -> None:
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_the_picture_of_the_rooms_is_what_the_contracts_say() -> None:
+    script = ROOT / "scripts/draw_architecture.py"
+    drawn = subprocess.run([sys.executable, str(script), "--check"], check=False)
+    assert drawn.returncode == 0, f"run {script.name}"
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted(DOCS.glob("*.md")))],
+)
+def test_files_that_a_page_names_are_there(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    layers = "core|services|system|doors|cli|settings|client|tests|scripts|docs|web|bench"
+    named = set(re.findall(rf"`((?:{layers})/[\w./]*\w)`", text))
+    places = (ROOT, ROOT / "src/nacre")
+    assert [name for name in named if not any((place / name).exists() for place in places)] == []

@@ -1,12 +1,17 @@
 """The error tree: every class has its code, every code its meaning on every wire."""
 
+import ast
 import re
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
 
 from nacre import errors
-from nacre.errors import WIRE, Failed, NacreError, Refused
+from nacre.core.operations.all import CATALOG
+from nacre.errors import WIRE, Failed, NacreError, Refused, http_status
+from nacre.wording import OPERATIONS
 
 
 def classes(base: type[NacreError] = NacreError) -> Iterator[type[NacreError]]:
@@ -40,20 +45,69 @@ def test_what_was_refused_is_a_protocol_error_and_what_failed_a_result(
     cls: type[NacreError],
 ) -> None:
     wire = WIRE[cls.code]
-    assert 400 <= wire.http < 600
+    assert wire.http is None or 400 <= wire.http < 600
+    assert http_status(cls.code) == (wire.http or 500)
     assert (wire.jsonrpc is None) is issubclass(cls, Failed)
     assert 1 <= wire.exit <= 125
     if issubclass(cls, Refused):
         assert wire.jsonrpc in (-32602, -32601)
-        assert wire.http < 500
+        assert http_status(cls.code) < 500
 
 
 def test_error_is_code_message_and_details() -> None:
     error = errors.SessionExited("it has ended", exit_code=3, signal=None)
     assert str(error) == "it has ended"
-    assert error.as_dict() == {
+    assert OPERATIONS.error(error) == {
         "code": "SESSION_DEAD",
         "message": "it has ended",
         "exit_code": 3,
         "signal": None,
     }
+
+
+# --- no tool, no route and no command in what services say -------------------------------------
+
+ROOMS = [Path(errors.__file__).parent / room for room in ("core", "services", "system")]
+SPEAKING = {"Hint", *(cls.__name__ for cls in classes())}
+# Names that are words of English as well (run, send, control) cannot be looked for.
+OPERATION = re.compile(rf"\b({'|'.join(name for name in CATALOG if '_' in name)})\b")
+
+
+@cache
+def all_calls() -> list[tuple[str, str, ast.Call]]:
+    """Every call of a name: where it stands, the name, and the call."""
+    return [
+        (f"{file.name}:{node.lineno}", node.func.id, node)
+        for room in ROOMS
+        for file in room.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]
+
+
+def calls(name: str) -> list[tuple[str, ast.Call]]:
+    return [(where, call) for where, called, call in all_calls() if called == name]
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    """What is said by a call, but for the steps in it: they are data."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif not (isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Use", "Omit")):
+        for child in ast.iter_child_nodes(node):
+            yield from texts(child)
+
+
+@pytest.mark.parametrize("speaking", sorted(SPEAKING))
+def test_what_services_say_names_no_operation(speaking: str) -> None:
+    for where, call in calls(speaking):
+        for text in texts(call):
+            assert not OPERATION.search(text), f"{where}: {text!r} is a step: say it by Use"
+
+
+def test_every_step_is_an_operation_s() -> None:
+    steps = [(where, call.args[0]) for where, call in calls("Use")]
+    assert steps
+    for where, operation in steps:
+        assert isinstance(operation, ast.Constant), where
+        assert operation.value in CATALOG, where

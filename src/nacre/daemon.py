@@ -1,7 +1,7 @@
 """The daemon: the one place where everything is built and put together.
 
-Rule: sockets listen before the heavy libraries are loaded, so that whoever started the daemon can
-send its first request meanwhile.
+Rule: sockets listen before the heavy libraries are loaded, so that the client can already send its
+first request.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nacre import __version__
-from nacre.config import Settings
-from nacre.paths import Paths, make_private
+from nacre.settings.paths import Paths, make_private
+from nacre.settings.table import Settings
 from nacre.system.endpoints import (
     listen_local,
     listen_loopback,
@@ -26,23 +26,23 @@ from nacre.system.endpoints import (
     take_lock,
     write_state,
 )
-from nacre.system.keeper import UPGRADE
-from nacre.system.keeping import Keeping, descriptor_limit
+from nacre.system.keeper.client import Keeping, descriptor_limit
+from nacre.system.keeper.keeper import UPGRADE
 from nacre.system.logs import configure_logs
-from nacre.system.pty import raise_descriptor_limit
+from nacre.system.processes.pty import raise_descriptor_limit
 
 if TYPE_CHECKING:
-    from nacre.doors.credentials import Credentials
-    from nacre.doors.http import HttpDoor
-    from nacre.doors.local import LocalDoor
+    from nacre.doors.http.credentials import Credentials
+    from nacre.doors.local.socket import LocalDoor
     from nacre.doors.mcp.late import LateMcpDoor
-    from nacre.services.build import Services
-    from nacre.services.dispatch import Dispatch
-    from nacre.services.lifecycle import Lifecycle
+    from nacre.doors.server import HttpDoor
+    from nacre.services.daemon.lifecycle import Lifecycle
+    from nacre.services.dispatch.dispatch import Dispatch
+    from nacre.services.wiring import Services
 
 _log = logging.getLogger("nacre.daemon")
 
-# A daemon on demand may be started while the one before it is still ending its sessions.
+# A daemon on demand may start while the one before it is still ending its sessions.
 _LOCK_PATIENCE = 15.0  # seconds
 
 
@@ -57,9 +57,9 @@ def run_daemon(
     ephemeral: bool,
     ready: int | None = None,
 ) -> None:
-    """Serve until told to stop; `ready` is a descriptor that is written to once sockets listen.
+    """Serve until told to stop. `ready` is a descriptor to write to when the sockets listen.
 
-    What the keeper held for a daemon before us is taken over: lock, sockets, sessions.
+    What the keeper holds from an earlier daemon is taken over: lock, sockets, sessions.
     Raises DaemonRunning when another daemon holds the lock, InvalidInput for an unsafe token file.
     """
     for folder in (paths.runtime, paths.state, paths.config):
@@ -78,7 +78,7 @@ def run_daemon(
     write_state(
         paths, {"pid": os.getpid(), "port": port, "version": __version__, "socket": paths.socket}
     )
-    # Until the loop can take them, signals wait: one that came now would leave our files behind.
+    # Block signals until the loop handles them: one that came now would leave our files behind.
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     if ready is not None:
         os.write(ready, b"1")
@@ -103,7 +103,7 @@ def run_daemon(
 def _listener(
     keeping: Keeping, kept: dict[str, int], key: str, listen: Callable[[], socket.socket]
 ) -> socket.socket:
-    """Go on with the socket that a daemon before us listened on, or listen on a new one."""
+    """Use the socket that an earlier daemon listened on, or listen on a new one."""
     if (descriptor := kept.pop(key, None)) is not None:
         return socket.socket(fileno=descriptor)
     listener = listen()
@@ -112,10 +112,10 @@ def _listener(
 
 
 def _take_signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
-    """Stop by signal, but not by one that who started us wanted ignored (nohup, &).
+    """Stop by a signal, except one that our starter wanted ignored (nohup, &).
 
-    What a process ignores its children ignore too: Ctrl+C would do nothing in a session. A handler
-    that does nothing ignores just as well, and is not inherited.
+    Children inherit ignored signals, so Ctrl+C would do nothing in a session. A handler that does
+    nothing is not inherited.
     """
     for number in _SIGNALS:
         ignored = signal.getsignal(number) is signal.SIG_IGN
@@ -130,7 +130,7 @@ def _nothing() -> None:
 
 
 def _to_log(path: str) -> None:
-    """Send what libraries print to the log: who started us has stopped reading."""
+    """Send what libraries print to the log: our starter has stopped reading."""
     log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     os.dup2(log, 2)
     os.close(log)
@@ -140,19 +140,11 @@ def _dispatch(
     services: "Services", life: "Lifecycle", credentials: "Credentials", port: int
 ) -> "Dispatch":
     """Return the one path to all operations, with those of the daemon itself."""
-    from nacre.core.operations import GetStatus, OpenPage, StopDaemon, UpgradeDaemon
-    from nacre.services.pages import Pages
+    from nacre.services.daemon.page import Pages
 
     lifetime = services.host.settings.code_lifetime
     pages = Pages(services.registry, port, credentials.new_code, lifetime, life.client)
-    return services.dispatch(
-        {
-            GetStatus: life.status,
-            StopDaemon: life.stop,
-            UpgradeDaemon: life.upgrade,
-            OpenPage: pages.open,
-        }
-    )
+    return services.dispatch(life.handlers(), pages.handlers())
 
 
 def _local_door(
@@ -161,14 +153,14 @@ def _local_door(
     settings: Settings,
     client: Callable[[], AbstractContextManager[None]],
 ) -> "LocalDoor":
-    from nacre.doors.attached import serve_attached
-    from nacre.doors.local import Hello, LocalDoor, Serve, serve_calls
+    from nacre.doors.local.attach import serve_attached
+    from nacre.doors.local.socket import Hello, LocalDoor, Serve, serve_calls
 
     async def open_mcp(hello: Hello) -> Serve:
-        return (await mcp.door()).lines(hello.caller(), hello.toolsets, hello.prefix)
+        return mcp.lines(hello.caller(), hello.toolsets, hello.prefix)
 
     async def open_calls(hello: Hello) -> Serve:
-        return serve_calls(dispatch, hello.caller(), settings.max_requests)
+        return serve_calls(dispatch, hello, settings.max_requests)
 
     async def open_attached(hello: Hello) -> Serve:
         return serve_attached(dispatch, hello)
@@ -178,7 +170,7 @@ def _local_door(
 
 @dataclass(frozen=True, slots=True)
 class _Serving:
-    """What is there before the loop runs, and what becomes of it."""
+    """What exists before the loop runs, and how it is served."""
 
     settings: Settings
     paths: Paths
@@ -191,14 +183,14 @@ class _Serving:
     ephemeral: bool
 
     async def serve(self) -> None:
-        """Serve until the end, or until the next daemon is to go on where this one stops."""
-        from nacre.doors.credentials import Credentials
+        """Serve until the end, or until an upgrade hands over to the next daemon."""
+        from nacre.doors.http.credentials import Credentials
         from nacre.doors.mcp.late import LateMcpDoor
-        from nacre.services.lifecycle import Address, Lifecycle
+        from nacre.services.daemon.lifecycle import DaemonAddress, Lifecycle
 
         loop, settings, paths = asyncio.get_running_loop(), self.settings, self.paths
         services = await self._recover()
-        address = Address(self.loopback.getsockname()[1], paths.socket, paths.token_file)
+        address = DaemonAddress(self.loopback.getsockname()[1], paths.socket, paths.token_file)
         life = Lifecycle(
             services.registry,
             address,
@@ -216,11 +208,11 @@ class _Serving:
         door = _local_door(dispatch, mcp, settings, life.client)
         local_server = await asyncio.start_unix_server(door.connected, sock=self.local, limit=limit)
         self.keeping.ready(paths.log_file if self.ephemeral else None)
-        # From here on the first client is served; the rest loads beside it.
+        # From here on the first client is served while the rest loads.
         http = await self._load_http(dispatch, mcp, credentials, life)
         services.ports.serve_with(http.ports)
         serving = asyncio.create_task(http.serve(), name="http")
-        await mcp.settle()  # who waits for it needs no engine yet
+        await mcp.settle()  # its first clients need no engine yet
         loading = asyncio.create_task(services.engine.load(), name="engine")
         janitor = asyncio.create_task(services.janitor.run(), name="janitor")
         _log.info(
@@ -231,9 +223,9 @@ class _Serving:
         if life.upgrading:
             _log.info("making way for the next daemon")
             services.sessions.put_down_all()
-            os._exit(UPGRADE)  # as a crash would: everything that is to go on is the keeper's
+            os._exit(UPGRADE)  # like a crash: the keeper holds everything that must survive
         _log.info("stopping")
-        remove_state(paths)  # nobody connects to a daemon that is going
+        remove_state(paths)  # so that nobody connects to a daemon that is stopping
         local_server.close()
         janitor.cancel()
         await loading
@@ -257,7 +249,7 @@ class _Serving:
     ) -> "HttpDoor":
         """Load the server in a thread: it takes a quarter of a second."""
         loop = asyncio.get_running_loop()
-        module = await loop.run_in_executor(None, importlib.import_module, "nacre.doors.http")
+        module = await loop.run_in_executor(None, importlib.import_module, "nacre.doors.server")
         door: HttpDoor = module.HttpDoor(
             dispatch,
             mcp,
@@ -269,8 +261,8 @@ class _Serving:
         return door
 
     async def _recover(self) -> "Services":
-        """Build the services, with the sessions of a daemon before us in them."""
-        from nacre.services.build import build_services
+        """Build the services, with the sessions of an earlier daemon."""
+        from nacre.services.wiring import build_services
 
         services = build_services(
             self.settings,

@@ -3,6 +3,8 @@
 NacreError
 ├── Refused            the request itself is wrong: nothing ran
 │   ├── InvalidInput       INVALID_INPUT
+│   │   ├── BadParameter       INVALID_INPUT    about parameters, by their names
+│   │   └── CommandNotFound    INVALID_INPUT    there is no such program
 │   ├── SessionNotFound    SESSION_NOT_FOUND
 │   ├── SessionExists      SESSION_EXISTS
 │   ├── OverlayNotFound    OVERLAY_NOT_FOUND
@@ -13,31 +15,45 @@ NacreError
 ├── Failed             it ran, and this came of it: something to reason about
 │   ├── SessionExited      SESSION_DEAD
 │   ├── ControlHeld        CONTROL_HELD         a person drives the session
+│   ├── Busy               BUSY                 another command runs there
+│   ├── NotAtPrompt        NOT_AT_PROMPT        nothing there takes a command
 │   └── WaitTimedOut       TIMEOUT
 ├── Internal           INTERNAL_ERROR
 ├── DaemonUnreachable  DAEMON_UNREACHABLE   raised by clients of the daemon only
-│   └── DaemonRestarted    DAEMON_RESTARTED     it died before it answered; sessions go on
+│   └── DaemonRestarted    DAEMON_RESTARTED     it died before it answered; sessions keep running
 └── DaemonRunning      DAEMON_RUNNING       raised by a second `nacre server` only
 
-Rule: a message says what happened and the next step.
+Rule 1: an error is data: its code, what happened, the next steps, and details. Each door words it
+in its own way (wording.py).
+Rule 2: a message names no tool, command or flag, and a parameter is named by BadParameter alone.
+Rule 3: every code is in the table below.
 """
 
 from typing import Any, NamedTuple
 
+from nacre.wording import OPERATIONS, NextStep
+
 
 class NacreError(Exception):
-    """An error with a stable code; `details` are more facts for the caller, as JSON values."""
+    """An error with a stable code.
+
+    `message` says what happened, `next` lists the steps that help; `details` are more facts for
+    the caller, as JSON values.
+    """
 
     code = "INTERNAL_ERROR"
+    parameters: tuple[str, ...] = ()
+    problem = ""
 
-    def __init__(self, message: str, **details: Any) -> None:
+    def __init__(self, message: str, *steps: NextStep, **details: Any) -> None:
         super().__init__(message)
         self.message = message
+        self.next = steps
         self.details = details
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the one JSON shape an error has everywhere."""
-        return {"code": self.code, "message": self.message, **self.details}
+    def __str__(self) -> str:
+        """Return the whole sentence with the names of operations, for logs."""
+        return OPERATIONS.message(self)
 
 
 class Refused(NacreError):
@@ -45,6 +61,24 @@ class Refused(NacreError):
 
 
 class InvalidInput(Refused):
+    code = "INVALID_INPUT"
+
+
+class BadParameter(InvalidInput):
+    """Wrong parameters; the message is their names and then `problem`."""
+
+    code = "INVALID_INPUT"
+
+    def __init__(
+        self, names: str | tuple[str, ...], problem: str, *steps: NextStep, **details: Any
+    ) -> None:
+        self.parameters = (names,) if isinstance(names, str) else names
+        self.problem = problem
+        message = f"{' and '.join(self.parameters)} {problem}"
+        super().__init__(message, *steps, parameters=list(self.parameters), **details)
+
+
+class CommandNotFound(InvalidInput):
     code = "INVALID_INPUT"
 
 
@@ -88,6 +122,14 @@ class ControlHeld(Failed):
     code = "CONTROL_HELD"
 
 
+class Busy(Failed):
+    code = "BUSY"
+
+
+class NotAtPrompt(Failed):
+    code = "NOT_AT_PROMPT"
+
+
 class WaitTimedOut(Failed):
     code = "TIMEOUT"
 
@@ -109,9 +151,12 @@ class DaemonRunning(NacreError):
 
 
 class Wire(NamedTuple):
-    """What a code is on each wire. `jsonrpc` None: an MCP result with isError, not an error."""
+    """What a code is on each wire.
 
-    http: int
+    `jsonrpc` None: an MCP result with isError, not an error. `http` None: it never comes there.
+    """
+
+    http: int | None
     jsonrpc: int | None
     exit: int
 
@@ -129,11 +174,19 @@ WIRE: dict[str, Wire] = {
     "UNKNOWN_OPERATION": Wire(http=404, jsonrpc=-32601, exit=2),
     "SESSION_DEAD": Wire(http=410, jsonrpc=None, exit=6),
     "CONTROL_HELD": Wire(http=423, jsonrpc=None, exit=10),  # 423: Locked, of RFC 4918
+    # How a run ends that was not begun: a result with its status everywhere but in MCP.
+    "BUSY": Wire(http=None, jsonrpc=None, exit=75),  # 75: EX_TEMPFAIL of sysexits.h
+    "NOT_AT_PROMPT": Wire(http=None, jsonrpc=None, exit=1),
     "TIMEOUT": Wire(http=408, jsonrpc=None, exit=124),
     "FAILED": Wire(http=409, jsonrpc=None, exit=1),
     "INTERNAL_ERROR": Wire(http=500, jsonrpc=-32603, exit=70),
-    "DAEMON_UNREACHABLE": Wire(http=503, jsonrpc=-32603, exit=7),
+    "DAEMON_UNREACHABLE": Wire(http=None, jsonrpc=-32603, exit=7),
     # Not -32000: the SDKs' own code for a connection that is closed, after which hosts give up.
-    "DAEMON_RESTARTED": Wire(http=503, jsonrpc=-32603, exit=7),
-    "DAEMON_RUNNING": Wire(http=409, jsonrpc=-32603, exit=9),
+    "DAEMON_RESTARTED": Wire(http=None, jsonrpc=-32603, exit=7),
+    "DAEMON_RUNNING": Wire(http=None, jsonrpc=-32603, exit=9),
 }
+
+
+def http_status(code: str) -> int:
+    """Return an error's HTTP status; 500 for one that must not come there."""
+    return WIRE[code].http or 500

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from conftest import PATIENCE, environment
-from nacre.cli.client import AnsweredError, Client
-from nacre.cli.start import connect
-from nacre.paths import Paths, find_paths
+from nacre.client.calls import AnsweredError, Client
+from nacre.client.start import connect
+from nacre.settings.paths import Paths, find_paths
 
 from cli.person import Person
 
@@ -112,8 +112,6 @@ class Nacre:
 
 def make_nacre(home: Path) -> Nacre:
     env = environment(home)
-    # Compiling nacre anew in each of a hundred processes would take longer than the tests.
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
     env.pop("NO_COLOR", None)
     return Nacre(home, env)
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from nacre.core.terminal import Terminal
+from nacre.core.terminal.terminal import Terminal
 
 PATIENCE = 60.0  # seconds
 DETACH = b"\x1d"  # Ctrl+]

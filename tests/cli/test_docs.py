@@ -4,7 +4,8 @@ import argparse
 import re
 from pathlib import Path
 
-from nacre.cli.commands import COMMANDS, build_parser
+from nacre.cli.index import COMMANDS
+from nacre.cli.parser import build_parser
 from nacre.errors import WIRE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()

@@ -30,7 +30,7 @@ from crashing import (
 from crashes.conftest import Start
 
 POISONED = """
-from nacre.core.terminal import Terminal
+from nacre.core.terminal.terminal import Terminal
 feed = Terminal.feed
 def feed_or_die(self, data):
     if b"POISON" in data:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from crashing import (
     until,
     wait_gone,
 )
-from nacre.paths import find_paths
+from nacre.settings.paths import find_paths
 from ranges import own_ports
 
 from crashes.conftest import Start
@@ -54,6 +55,24 @@ def test_child_that_ends_while_no_daemon_is_there_has_its_exit_code(
     assert text_of(daemon, "ends") == "last words"
 
 
+def test_port_of_a_killed_session_is_free_while_its_keeper_lags_and_after_a_crash(
+    begin: Start,
+) -> None:
+    daemon = begin()
+    port = create(daemon, "work", "exec cat")["port"]
+    daemon.process.send_signal(signal.SIGSTOP)
+    try:
+        call(daemon, "manage_session", session="work", action="kill")
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        os.kill(daemon.pid, signal.SIGKILL)
+    finally:
+        daemon.process.send_signal(signal.SIGCONT)
+    assert listed(daemon) == {}
+    assert create(daemon, "work", "exec cat")["port"] == port
+    socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
+
+
 def test_sessions_survive_their_keeper_and_are_lost_with_both(begin: Start, tmp_path: Path) -> None:
     daemon = begin()
     work = tmp_path / "work"
@@ -71,9 +90,11 @@ def test_sessions_survive_their_keeper_and_are_lost_with_both(begin: Start, tmp_
     until(daemon, "later", text="made without a keeper")
     assert run(daemon, "shell", "echo still here")["output"] == "still here"
     assert call(daemon, "status")["keeper_pid"] is None
+    until(daemon, "shell", state=["prompt"])  # a run is over before the next prompt is drawn
+    for name in ("lines", "shell", "later"):
+        until(daemon, name, quiet_ms=400)  # the journal waits 200 ms; there is no ring any more
     before = {name: sight(daemon, name) for name in ("lines", "shell", "later")}
     ids = {name: one["session_id"] for name, one in listed(daemon).items()}
-    until(daemon, "later", quiet_ms=400)  # the journal waits 200 ms; there is no ring any more
     kill(daemon)
 
     daemon = begin()

@@ -80,7 +80,7 @@ def test_kills_under_load_cost_no_byte(begin: Start) -> None:
 
 
 KILLED_IN_REPLAY = """
-from nacre.services import rebuilding
+from nacre.services.recovery import screens as rebuilding
 import pathlib
 left = pathlib.Path({left!r})
 rebuild = rebuilding.Screens._rebuild

@@ -11,6 +11,7 @@ from crashing import (
     answering,
     call,
     call_once,
+    crash,
     create,
     daemon_children,
     kill,
@@ -25,8 +26,9 @@ from crashes.conftest import Start
 # Dies at a place in the making of a session, which a file names; once.
 DIES_AT = """
 import pathlib, subprocess
-from nacre.system import keeping, pty
-from nacre.services import session
+from nacre.system.keeper import client as keeping
+from nacre.system.processes import pty
+from nacre.services.session import session
 place = pathlib.Path({place!r})
 def die_at(name):
     if place.exists() and place.read_text() == name:
@@ -65,6 +67,8 @@ def test_sessions_that_were_being_made_are_whole_or_nothing(begin: Start, tmp_pa
     daemon = begin(doctored=DIES_AT.format(place=str(place)))
     first = create(daemon, "first", "exec cat")
     keeper = Path(f"/proc/{daemon.process.pid}/fd")
+    crash(daemon)  # the keeper reads all that it was told before it starts the next
+    answering(daemon)
     held = len(list(keeper.iterdir()))
     for number, where in enumerate(PLACES):
         place.write_text(where)
@@ -82,6 +86,8 @@ def test_sessions_that_were_being_made_are_whole_or_nothing(begin: Start, tmp_pa
         assert members(one["session_id"]) == []
     assert {one["name"] for one in halves} >= {"half4", "half5"}, "their processes were there"
     assert list(listed(daemon)) == ["first"]
+    crash(daemon)
+    answering(daemon)
     assert len(list(keeper.iterdir())) == held, "something of them is left with the keeper"
     assert daemon_children(daemon) == {first["pid"]}
 

@@ -111,14 +111,14 @@ def test_output_of_runs_is_whole_whenever_the_daemon_dies(begin: Start, tmp_path
 
 
 HIDDEN = """
-from nacre.services import stream
-hide_echo = stream.Stream.hide_echo
+from nacre.services.session import output as stream
+hide_echo = stream.OutputStream.hide_echo
 def hide_and_die(self, veil):
     hide_echo(self, veil)
     if os.path.exists({place!r}):
         os.unlink({place!r})
         os.kill(os.getpid(), signal.SIGKILL)
-stream.Stream.hide_echo = hide_and_die
+stream.OutputStream.hide_echo = hide_and_die
 """
 
 

@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from conftest import PATIENCE, Daemon
-from nacre.core.terminal import Terminal
+from nacre.core.terminal.terminal import Terminal
 
 from doors.wire import http_call
 

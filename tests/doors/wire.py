@@ -10,13 +10,14 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
 
 from conftest import PATIENCE, Daemon
-from nacre.paths import SocketAddress, find_paths
+from nacre.settings.paths import SocketAddress, find_paths
 
 HANDSHAKE = {
     "protocolVersion": "2025-11-25",
@@ -78,6 +79,11 @@ class Bridge:
         assert answer["id"] == self._number
         return answer
 
+    @property
+    def last(self) -> int:
+        """The id of the last request."""
+        return self._number
+
     def handshake(self) -> "Bridge":
         assert "result" in self.ask("initialize", HANDSHAKE)
         self.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
@@ -119,7 +125,12 @@ class Bridge:
 
 def check_schema(schema: Any) -> None:
     """Raise unless this is itself a valid JSON Schema."""
-    Draft202012Validator.check_schema(schema)
+    _check_schema_text(json.dumps(schema))
+
+
+@cache  # the same tools are listed over every transport, and a check takes as long as a call
+def _check_schema_text(schema: str) -> None:
+    Draft202012Validator.check_schema(json.loads(schema))
 
 
 def check_fits(value: object, schema: Any) -> None:

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from nacre.core.terminal import Terminal
-from nacre.system.pty import Child, spawn
+from nacre.core.terminal.terminal import Terminal
+from nacre.system.processes.pty import Child, spawn
 from reading import read_available
 
 from programs.machine import PATIENCE

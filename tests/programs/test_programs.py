@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nacre.core.operations import PressKeys
-from nacre.services.build import Services
-from nacre.services.session import Session
+from nacre.core.operations.terminal import PressKeys
+from nacre.services.session.session import Session
+from nacre.services.wiring import Services
 
 from programs.machine import MENU, PATIENCE, program, surroundings
 from programs.tmux import Pane, pane
@@ -197,7 +197,7 @@ async def test_menu_in_curses_is_moved_by_arrow_keys(tmp_path: Path) -> None:
         await twin.agree_on("> quit")
         await twin.press("up")
         await twin.agree_on("> 漢字")
-        twin.session.stage.resize(30, 100)
+        twin.session.display.resize(30, 100)
         await until(twin.session, lambda: "30x100 at 4" in "\n".join(lines_of(twin.session)))
         request = PressKeys(session="dev", keys=["enter"])
         await twin.services.sessions.press(CALLER, request)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nacre.core.terminal import Terminal
+from nacre.core.terminal.terminal import Terminal
 
 from programs.machine import MENU, program, surroundings
 from programs.recording import recorded

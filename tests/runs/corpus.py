@@ -33,6 +33,7 @@ class Run:
     omits: int = 0
     timeout_ms: int = 60_000
     max_chars: int | None = None
+    hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -564,7 +565,7 @@ INPUT = [
         "read -n 1",
         BASH,
         (
-            asks("read -n 1 -p 'key: ' x", "line", "key:"),
+            asks("read -n 1 -p 'key: ' x", "key", "key:"),
             Keys(b"k"),
             Wait(output="key: k"),
             run("echo $x", "k"),
@@ -841,7 +842,7 @@ REPLS = [
         BASH,
         (
             asks("@python@ -q", "repl"),
-            asks("x = input('name: ')", "repl", context="repl"),
+            asks("x = input('name: ')", "line", context="repl"),
             Keys(b"joe\r", shows="name: joe\n>>>"),
             repl("x", "'joe'"),
             repl("'é' * 3", "'ééé'"),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from nacre.core.operations import ReadRun, WaitFor
-from nacre.core.operations import Run as RunRequest
-from nacre.services.build import Services
+from nacre.core.operations.runs import ReadRun, WaitFor
+from nacre.core.operations.runs import Run as RunRequest
+from nacre.services.wiring import Services
 
 from runs.corpus import Case
 from runs.driving import Drive, at_work, open_shell, require
@@ -168,7 +168,7 @@ async def test_what_is_typed_at_the_very_moment_a_run_ends_is_no_part_of_the_nex
         drive = await driven(services, tmp_path, shell)
         ran = await drive.run("echo on")
         drive.session.write(b"typed ahead ")
-        ended = services.ledger.find(ran.run_id or "").ended
+        ended = services.ledger.find(ran.run_id or "").state.ended
         assert ended is not None
         drive.session.last_input = ended  # as a clock says that counts milliseconds
         assert (await drive.run("echo x")).output == "x"

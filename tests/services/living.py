@@ -12,18 +12,21 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from nacre.config import Settings
-from nacre.core.caller import Caller
-from nacre.core.operations import CreateSession
-from nacre.services.build import Services, build_services
-from nacre.services.session import Session
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.sessions import CreateSession
+from nacre.services.session.session import Session
+from nacre.services.wiring import Services, build_services
+from nacre.settings.table import Settings
 
 PATIENCE = 60.0  # seconds
 CALLER = Caller(door="test", cwd="/")
 
-# A shell with nothing of the user's; /etc/bash.bashrc may set PS1, so it is set once more.
+# A shell with nothing of the user's; /etc/bash.bashrc may set PS1, so it is set once more. No
+# program can write to this home or make it, not even as root: an earlier one was made by a program,
+# and the tests after it found what should not have been there.
+NO_HOME = "/dev/null"
 PROMPT = "nacre>"
-SHELL = {"HOME": "/nonexistent", "PROMPT_COMMAND": f"PS1='{PROMPT} '", "HISTFILE": "/dev/null"}
+SHELL = {"HOME": NO_HOME, "PROMPT_COMMAND": f"PS1='{PROMPT} '", "HISTFILE": "/dev/null"}
 
 
 @asynccontextmanager

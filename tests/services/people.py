@@ -1,4 +1,4 @@
-"""People at a session, and agents who show them something: what tests of the stage do.
+"""People at a session, and agents who show them something: what tests of the display do.
 
 Rule: nothing here sleeps; a wait ends with what it waits for, and PATIENCE only bounds a failure.
 """
@@ -9,13 +9,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from nacre.core.caller import Caller
-from nacre.core.events import Event, Follow, Stream
-from nacre.core.operations import parse_operation
-from nacre.core.watch import Watch, WatchSession
-from nacre.services.build import Services
-from nacre.services.dispatch import Dispatch
-from nacre.services.session import Session
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.all import parse_operation
+from nacre.core.operations.follow import Event, EventStream, Follow
+from nacre.core.operations.watch import Watch, WatchSession
+from nacre.services.dispatch.call import HandedOver
+from nacre.services.dispatch.dispatch import Dispatch
+from nacre.services.session.session import Session
+from nacre.services.wiring import Services
 
 from services.living import CALLER, PATIENCE, living
 
@@ -46,10 +47,15 @@ class House:
 
     def __init__(self, services: Services) -> None:
         self.services = services
-        self.dispatch: Dispatch = services.dispatch({})
+        self.dispatch: Dispatch = services.dispatch()
 
     async def __call__(self, operation: str, caller: Caller = AGENT, /, **parameters: Any) -> Any:
         return await self.dispatch(caller, parse_operation(operation, parameters))
+
+    async def told(self, caller: Caller, session: Session) -> HandedOver | None:
+        """Ask about a session by a door that tells of hand-overs; return what it told."""
+        question = parse_operation("get_screen", {"session": session.identity.name})
+        return (await self.dispatch.ask(caller, question)).told
 
     @asynccontextmanager
     async def watch(self, who: Caller, session: Session, **more: Any) -> AsyncIterator[Watch]:
@@ -71,7 +77,7 @@ class House:
 class Told:
     """What a follower is told, one event after the other."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: EventStream) -> None:
         self.stream: Any = stream
         self._events = aiter(stream)
         self.seen: list[Event] = []

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from PIL import Image
 
-from nacre.core.operations import Screenshot
+from nacre.core.operations.terminal import Screenshot
 from nacre.errors import LimitReached, SessionNotFound
 
 from services.living import CALLER, living, shows, start
@@ -78,6 +78,6 @@ async def test_picture_over_the_limit_is_refused_with_its_name() -> None:
 
 
 def test_nothing_heavy_is_loaded_with_the_services() -> None:
-    check = "import sys, nacre.services.build; print('PIL' in sys.modules)"
+    check = "import sys, nacre.services.wiring; print('PIL' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

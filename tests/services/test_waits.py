@@ -1,28 +1,41 @@
-"""Waiting for quiet: by timers and events, with the reason when it fails."""
+"""wait_for: which condition came true, in which session; what is old does not count."""
 
 import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nacre.core.operations import AwaitQuiesce, RunCommand
-from nacre.core.quiesce import Quiesce
-from nacre.errors import InvalidInput, SessionExited, WaitTimedOut
-from nacre.services.build import Services
-from nacre.services.session import Session
-from nacre.services.waits import await_quiet
+from nacre.core.operations.results import RunOutcome, WaitOutcome
+from nacre.core.operations.runs import ReadRun, Run, WaitFor
+from nacre.core.operations.terminal import GetScreen
+from nacre.core.shell.state import State
+from nacre.errors import InvalidInput, SessionNotFound
+from nacre.services.session.session import Session
+from nacre.services.waits import _Watch
+from nacre.services.wiring import Services
 
-from services.clock import Clock, advance, with_clock
-from services.living import CALLER, at_prompt, ended, lines_of, living, shows, start, start_shell
+from services.clock import advance, with_clock
+from services.living import (
+    CALLER,
+    PATIENCE,
+    ended,
+    lines_of,
+    living,
+    shows,
+    start,
+    start_marked,
+    start_python,
+    until,
+)
+
+FOREVER = 3_000_000  # ms: only the clock of a test gets there
 
 
-def quiesce(quiet: float = 2.0, max_wait: float = 30.0, after: int | None = None) -> Quiesce:
-    now = asyncio.get_running_loop().time()
-    return Quiesce(started=now, quiet=quiet, max_wait=max_wait, after_generation=after)
-
-
-async def cat(services: Services) -> Session:
+async def cat(services: Services, name: str = "cat") -> Session:
     """A session that prints what it is sent, and nothing else."""
-    session = await start(services, "stty -echo; echo ready; exec cat", name="cat")
+    session = await start(services, "stty -echo; echo ready; exec cat", name=name)
     await shows(session, "ready")
     return session
 
@@ -32,116 +45,445 @@ async def say(session: Session, text: str) -> None:
     await shows(session, text)
 
 
-async def waiting(session: Session, wait: Quiesce) -> "asyncio.Task[None]":
-    """A wait that has begun."""
-    task = asyncio.create_task(await_quiet(session, wait))
+def waits(services: Services, **request: Any) -> "asyncio.Task[WaitOutcome]":
+    request = {"timeout_ms": FOREVER, **request}
+    return asyncio.create_task(services.waiting.wait(CALLER, WaitFor(**request)))
+
+
+async def waiting(services: Services, **request: Any) -> "asyncio.Task[WaitOutcome]":
+    """A wait that has begun, and did not end at once."""
+    task = waits(services, **request)
     await advance(0)
+    assert not task.done(), task.result()
     return task
 
 
-def test_session_that_was_quiet_long_enough_is_quiet_at_once() -> None:
+async def outcome(task: "asyncio.Task[WaitOutcome]") -> WaitOutcome:
+    return await asyncio.wait_for(task, PATIENCE)
+
+
+async def run(services: Services, session: Session, command: str, **more: Any) -> RunOutcome:
+    request = Run(session=session.identity.id, command=command, **more)
+    return await services.runs.run(CALLER, request)
+
+
+# --- text ----------------------------------------------------------------------------------
+
+
+def test_text_that_stands_there_matches_at_once() -> None:
     async def test() -> None:
         async with living() as services:
             session = await cat(services)
-            await advance(10)
-            await await_quiet(session, quiesce(quiet=10.0, max_wait=0))
+            found = await outcome(waits(services, session="cat", text="ready"))
+            assert found == WaitOutcome(
+                matched=True,
+                session="cat",
+                condition="text",
+                generation=session.generation,
+                match="ready",
+            )
 
     with_clock(test)
 
 
-def test_wait_lasts_until_the_silence_does() -> None:
+def test_text_is_no_pattern_and_a_regex_tells_what_it_found() -> None:
     async def test() -> None:
         async with living() as services:
             session = await cat(services)
-            task = await waiting(session, quiesce(quiet=100.0, max_wait=1000))
-            await advance(90)
+            text = await waiting(services, session="cat", text="a.c")
+            regex = await waiting(services, session="cat", regex=r"^listening on \d+$")
+            await say(session, "abc")
+            await say(session, "not listening on 80")
+            await advance(0)
+            assert not text.done()
+            assert not regex.done()
+            await say(session, "listening on 8080")
+            await say(session, "a.c")
+            assert (await outcome(text)).match == "a.c"
+            found = await outcome(regex)
+            assert (found.condition, found.match) == ("regex", "listening on 8080")
+
+    with_clock(test)
+
+
+def test_match_that_stood_there_before_a_generation_is_old() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session = await cat(services)
+            task = await waiting(
+                services, session="cat", text="ready", after_generation=session.generation
+            )
+            await say(session, "something else")
+            await advance(0)
+            assert not task.done(), "the screen still shows the old one"
+            await say(session, "now ready")
+            assert (await outcome(task)).match == "ready"
+
+    with_clock(test)
+
+
+def test_line_that_grows_counts_by_what_was_added_to_it() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session = await start(services, "stty raw -echo; printf 'ready '; exec cat", name="cat")
+            await until(session, lambda: "ready" in session.terminal.plain_lines()[0])
+            after = session.generation
+            one = await waiting(services, session="cat", text="ready", after_generation=after)
+            two = await waiting(services, session="cat", regex=r"ready \d", after_generation=after)
+            session.write(b"5")
+            assert (await outcome(two)).match == "ready 5", "a part of it is new"
+            assert not one.done()
+            session.write(b" ready")
+            await outcome(one)
+
+    with_clock(test)
+
+
+def test_text_that_is_written_anew_in_the_same_place_counts() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session = await start(services, "stty raw -echo; printf 'ready'; exec cat", name="cat")
+            await until(session, lambda: session.terminal.plain_lines()[0] == "ready")
+            task = await waiting(
+                services, session="cat", text="ready", after_generation=session.generation
+            )
+            session.write(b"\r\x1b[Kbusy")
+            await until(session, lambda: session.terminal.plain_lines()[0] == "busy")
+            await advance(0)
+            assert not task.done()
+            session.write(b"\r\x1b[Kready")
+            assert (await outcome(task)).matched
+
+    with_clock(test)
+
+
+def test_newer_generation_than_the_last_is_waited_for_even_when_the_child_has_ended() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session = await ended(await start(services, "echo ready", name="dev"))
+            found = await outcome(
+                waits(services, session="dev", text="ready", after_generation=session.generation)
+            )
+            assert not found.matched, "nothing newer can come"
+            assert found.state is not None
+            assert found.state.state == "exited"
+            before = session.generation - 1
+            assert (
+                await outcome(waits(services, session="dev", text="ready", after_generation=before))
+            ).matched
+
+    with_clock(test)
+
+
+def test_text_that_scrolled_off_meanwhile_is_found() -> None:
+    async def test() -> None:
+        async with living() as services:
+            line = "stty -echo; echo ready; read x; echo gone by; seq 1 500; exec cat"
+            session = await start(services, line, name="dev")
+            await shows(session, "ready")
+            task = await waiting(services, session="dev", text="gone by")
+            session.write(b"\n")
+            found = await outcome(task)
+            assert (found.matched, found.match) == (True, "gone by")
+            await shows(session, "500")
+            assert "gone by" not in session.terminal.plain_lines()
+            # What had scrolled off before a wait began does not count.
+            assert not (
+                await outcome(waits(services, session="dev", text="gone by", timeout_ms=0))
+            ).matched
+
+    with_clock(test)
+
+
+def test_text_in_a_full_screen_program_is_found_and_what_comes_after_it_too() -> None:
+    async def test() -> None:
+        async with living() as services:
+            line = "stty raw -echo; printf '\\033[?1049h\\033[Hfull'; exec cat"
+            session = await start(services, line, name="app")
+            await until(session, lambda: session.terminal.plain_lines()[0] == "full")
+            assert (await outcome(waits(services, session="app", text="full"))).matched
+            task = await waiting(services, session="app", text="left")
+            session.write(b"\x1b[?1049lleft\r\n")
+            assert (await outcome(task)).matched
+
+    with_clock(test)
+
+
+# --- other conditions ----------------------------------------------------------------------
+
+
+def test_quiet_is_silence_for_so_long() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session = await cat(services)
+            task = await waiting(services, session="cat", quiet_ms=60_000)
+            await advance(50)
             await say(session, "one")
-            await advance(90)
+            await advance(50)
             assert not task.done(), "the silence began anew"
             await advance(11)
-            await asyncio.wait_for(task, 10)
+            assert (await outcome(task)).condition == "quiet"
+            # It is quiet already; after a generation there must be something new first.
+            await outcome(waits(services, session="cat", quiet_ms=60_000, timeout_ms=0))
+            later = await waiting(
+                services, session="cat", quiet_ms=0, after_generation=session.generation
+            )
+            await say(session, "two")
+            assert (await outcome(later)).condition == "quiet"
 
     with_clock(test)
 
 
-def test_deadline_is_an_error_that_says_how_to_go_on() -> None:
+def test_old_silence_is_no_reason_to_look_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
         async with living() as services:
             session = await cat(services)
-            task = await waiting(session, quiesce(quiet=100.0, max_wait=50.0))
-            await advance(51)
-            with pytest.raises(WaitTimedOut, match=r"'cat' was not quiet within 50000 ms") as error:
-                await task
-            assert error.value.details == {"generation": session.generation}
+            looks, next_change = [], session.next_change
 
-    with_clock(test)
+            def counted(until: float, *, output: bool) -> Coroutine[None, None, None]:
+                looks.append(until)
+                return next_change(until, output=output)
 
-
-def test_wait_after_a_generation_needs_newer_output_first() -> None:
-    async def test() -> None:
-        async with living() as services:
-            session = await cat(services)
-            await advance(1000)
+            monkeypatch.setattr(session, "next_change", counted)
+            await advance(10)
             seen = session.generation
-            task = await waiting(session, quiesce(quiet=10.0, max_wait=1000, after=seen))
-            await advance(500)
-            assert not task.done(), "it is quiet, but nothing is new"
-            await say(session, "new")
-            assert not task.done()
-            await advance(11)
-            await asyncio.wait_for(task, 10)
-            await await_quiet(session, quiesce(quiet=0, max_wait=0, after=seen))
+            task = await waiting(services, session="cat", quiet_ms=1000, after_generation=seen)
+            for _ in range(10):
+                await advance(1)
+            assert len(looks) == 1
+            session.write(b"hello\n")
+            await until(session, lambda: session.generation > seen)
+            await advance(1)
+            assert (await outcome(task)).condition == "quiet"
 
     with_clock(test)
 
 
-def test_wait_after_a_generation_that_never_comes_times_out() -> None:
+def test_what_has_ended_is_quiet() -> None:
     async def test() -> None:
         async with living() as services:
-            session = await cat(services)
-            after = session.generation
-            task = await waiting(session, quiesce(quiet=0, max_wait=50, after=after))
-            await advance(51)
-            with pytest.raises(WaitTimedOut):
-                await task
+            await ended(await start(services, "echo bye", name="dev"))
+            assert (await outcome(waits(services, session="dev", quiet_ms=FOREVER))).matched
 
     with_clock(test)
 
 
-def test_end_of_the_child_during_the_wait_is_told_with_its_exit_code() -> None:
+def test_exit_is_told_with_all_that_was_printed() -> None:
     async def test() -> None:
         async with living() as services:
             session = await start(services, "echo ready; read x; echo bye; exit 4", name="dev")
             await shows(session, "ready")
-            task = await waiting(session, quiesce(quiet=1000.0, max_wait=10_000))
+            task = await waiting(services, session="dev", exit=True)
             session.write(b"\n")
-            with pytest.raises(SessionExited, match="exit code 4") as error:
-                await asyncio.wait_for(task, 10)
-            assert error.value.details == {"exit_code": 4, "signal": None}
-            assert lines_of(session)[-1] == "bye", "all it printed is there by then"
+            assert (await outcome(task)).condition == "exit"
+            assert lines_of(session)[-1] == "bye"
+            assert (await outcome(waits(services, session="dev", exit=True))).matched
+            exited = await outcome(waits(services, session="dev", state=["exited"]))
+            assert exited.state is not None
+            assert exited.state.evidence == ["exit code 4"]
 
     with_clock(test)
 
 
-def test_ended_session_is_quiet_and_never_has_newer_output() -> None:
+def test_state_is_any_of_those_asked_for() -> None:
     async def test() -> None:
         async with living() as services:
-            session = await ended(await start(services, "echo hello", name="dev"))
-            await await_quiet(session, quiesce(quiet=100.0))
-            await await_quiet(session, quiesce(quiet=100.0, after=session.generation - 1))
-            with pytest.raises(SessionExited):
-                await await_quiet(session, quiesce(after=session.generation))
+            program = "import time; input('name? '); time.sleep(1000)"
+            session = await start_python(services, program)
+            name = session.identity.name
+            asks = await outcome(waits(services, session=name, state=["prompt", "needs_input"]))
+            assert asks.condition == "state"
+            assert asks.state is not None
+            assert (asks.state.state, asks.state.asks) == ("needs_input", "line")
+            session.write(b"y\n")
+            runs = await outcome(waits(services, session=name, state=["running"]))
+            assert runs.state is not None
+            assert runs.state.state == "running"
 
     with_clock(test)
 
 
-def test_many_waits_on_one_session_end_together() -> None:
+def test_cursor_at_a_position() -> None:
     async def test() -> None:
         async with living() as services:
             session = await cat(services)
-            tasks = [await waiting(session, quiesce(quiet=50.0, max_wait=100)) for _ in range(50)]
-            await advance(51)
-            await asyncio.wait_for(asyncio.gather(*tasks), 10)
+            assert (await outcome(waits(services, session="cat", cursor=[1, 0]))).matched
+            task = await waiting(services, session="cat", cursor=[3, 0])
+            await say(session, "one")
+            await advance(0)
+            assert not task.done()
+            await say(session, "two")
+            found = await outcome(task)
+            assert (found.condition, found.generation) == ("cursor", session.generation)
+
+    with_clock(test)
+
+
+# --- several sessions ----------------------------------------------------------------------
+
+
+def test_any_names_the_session_in_which_it_came_true() -> None:
+    async def test() -> None:
+        async with living() as services:
+            one, two = await cat(services, "one"), await cat(services, "two")
+            task = await waiting(services, sessions=["one", two.identity.port], text="hello")
+            await say(one, "nothing")
+            await say(two, "hello")
+            assert (await outcome(task)).session == "two"
+
+    with_clock(test)
+
+
+def test_any_goes_on_when_one_of_them_ends() -> None:
+    async def test() -> None:
+        async with living() as services:
+            one = await start(services, "echo ready; read x", name="one")
+            await shows(one, "ready")
+            two = await cat(services, "two")
+            task = await waiting(services, sessions=["one", "two"], text="hello")
+            one.write(b"\n")
+            await ended(one)
+            await advance(0)
+            assert not task.done()
+            await say(two, "hello")
+            assert (await outcome(task)).session == "two"
+
+    with_clock(test)
+
+
+def test_all_is_true_when_it_came_true_in_each() -> None:
+    async def test() -> None:
+        async with living() as services:
+            one, two = await cat(services, "one"), await cat(services, "two")
+            task = await waiting(services, sessions=["one", "two"], match="all", text="hello")
+            await say(two, "hello")
+            await advance(0)
+            assert not task.done()
+            await say(one, "hello")
+            found = await outcome(task)
+            assert (found.matched, found.matches) == (True, ["one", "two"])
+
+    with_clock(test)
+
+
+def test_all_at_the_deadline_says_where_it_was_true_and_where_not() -> None:
+    async def test() -> None:
+        async with living() as services:
+            one = await cat(services, "one")
+            await cat(services, "two")
+            task = await waiting(
+                services, sessions=["one", "two"], match="all", text="hello", timeout_ms=60_000
+            )
+            await say(one, "hello")
+            await advance(61)
+            found = await outcome(task)
+            assert (found.matched, found.matches, found.session) == (False, ["one"], "two")
+            assert found.state is not None
+
+    with_clock(test)
+
+
+def test_session_that_is_named_twice_is_one() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session = await cat(services)
+            names: list[str | int] = ["cat", session.identity.id, session.identity.port]
+            found = await outcome(
+                waits(services, session="cat", sessions=names, match="all", text="ready")
+            )
+            assert found.matches == ["cat"]
+
+    with_clock(test)
+
+
+# --- runs ----------------------------------------------------------------------------------
+
+
+def test_run_whose_time_was_over_is_waited_for_by_its_id(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with living(tmp_path) as services:
+            session = await start_marked(services)
+            late = await run(services, session, "read x; echo got $x; (exit 3)", timeout_ms=5000)
+            assert (late.status, late.ended_by) == ("timeout", "needs_input")
+            assert late.run_id is not None
+            task = await waiting(services, run_id=late.run_id)
+            session.write(b"it\r")
+            found = await outcome(task)
+            assert (found.condition, found.session) == ("run", session.identity.name)
+            assert found.run is not None
+            assert (found.run.status, found.run.exit_code) == ("completed", 3)
+            assert found.run.output.splitlines()[-1] == "got it"
+            again = await outcome(waits(services, run_id=late.run_id, session=session.identity.id))
+            assert again.run == found.run
+
+    with_clock(test)
+
+
+def test_run_ends_with_the_session_that_it_ran_in(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with living(tmp_path) as services:
+            session = await start_marked(services)
+            late = await run(services, session, "read x; exit 7", timeout_ms=5000)
+            task = await waiting(services, run_id=late.run_id)
+            session.write(b"\r")
+            found = await outcome(task)
+            assert found.run is not None
+            assert (found.run.ended_by, found.run.exit_code) == ("exit", 7)
+
+    with_clock(test)
+
+
+def test_run_is_read_page_by_page(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with living(tmp_path, max_runs=2) as services:
+            session = await start_marked(services)
+            first = await run(services, session, "seq 1 100; (exit 2)")
+            assert first.run_id is not None
+
+            async def page(**more: Any) -> tuple[list[str], int]:
+                read = await services.runs.read(CALLER, ReadRun(run_id=first.run_id or "", **more))
+                assert (read.run_id, read.finished, read.exit_code) == (first.run_id, True, 2)
+                assert (read.total_lines, read.lost_bytes) == (100, 0)
+                assert read.lines == len(read.output.splitlines())
+                return read.output.splitlines(), read.offset
+
+            numbers = [str(number) for number in range(1, 101)]
+            assert await page() == (numbers, 0)
+            assert await page(offset=90) == (numbers[90:], 90)
+            assert await page(offset=10, limit=5) == (numbers[10:15], 10)
+            assert await page(offset=100) == ([], 100)
+            fitting = len('{"run_id":"12345678","offset":0,"lines":100,"total_lines":100,')
+            fitting += len('"finished":true,"exit_code":2,"output":""}') + len(r"1\n2\n3\n")
+            assert await page(max_chars=fitting + len(first.run_id) - 8) == (["1", "2", "3"], 0)
+            assert await page(max_chars=1, offset=99) == (["100"], 99), (
+                "never none: reading goes on"
+            )
+            # The oldest are forgotten.
+            for _ in range(2):
+                await run(services, session, "true")
+            with pytest.raises(InvalidInput, match="it is unknown, or too old"):
+                await page()
+            with pytest.raises(InvalidInput, match="too old"):
+                await services.waiting.wait(CALLER, WaitFor(run_id=first.run_id))
+
+    with_clock(test)
+
+
+# --- refusals and the deadline -------------------------------------------------------------
+
+
+def test_deadline_is_an_answer_that_tells_the_state() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session = await cat(services)
+            await outcome(waits(services, session="cat", state=["needs_input"]))
+            task = await waiting(services, session="cat", text="never", timeout_ms=60_000)
+            await advance(61)
+            found = await outcome(task)
+            assert (found.matched, found.session) == (False, "cat")
+            assert (found.condition, found.generation) == (None, session.generation)
+            assert found.state is not None
+            assert (found.state.state, found.state.program) == ("needs_input", "cat")
 
     with_clock(test)
 
@@ -150,82 +492,234 @@ def test_wait_that_is_given_up_leaves_nothing_behind() -> None:
     async def test() -> None:
         async with living() as services:
             session = await cat(services)
-            for after in (None, session.generation):
-                task = await waiting(session, quiesce(quiet=100.0, after=after))
-                task.cancel()
-                with pytest.raises(asyncio.CancelledError):
-                    await task
+            before = asyncio.all_tasks()
+            task = await waiting(services, sessions=["cat"], text="never", quiet_ms=FOREVER)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await advance(0)
+            assert asyncio.all_tasks() == before
             await say(session, "goes on")
 
     with_clock(test)
 
 
-def test_wait_over_the_setting_is_refused() -> None:
+def test_bad_input_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"session": "dev"}, "name a condition: text, regex, quiet_ms, run_id, state, exit or"),
+        ({"text": "x"}, "name the session"),
+        ({"sessions": [], "text": "x"}, "name the session"),
+        ({"session": "dev", "text": "x", "regex": "x"}, "give one of them"),
+        ({"session": "dev", "regex": "("}, "regex is not valid"),
+        ({"session": "dev", "regex": "a(?=b)"}, "RE2, which has no look-around"),
+        ({"session": "dev", "cursor": [1]}, "a row and a column"),
+        ({"session": "dev", "cursor": []}, "a row and a column"),
+        ({"session": "dev", "run_id": "nope"}, "no run 'nope'"),
+        ({"session": "dev", "text": "x", "timeout_ms": 10_001}, "max_wait"),
+    ]
+
     async def test() -> None:
-        async with living(max_wait=10) as services:
-            await cat(services)
-            for parameters in ({"timeout_ms": 10_001}, {"max_wait_ms": 10_001}):
-                with pytest.raises(InvalidInput, match=r"may be at most 10000 \(setting max_wait"):
-                    await services.commands.quiesce(
-                        CALLER, AwaitQuiesce(session="cat", **{"max_wait_ms": 10, **parameters})
-                    )
+        async with living(tmp_path, max_wait=10) as services:
+            session = await start_marked(services, name="dev")
+            for parameters, message in refused:
+                with pytest.raises(InvalidInput, match=message):
+                    await services.waiting.wait(CALLER, WaitFor(**parameters))
+            with pytest.raises(SessionNotFound):
+                await services.waiting.wait(CALLER, WaitFor(sessions=["dev", "no"], text="x"))
+            # A run is one session's.
+            done = await run(services, session, "true", timeout_ms=9000)
+            await cat(services, "other")
+            with pytest.raises(InvalidInput, match="belongs to session 'dev'; name that session"):
+                await services.waiting.wait(CALLER, WaitFor(run_id=done.run_id, session="other"))
 
     with_clock(test)
 
 
-def test_run_waits_for_silence_after_it_was_sent() -> None:
+@pytest.mark.anyio
+async def test_text_of_a_known_generation_stays_old_whatever_came_before_the_wait() -> None:
+    async with living() as services:
+        session = await start(services, "stty -echo; echo ready; exec cat", name="cat")
+        await shows(session, "ready")
+        known = (await services.sessions.screen(CALLER, GetScreen(session="cat"))).generation
+        session.write(b"other\n")
+        await shows(session, "other")
+        old = WaitFor(session="cat", text="ready", after_generation=known, timeout_ms=0)
+        assert not (await services.waiting.wait(CALLER, old)).matched
+        new = WaitFor(session="cat", text="other", after_generation=known, timeout_ms=0)
+        assert (await services.waiting.wait(CALLER, new)).matched
+
+
+@pytest.mark.anyio
+async def test_a_state_that_no_mark_tells_must_be_seen_twice() -> None:
+    async with living() as services:
+        session = await start(services, "cat")
+        watch = _Watch(session, 0, {})
+        asks = State(state="needs_input", evidence=[], asks="line")
+        assert not watch.confirms(asks), "a shell looks so just before its prompt"
+        assert watch.confirms(asks)
+        session.screen.feed(b"more")
+        assert not watch.confirms(asks), "something was printed since"
+        assert watch.confirms(State(state="running", evidence=[]))
+
+
+# --- after a generation --------------------------------------------------------------------
+
+
+async def scrolled(services: Services, lines: int = 500, **parameters: Any) -> tuple[Session, int]:
+    """A session that printed `gone by` and many lines after a generation that its caller knows."""
+    line = f"stty -echo; echo ready; read x; echo gone by; seq 1 {lines}; echo end; exec cat"
+    session = await start(services, line, name="dev", **parameters)
+    await shows(session, "ready")
+    known = session.hand_out()
+    session.write(b"\n")
+    await shows(session, "end")
+    return session, known
+
+
+def test_text_that_scrolled_off_before_the_call_is_found_after_its_generation() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session, known = await scrolled(services, 5000)  # more than is searched in one turn
+            assert "gone by" not in session.terminal.plain_lines()
+            for condition in ({"text": "gone by"}, {"regex": "^gone by$"}, {"text": "\n2500\n"}):
+                found = await outcome(
+                    waits(services, session="dev", after_generation=known, **condition)
+                )
+                assert (found.matched, found.missed_lines, found.hint) == (True, 0, None)
+            # What stood there at the generation is old, in the scrollback too.
+            request = {"text": "ready", "after_generation": known, "timeout_ms": 0}
+            assert not (await outcome(waits(services, session="dev", **request))).matched
+
+    with_clock(test)
+
+
+def test_a_generation_is_remembered_long_after_its_screen() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session, known = await scrolled(services)
+            for number in range(30):
+                session.hand_out()
+                await say(session, f"more {number}")
+            assert session.seen_screens.screen(known) is None
+            found = await outcome(
+                waits(services, session="dev", text="gone by", after_generation=known)
+            )
+            assert (found.matched, found.hint) == (True, None)
+            request = {"text": "ready", "after_generation": known, "timeout_ms": 0}
+            assert not (await outcome(waits(services, session="dev", **request))).matched
+
+    with_clock(test)
+
+
+def test_lines_that_are_no_longer_kept_are_counted() -> None:
+    async def test() -> None:
+        async with living(scrollback=100) as services:
+            _, known = await scrolled(services, 3000)
+            request = {"text": "gone by", "after_generation": known, "timeout_ms": 0}
+            found = await outcome(waits(services, session="dev", **request))
+            assert not found.matched
+            assert found.missed_lines > 2000
+            assert found.hint is not None
+            assert "no longer kept" in found.hint
+
+    with_clock(test)
+
+
+def test_a_generation_that_nobody_was_told_is_said_to_be_unknown() -> None:
     async def test() -> None:
         async with living() as services:
             session = await cat(services)
-            await advance(1000)
-            request = RunCommand(session="cat", input="hello", timeout_ms=5000)
-            task = asyncio.create_task(services.commands.run(CALLER, request))
-            await shows(session, "hello")
-            assert not task.done(), "the silence before does not count"
-            await advance(6)
-            outcome = await asyncio.wait_for(task, 10)
-            assert outcome.output == "hello"
-            assert (outcome.ended_by, outcome.exit_code) == ("quiet", None)
-            assert outcome.hint == "input did not end with Enter: one was added"
+            await say(session, "one")
+            unknown = session.generation
+            await say(session, "two")
+            found = await outcome(
+                waits(services, session="cat", text="one", after_generation=unknown)
+            )
+            assert found.matched
+            assert found.hint is not None
+            assert "not remembered" in found.hint
+            # At the very beginning nothing stood there.
+            found = await outcome(waits(services, session="cat", text="one", after_generation=0))
+            assert (found.matched, found.hint) == (True, None)
 
     with_clock(test)
 
 
-def test_run_that_fails_carries_what_stood_on_the_screen() -> None:
+# --- echo ----------------------------------------------------------------------------------
+
+
+def test_echo_of_a_command_is_no_match_where_marks_tell_it(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with living(tmp_path) as services:
+            session = await start_marked(services, name="dev", cols=30)
+            known = session.hand_out()
+            # The echo is longer than a row, and stands there for as long as the command runs.
+            session.write(b"read x; echo one two three four five done\r")
+            await until(session, lambda: session.stream.prompting.phase == "running")
+            for after in (known, None):
+                early = {"text": "done", "after_generation": after, "timeout_ms": 0}
+                assert not (await outcome(waits(services, session="dev", **early))).matched
+            task = await waiting(services, session="dev", text="done", after_generation=known)
+            session.write(b"\r")
+            assert (await outcome(task)).match == "done"
+            # Nor is what stands behind a prompt and was not run.
+            await until(session, lambda: session.stream.prompting.phase == "prompt")
+            session.write(b"echo other")
+            await until(session, lambda: "other" in session.terminal.plain_lines()[4])
+            typed = {"text": "other", "timeout_ms": 0}
+            assert not (await outcome(waits(services, session="dev", **typed))).matched
+
+    with_clock(test)
+
+
+def test_line_that_takes_the_number_of_an_echo_counts(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with living(tmp_path) as services:
+            session = await start_marked(services, name="dev")
+            session.write(b"echo one\r")
+            await until(session, lambda: session.stream.prompting.ended == 1)
+            session.write(b"clear; echo; echo; echo here it is\r")
+            await shows(session, "here it is")
+            assert (await outcome(waits(services, session="dev", text="here it is"))).matched
+
+    with_clock(test)
+
+
+def test_echo_that_no_mark_tells_is_left_out_by_what_was_typed() -> None:
     async def test() -> None:
         async with living() as services:
-            session = await start_shell(services, name="dev")
-            request = RunCommand(
-                session="dev",
-                input="sh -c 'echo so far; exec sleep 1000'",  # in the foreground once it prints
-                timeout_ms=20_000,
-                max_wait_ms=10_000,
-                format="plain",
-            )
-            task = asyncio.create_task(services.commands.run(CALLER, request))
-            await shows(session, "so far")
-            await advance(11)
-            with pytest.raises(WaitTimedOut) as error:
-                await task
-            assert error.value.details["output"].splitlines() == [request.input, "so far"]
-            assert "so far" in error.value.details["screen"].lines
-            session.write(b"\x03")
-            await at_prompt(session)  # what is typed before the interrupt took effect is lost
-            request = RunCommand(session="dev", input="exit 7\r", format="plain")
-            with pytest.raises(SessionExited) as exited:
-                await services.commands.run(CALLER, request)
-            assert exited.value.details["exit_code"] == 7
-            assert exited.value.details["screen"].lines
+            line = "printf '$ '; read x; read y; echo done; exec cat"
+            session = await start(services, line, name="dev", cols=20)
+            await until(session, lambda: session.terminal.plain_lines()[0] == "$")
+            known = session.hand_out()
+            typed = "make everything && echo done"  # parted by the width
+            session.write(typed.encode() + b"\r")
+            await until(session, lambda: session.terminal.cursor().row == 2)
+            plain = {"session": "dev", "text": "done", "after_generation": known}
+            assert (await outcome(waits(services, **plain))).matched
+            task = await waiting(services, **plain, typed=typed)
+            session.write(b"\r")
+            assert (await outcome(task)).matched
+            assert (await outcome(waits(services, **plain, typed=typed))).matched
 
     with_clock(test)
 
 
-def test_clock_of_these_tests_moves() -> None:
+# --- silence after input -------------------------------------------------------------------
+
+
+def test_quiet_counts_from_the_last_input_too() -> None:
     async def test() -> None:
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, Clock)
-        before = loop.time()
-        await advance(1000)
-        assert loop.time() - before >= 1000
+        async with living() as services:
+            session = await start(services, "stty -echo; echo ready; read x; exec sleep 1000")
+            await shows(session, "ready")
+            await advance(100)
+            session.write(b"\r")  # it answers nothing yet
+            name = session.identity.name
+            task = await waiting(services, session=name, quiet_ms=60_000)
+            await advance(50)
+            assert not task.done(), "its time to answer is not over"
+            await advance(11)
+            assert (await outcome(task)).condition == "quiet"
 
     with_clock(test)

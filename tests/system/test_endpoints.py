@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nacre.errors import DaemonRunning, Internal, InvalidInput
-from nacre.paths import Paths, find_paths, make_private
+from nacre.settings.paths import Paths, find_paths, make_private
 from nacre.system.endpoints import (
     listen_local,
     listen_loopback,
@@ -116,7 +116,7 @@ def test_given_token_stands_above_the_file_s(paths: Paths) -> None:
 def test_token_file_that_others_may_open_is_refused(paths: Paths, mode: int) -> None:
     load_token(paths.token_file, None)
     os.chmod(paths.token_file, mode)
-    with pytest.raises(InvalidInput, match="delete it, and a new token is made"):
+    with pytest.raises(InvalidInput, match="delete it, and a new token is created"):
         load_token(paths.token_file, None)
 
 

@@ -137,7 +137,7 @@ def test_larger_letters_give_fewer_cells(
     cols = size_of(daemon, name)[1]
     for _ in range(2):
         page.get_by_role("button", name="More").click()
-        page.get_by_role("menuitem", name="Larger letters").click()
+        page.get_by_role("menuitem", name="Larger text").click()
     until(page, "cols => window.nacre.term.cols < cols - 10", cols)
     same_screen(daemon, page, name)
     assert any(re.match("ready>", line) for line in terminal_lines(page))

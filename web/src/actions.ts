@@ -1,4 +1,4 @@
-// What a person can do with a session. Rule: what cannot be undone is asked about first.
+// What a person can do with a session. Rule: the page asks before it does what cannot be undone.
 
 import { ask, door } from "./daemon";
 import { confirm, naming } from "./dialogs";
@@ -12,10 +12,10 @@ export interface NewSession {
   cwd: string;
 }
 
-/** Make a session and return its name. Raises Refused with the daemon's reason. */
+/** Create a session and return its name. Raises Refused with the daemon's reason. */
 export async function create(wanted: NewSession): Promise<string> {
   const given = Object.entries(wanted).filter(([, value]) => value.trim());
-  // keep: a session that a person opened does not go with the page.
+  // keep: a session that a person opened stays when the page is closed.
   const params = { ...Object.fromEntries(given), keep: true };
   const made = await door.value?.request("create_session", null, params);
   return (made as { session: string }).session;
@@ -24,7 +24,7 @@ export async function create(wanted: NewSession): Promise<string> {
 export async function kill(one: Listed): Promise<void> {
   const sure = await confirm({
     title: `Kill ${one.name}?`,
-    text: "The program and everything it started end at once. Its recording stays for a while.",
+    text: "This kills the program and everything it started. Its recording stays for a while.",
     action: "Kill",
     dangerous: true,
   });
@@ -36,7 +36,7 @@ export async function restart(one: Listed): Promise<void> {
     isOver(one) ||
     (await confirm({
       title: `Restart ${one.name}?`,
-      text: "What runs in it ends, and its command starts anew under the same name.",
+      text: "This kills what runs in it and starts its command again, under the same name.",
       action: "Restart",
       dangerous: true,
     }));
@@ -45,7 +45,7 @@ export async function restart(one: Listed): Promise<void> {
 
 export async function restore(one: Listed): Promise<void> {
   if (await ask("restore_sessions", null, { session: one.session_id })) {
-    note(`${one.name} is started anew.`);
+    note(`${one.name} was restarted.`);
   }
 }
 
@@ -60,7 +60,7 @@ export function rename(one: Listed): void {
   });
 }
 
-/** Kill what lives, dismiss what has ended. */
+/** Kill a running session, dismiss an ended one. */
 export function end(one: Listed): Promise<void> {
   return isOver(one) ? dismiss(one) : kill(one);
 }

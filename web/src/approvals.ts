@@ -1,4 +1,4 @@
-// What agents may do only with a person's consent, and waits for it.
+// What agents asked to do and that waits for a person's approval.
 
 import { signal } from "@preact/signals";
 

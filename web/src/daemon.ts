@@ -1,4 +1,4 @@
-// The connection to the daemon while somebody is logged in, and what is asked of it.
+// The connection to the daemon while somebody is logged in, and the requests over it.
 
 import { batch, effect, signal } from "@preact/signals";
 
@@ -28,7 +28,7 @@ function connect(): void {
   opened.subscribe(null, ["sessions", "states", "control"], hear);
 }
 
-/** In one step: a session that is open and gets another name is open under that name. */
+/** In one step, so that an open session stays open when it is renamed. */
 function hear(event: Event): void {
   batch(() => {
     const at = route.value;
@@ -41,7 +41,7 @@ function hear(event: Event): void {
   });
 }
 
-/** Ask for an operation; what goes wrong is shown, and null returned. */
+/** Ask for an operation. If it fails, show the error and return null. */
 export async function ask<Result>(
   method: string,
   session: string | null,

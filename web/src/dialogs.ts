@@ -1,4 +1,4 @@
-// Which dialog is open, and what it was answered.
+// Which dialog is open, and its answer.
 
 import { signal } from "@preact/signals";
 
@@ -21,7 +21,7 @@ export function confirm(question: Question): Promise<boolean> {
   return new Promise((answer) => (dialog.value = { kind: "confirm", question, answer }));
 }
 
-/** Ask for another name; `give` raises with the reason when it is refused, and is asked again. */
+/** Ask for another name. If `give` raises, the dialog shows the reason and stays open. */
 export function naming(before: string, give: (name: string) => Promise<void>): void {
   dialog.value = { kind: "name", before, give };
 }

@@ -1,4 +1,4 @@
-// What this browser keeps for the page. Where storage is switched off it lasts as long as the page.
+// What this browser stores for the page. Without storage it lasts as long as the page is open.
 
 export function kept(name: string): string | null {
   try {

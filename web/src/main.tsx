@@ -1,4 +1,4 @@
-// The page begins here.
+// Where the page starts.
 
 import "./style/index.css";
 

@@ -1,4 +1,4 @@
-// What is open, by the address's fragment: #/session/NAME, #/replay/NAME, or the list alone.
+// What is open, from the address's fragment: #/session/NAME, #/replay/NAME, or only the list.
 
 import { signal } from "@preact/signals";
 
@@ -8,7 +8,7 @@ export type Route =
 export const route = signal<Route>(read());
 
 addEventListener("hashchange", () => {
-  // A fresh link in the same tab changes the fragment alone: the page begins anew with it.
+  // A new login link in the same tab changes only the fragment, so the page must be reloaded.
   if (location.hash.startsWith("#code=")) location.reload();
   else route.value = read();
 });
@@ -23,7 +23,7 @@ export function go(to: Route, { replace = false } = {}): void {
   route.value = to;
 }
 
-/** Take a one-time login code out of the address, so that it stays in no history. */
+/** Take a one-time login code out of the address, so that it does not stay in the history. */
 export function takeCode(): string | null {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const code = fragment.get("code");

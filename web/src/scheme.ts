@@ -1,4 +1,4 @@
-// Dark or light: as the system has it, or as the person chose.
+// Dark or light: as the system is set, or as the person chose.
 
 import { computed, effect, signal } from "@preact/signals";
 

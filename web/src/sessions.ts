@@ -1,4 +1,4 @@
-// The list of sessions, as the daemon tells it. Rule: only the daemon's events change it.
+// The list of sessions, as the daemon reports it. Rule: only the daemon's events change it.
 
 import { computed, signal } from "@preact/signals";
 
@@ -9,10 +9,10 @@ export interface Listed extends SessionSummary {
   gone?: true; // off the list: killed or dismissed
 }
 
-/** By session id; null until the daemon has told. */
+/** By session id; null until the daemon has sent the list. */
 export const sessions = signal<ReadonlyMap<string, Listed> | null>(null);
 
-/** The one that left the list last: who watches it keeps its last screen. */
+/** The session that left the list last: a person who has it open keeps its last screen. */
 const departed = signal<Listed | null>(null);
 
 export const live = computed(() => ordered((one) => !isOver(one)));
@@ -36,7 +36,7 @@ export function find(reference: string): Listed | undefined {
   );
 }
 
-/** What a link to a session names: one that is gone has only its id left. */
+/** What a link to a session uses: its name, or its id when it has left the list. */
 export function referenceTo(one: Listed): string {
   return one.gone ? one.session_id : one.name;
 }

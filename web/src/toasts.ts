@@ -1,4 +1,4 @@
-// Short messages at the page's edge; they go by themselves, errors stay longer.
+// Short messages at the page's edge. They disappear by themselves; errors stay longer.
 
 import { signal } from "@preact/signals";
 

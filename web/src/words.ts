@@ -1,4 +1,4 @@
-// How states, times and places are said to people.
+// How states, times and folders are shown to people.
 
 import { signal } from "@preact/signals";
 
@@ -13,6 +13,7 @@ const ASKS: Record<string, { text: string; tone: Tone }> = {
   key: { text: "waits for a key", tone: "asks" },
   pager: { text: "in a pager", tone: "busy" },
   editor: { text: "in an editor", tone: "busy" },
+  multiplexer: { text: "in a terminal multiplexer", tone: "busy" },
   repl: { text: "at a REPL’s prompt", tone: "calm" },
 };
 
@@ -37,12 +38,12 @@ export function endOf(one: { exit_code: number | null; signal: string | null }):
   return one.exit_code === null ? "ended" : `exited with ${one.exit_code}`;
 }
 
-/** Who drives; a person at a page without a name of their own is told by where they are. */
+/** How the driver is named. People on the web page have no name, so the page stands for it. */
 export function nameOf(driver: string): string {
-  return driver === "web page" ? "Someone at another page" : driver;
+  return driver === "web page" ? "Someone on another page" : driver;
 }
 
-/** The time of now, in ms; it moves on by itself, for what shows how long ago something was. */
+/** The current time in ms, updated every 10 seconds for texts that say how long ago something was. */
 export const now = signal(Date.now());
 setInterval(() => document.hidden || (now.value = Date.now()), 10_000);
 
@@ -55,7 +56,7 @@ export function ago(then: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** The end of a path, which tells most. */
+/** The end of a path, its most useful part. */
 export function shortPath(path: string): string {
   const parts = path.split("/").filter(Boolean);
   return parts.length <= 2 ? path : `…/${parts.slice(-2).join("/")}`;

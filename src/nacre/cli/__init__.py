@@ -1,1 +1,1 @@
-"""The command line, and the bridge between stdio and the daemon: no server code in here."""
+"""The command line, and the bridge between stdio and the daemon. It contains no server code."""

@@ -1,7 +1,7 @@
 """Command-line flags derived from the fields of a struct.
 
-Rule: a parameter is stated in its operation and a setting in its table; the flag's name, help,
-default and choices follow from there and are written nowhere else.
+Rule: a parameter is stated in its operation, a setting in its table. The flag's name, help,
+default and choices come from there and are written nowhere else.
 """
 
 import types
@@ -13,14 +13,14 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 
-class Facts(NamedTuple):
+class FieldFacts(NamedTuple):
     """What a field's annotation says about it."""
 
-    kind: Any  # the type that is left when metadata and None are taken off
+    kind: Any  # the type without its metadata and without None
     description: str
 
 
-def facts_of(annotation: Any) -> Facts:
+def facts_of(annotation: Any) -> FieldFacts:
     description = ""
     while True:
         origin = typing.get_origin(annotation)
@@ -31,12 +31,12 @@ def facts_of(annotation: Any) -> Facts:
         elif origin in (typing.Union, types.UnionType):
             options = [option for option in typing.get_args(annotation) if option is not type(None)]
             if len(options) != 1:
-                return Facts(
+                return FieldFacts(
                     str, description
                 )  # a session's name, id or port: text on a command line
             annotation = options[0]
         else:
-            return Facts(annotation, description)
+            return FieldFacts(annotation, description)
 
 
 def add_flags(
@@ -48,8 +48,8 @@ def add_flags(
 ) -> None:
     """Add `--field-name` for each of the named fields, or for all of them.
 
-    The parsed value is None where a flag is not given, so that the default stays the struct's.
-    Without `parse` the value stays text, for whoever names its source in the error.
+    The parsed value is None if a flag is not given, so the struct's default applies. Without
+    `parse` the value stays text; the settings parse it themselves and name the flag in the error.
     """
     wanted = None if names is None else set(names)
     for field in msgspec.structs.fields(struct):

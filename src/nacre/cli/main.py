@@ -10,10 +10,10 @@ def main() -> int:
     try:
         if arguments[:1] == ["mcp"] and not {"-h", "--help"} & set(arguments):
             # The bridge is started by AI hosts that wait for it: no argument parser before it.
-            from nacre.cli.bridge import main_mcp
+            from nacre.cli.bridge.bridge import main_mcp
 
             return main_mcp(arguments[1:])
-        from nacre.cli.commands import run
+        from nacre.cli.parser import run
 
         return run(arguments)
     except KeyboardInterrupt:

@@ -1,1 +1,1 @@
-"""The ways in. Each translates its wire to operations and back, and decides nothing."""
+"""The ways in. Each one translates its wire to operations and back, and decides nothing."""

@@ -1,29 +1,29 @@
-"""Pictures of screens: painted off the loop, from a drawing that was taken on it.
+"""Pictures of screens: painted in a thread, from a drawing that was taken on the loop.
 
-Rule 1: painting knows no session: whoever has a drawing, of now or of an earlier moment, gets its
-picture from `paint`.
-Rule 2: one thread paints, one picture after the other: fonts are not shared between threads, and a
-second core is left to the sessions.
+Rule 1: painting knows no session: `paint` makes a picture of any drawing, current or earlier.
+Rule 2: one thread paints one picture after the other: fonts cannot be shared between threads, and
+the other cores are left to the sessions.
 """
 
 import base64
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
-from nacre.core.caller import Caller
-from nacre.core.drawing import Drawing
-from nacre.core.layout import Layout
-from nacre.core.operations import Screenshot
-from nacre.core.results import PictureTaken
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.results import PictureTaken
+from nacre.core.operations.terminal import Screenshot
+from nacre.core.pictures.layout import PictureLayout
+from nacre.core.screen.drawing import Drawing
 from nacre.errors import LimitReached
-from nacre.services.host import Host
-from nacre.services.registry import Registry
-from nacre.system.fonts import SystemFonts
+from nacre.services.dispatch.handlers import Handlers
+from nacre.services.host.host import Host
+from nacre.services.registry.registry import Registry
+from nacre.system.images.fonts import SystemFonts
 
 if TYPE_CHECKING:
-    from nacre.system.raster import Rasteriser
+    from nacre.system.images.raster import Rasteriser
 
-# Pictures that wait for the painter; further ones are refused: each holds a screen in memory.
+# Most pictures that wait for the painter; more are refused, since each holds a screen in memory.
 _MAX_WAITING = 64
 
 
@@ -43,6 +43,9 @@ class Pictures:
         self._painter = ThreadPoolExecutor(1, thread_name_prefix="pictures")
         self._rasteriser: Rasteriser | None = None
         self._waiting = 0
+
+    def handlers(self) -> Handlers:
+        return Handlers().on(Screenshot, self.screenshot)
 
     async def screenshot(self, caller: Caller, request: Screenshot) -> PictureTaken:
         session = self._registry.find(request.session)
@@ -70,35 +73,38 @@ class Pictures:
         """
         self._check_size(drawing.rows, drawing.cols, scale)
         if self._waiting >= _MAX_WAITING:
-            raise LimitReached(f"{_MAX_WAITING} pictures wait to be painted; try again")
+            raise LimitReached(
+                f"{_MAX_WAITING} screenshots are waiting to be painted", "try again later"
+            )
         paint = self._paint_png if form == "png" else _paint_svg
         self._waiting += 1
         try:
             data = await self._host.loop.run_in_executor(self._painter, paint, drawing, scale)
         finally:
             self._waiting -= 1
-        return Painted(*Layout(scale).size(drawing.rows, drawing.cols), data)
+        return Painted(*PictureLayout(scale).size(drawing.rows, drawing.cols), data)
 
     def _check_size(self, rows: int, cols: int, scale: int) -> None:
-        width, height = Layout(scale).size(rows, cols)
+        width, height = PictureLayout(scale).size(rows, cols)
         limit = self._host.settings.max_picture_pixels
         if width * height > limit:
             raise LimitReached(
                 f"a picture of {rows} rows and {cols} columns at scale {scale} has {width} by "
-                f"{height} pixels, more than {limit} (max_picture_pixels); take a smaller scale, "
-                "or resize the session"
+                f"{height} pixels, more than {limit} (max_picture_pixels)",
+                "use a smaller scale",
+                "resize the session",
             )
 
     def _paint_png(self, drawing: Drawing, scale: int) -> str:
         if self._rasteriser is None:
-            from nacre.system.raster import Rasteriser  # with Pillow: 30 ms, once
+            from nacre.system.images.raster import Rasteriser  # with Pillow: 30 ms, once
 
             self._rasteriser = Rasteriser(self._system_fonts)
         return base64.b64encode(self._rasteriser.paint(drawing, scale)).decode()
 
 
 def _paint_svg(drawing: Drawing, scale: int) -> str:
-    from nacre.core.svg import paint_svg
-    from nacre.system.fonts import packaged_outlines
+    from nacre.core.pictures.svg import paint_svg
+    from nacre.system.images.fonts import packaged_outlines
 
     return paint_svg(drawing, packaged_outlines(), scale)

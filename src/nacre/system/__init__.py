@@ -1,1 +1,1 @@
-"""What touches the operating system: terminals, processes, files of the daemon."""
+"""What touches the operating system: terminals, processes, the daemon's files."""

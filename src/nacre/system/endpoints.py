@@ -1,4 +1,4 @@
-"""What only one daemon can hold: the lock, the socket, the port, the token; and the state file."""
+"""What only one daemon can have: the lock, the socket, the port, the token, the state file."""
 
 import fcntl
 import json
@@ -11,16 +11,16 @@ from types import FrameType
 from typing import Any
 
 from nacre.errors import DaemonRunning, Internal, InvalidInput
-from nacre.paths import Paths, SocketAddress
+from nacre.settings.paths import Paths, SocketAddress
 
-_PORT_TRIES = 100  # ports tried below the wanted one
-_BACKLOG = 256  # clients that may wait while the daemon is still loading
+_PORT_TRIES = 100  # ports to try below the wanted one
+_BACKLOG = 256  # connections that can wait while the daemon is loading
 
 
 def take_lock(paths: Paths, *, patience: float) -> int:
-    """Take the daemon's lock for as long as this process lives; wait `patience` seconds for it.
+    """Take the daemon's lock until this process ends; wait up to `patience` seconds for it.
 
-    Raises DaemonRunning, saying who holds it.
+    Raises DaemonRunning, which says who holds it.
     """
     descriptor = os.open(paths.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -29,8 +29,8 @@ def take_lock(paths: Paths, *, patience: float) -> int:
         os.close(descriptor)
         holder = read_state(paths) or {}
         raise DaemonRunning(
-            f"a daemon is running already (pid {holder.get('pid', 'unknown')}, "
-            f"port {holder.get('port', 'unknown')}); use it, or end it with 'nacre stop'"
+            f"a daemon is already running (pid {holder.get('pid', 'unknown')}, "
+            f"port {holder.get('port', 'unknown')}); use it, or stop it with 'nacre stop'"
         ) from None
     return descriptor
 
@@ -43,7 +43,7 @@ def _lock(descriptor: int, patience: float) -> None:
     def give_up(number: int, frame: FrameType | None) -> None:
         raise TimeoutError
 
-    # The kernel wakes us when the other daemon is gone; the alarm bounds that wait.
+    # The kernel wakes us when the other daemon is gone; the alarm limits that wait.
     before = signal.signal(signal.SIGALRM, give_up)
     signal.setitimer(signal.ITIMER_REAL, patience)
     try:
@@ -54,11 +54,11 @@ def _lock(descriptor: int, patience: float) -> None:
 
 
 def listen_local(path: str) -> socket.socket:
-    """Listen on the Unix socket; a left-over one is replaced, for we hold the lock."""
+    """Listen on the Unix socket. Replace an old one, which is safe because we hold the lock."""
     with suppress(FileNotFoundError):
         os.unlink(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    # Entered for good: from Python 3.13 on the loop looks the bound path up again, later.
+    # Never closed: from Python 3.13 on the loop uses the bound path again later.
     listener.bind(SocketAddress(path).__enter__())
     os.chmod(path, 0o600)
     listener.listen(_BACKLOG)
@@ -79,13 +79,13 @@ def listen_loopback(port: int) -> socket.socket:
             continue
         listener.setblocking(False)
         return listener
-    raise Internal(f"no free port from {port} down; set NACRE_PORT to another one")
+    raise Internal(f"no free port at or below {port}; set NACRE_PORT to another one")
 
 
 def load_token(path: str, given: str | None) -> str:
-    """Return the token: the given one, else the file's, which is made when it is not there.
+    """Return the given token, else the one in the file, which is created if it is missing.
 
-    Raises InvalidInput when others can read the file: the token in it is no secret any more.
+    Raises InvalidInput when others can read the file: then the token is no longer secret.
     """
     if given is not None:
         return given
@@ -94,12 +94,12 @@ def load_token(path: str, given: str | None) -> str:
     except FileExistsError:
         if os.stat(path).st_mode & 0o077:
             raise InvalidInput(
-                f"{path} can be read by others; delete it, and a new token is made"
+                f"other users can read {path}; delete it, and a new token is created"
             ) from None
         with open(path, encoding="utf-8") as file:
             token = file.read().strip()
         if not token:
-            raise InvalidInput(f"{path} is empty; delete it, and a new token is made") from None
+            raise InvalidInput(f"{path} is empty; delete it, and a new token is created") from None
         return token
     token = secrets.token_urlsafe(32)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line."""
+"""Structured logs: one JSON object per line."""
 
 import json
 import logging
@@ -6,7 +6,7 @@ import logging.handlers
 import sys
 import time
 
-# What every record has; all else was given by the caller as extra.
+# What every record has; everything else is the caller's `extra`.
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -26,7 +26,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure_logs(level: str, *, file: str | None, max_bytes: int) -> None:
-    """Log to standard error, or to a file that is set aside when it is full."""
+    """Log to standard error, or to a file that is rotated when it is full."""
     handler: logging.Handler
     if file is None:
         handler = logging.StreamHandler(sys.stderr)

@@ -1,6 +1,6 @@
 // Plays a recording on a terminal.
-// Rule 1: going back is beginning anew and running up to the moment: a terminal cannot be undone.
-// Rule 2: one run at a time; where somebody drags the timeline only the last wish counts.
+// Rule 1: to go back, play again from the start up to the moment: a terminal cannot undo output.
+// Rule 2: one seek at a time. While somebody drags the timeline, only the last position counts.
 
 import { signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
@@ -57,7 +57,7 @@ export class Player {
   step(direction: 1 | -1): void {
     const now = this.time.value;
     const times = this.recording.markers.map((marker) => marker.time);
-    // A second of grace, else one never gets past a marker while it plays.
+    // Skip markers less than a second ago; else one could never get past a marker while it plays.
     const next =
       direction > 0
         ? times.find((time) => time > now + 0.01)

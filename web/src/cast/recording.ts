@@ -1,5 +1,5 @@
 // A recording as the daemon exports it: an asciicast of version 3, whose times are intervals.
-// Rule: pauses are cut to a bound here, so that the bound can be changed without asking again.
+// Rule: pauses are shortened here, so that the limit can change without loading it again.
 
 export interface CastEvent {
   time: number; // seconds since the beginning, pauses cut
@@ -31,7 +31,7 @@ interface Header {
 
 type Line = [interval: number, code: string, data: string];
 
-/** Read a recording. Raises Error for what is none. */
+/** Read a recording. Raises Error if the text is not one. */
 export function readCast(text: string, longestPause: number): Recording {
   const [first, ...rest] = text.split("\n").filter((line) => line && !line.startsWith("#"));
   const header = JSON.parse(first ?? "null") as Header | null;

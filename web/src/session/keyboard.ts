@@ -1,5 +1,5 @@
-// Keys that are the page's own while the terminal has the focus; all others are the program's.
-// Rule: what a shell or an editor needs is never taken. Ours have Ctrl+Shift, or Cmd on a Mac.
+// The page's own keys while the terminal has the focus; all other keys go to the program.
+// Rule: never take a key that a shell or an editor needs. Ours use Ctrl+Shift, or Cmd on a Mac.
 
 import type { Terminal } from "@xterm/xterm";
 
@@ -34,7 +34,7 @@ export function takePageKeys(terminal: Terminal, keys: PageKeys): void {
   });
 }
 
-/** Cmd is never a terminal's key: the browser and we share it. */
+/** Terminals never use Cmd: it is free for the browser and for us. */
 function macKey(event: KeyboardEvent, terminal: Terminal, keys: PageKeys): boolean {
   if (event.code === "KeyC" && terminal.hasSelection()) keys.copy();
   if (event.code === "KeyF") {
@@ -50,7 +50,7 @@ const OTHER = { esc: "\x1b", tab: "\t", pageup: "\x1b[5~", pagedown: "\x1b[6~" }
 
 export type ExtraKey = keyof typeof CURSOR | keyof typeof OTHER;
 
-/** `application` is the mode in which cursor keys are sent otherwise (DECCKM). */
+/** `application` is the mode with the other form of cursor keys (DECCKM). */
 export function codeOf(key: ExtraKey, { application }: { application: boolean }): string {
   if (key in OTHER) return OTHER[key as keyof typeof OTHER];
   return `\x1b${application ? "O" : "["}${CURSOR[key as keyof typeof CURSOR]}`;
@@ -71,7 +71,7 @@ export function withModifiers(
   return alt ? `\x1b${sent}` : sent;
 }
 
-/** Pasted text without what acts as a key: an ESC in it could end the brackets of a paste. */
+/** Pasted text without control characters: an ESC in it could end the bracketed paste. */
 export function harmless(text: string): string {
   return text.replace(/[^\P{Cc}\t\n\r]/gu, "");
 }

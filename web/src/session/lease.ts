@@ -1,5 +1,5 @@
-// Who drives the open session, as this page sees it. Rule: only the daemon says so; whether it is
-// this page is asked, for events name people, not pages.
+// Who drives the open session. Rule: only the daemon knows. The page asks whether it is itself the
+// driver, because events name people, not pages.
 
 import { signal } from "@preact/signals";
 
@@ -25,12 +25,12 @@ export class Lease {
     const drove = this.yours.value;
     const now = await ask<Control>("control", this.session, { action: "give" });
     if (!now) return;
-    // Answer and event race; the same note is not shown twice.
+    // The answer and the event may come in any order; do not show the same note twice.
     if (drove && now.handover) tell(now.handover, { mine: true });
     this.set(now);
   }
 
-  /** An event says who drives now, and what the last one who did has done. */
+  /** Handle an event that says who drives now, and what the last driver did. */
   async changed(driver: string | null, handover: Handover | null): Promise<void> {
     const before = this.driver.value;
     const mine = this.yours.value;
@@ -42,7 +42,7 @@ export class Lease {
       const now = (await door.value?.request("control", this.session)) as Control | undefined;
       if (now && turn === this.asked) this.set(now);
     } catch {
-      // The next sync tells.
+      // The next sync has it.
     }
   }
 

@@ -1,5 +1,5 @@
 // The session that is open: its terminal, what is drawn around it, who drives.
-// Rule: it holds no screen of its own; all that is shown comes from the daemon.
+// Rule: it makes no screen itself; everything it shows comes from the daemon.
 
 import { effect, signal } from "@preact/signals";
 
@@ -78,11 +78,11 @@ export class OpenSession {
       ) ?? (() => undefined),
     );
     this.connect();
-    // On a touch screen that would bring up the keyboard before anybody wants it.
+    // On a touch screen that would open the keyboard before anybody wants it.
     if (!matchMedia("(pointer: coarse)").matches) terminal.focus();
   }
 
-  /** Watch from now on; again, after the session was restarted or the viewers were sent away. */
+  /** Start to watch, also again after the session was restarted or the viewers were detached. */
   connect(): void {
     this.raw.value?.close();
     this.feed.interrupted();
@@ -174,7 +174,7 @@ export class OpenSession {
   private send(data: Uint8Array<ArrayBuffer>): void {
     const mine = this.lease.yours.value;
     const report = data.length === 3 && FOCUS_REPORT.test(new TextDecoder().decode(data));
-    // That this window has the focus matters to the program only while its person drives.
+    // The program needs to know about this window's focus only while this person drives.
     if (report && !mine) return;
     if (this.ending.value) return;
     const driver = this.lease.driver.value;
@@ -188,7 +188,7 @@ export class OpenSession {
     setTimeout(() => (this.bell.value = false), BELL);
   }
 
-  // --- what the daemon tells -------------------------------------------------------------------
+  // --- what the daemon sends -------------------------------------------------------------------
 
   private told(event: RawEvent): void {
     if (event.event === "snapshot") this.feed.told(event);

@@ -1,5 +1,5 @@
-// A finger that moves over the terminal scrolls it: through the scrollback, or, in a full-screen
-// program, as the wheel does.
+// Dragging a finger over the terminal scrolls it: through the scrollback, or in a full-screen
+// program as the wheel does.
 
 import type { Terminal } from "@xterm/xterm";
 

@@ -1,7 +1,7 @@
 // How large the session's screen is drawn.
-// Rule 1: who watches never changes the session's size: the letters are scaled, so that the whole
-// screen fits the window; below the smallest size it scrolls.
-// Rule 2: only who drives, or presses Fit, gives the session the window's size.
+// Rule 1: watching never changes the session's size. The text is scaled so that the whole screen
+// fits the window; below the smallest font size it scrolls.
+// Rule 2: only taking over or pressing Fit resizes the session to the window.
 
 import { effect, signal } from "@preact/signals";
 
@@ -13,7 +13,7 @@ import { spaceOf } from "../terminal/space";
 const SETTLED = 150; // ms without a further change of the window, before the session is resized
 const SIZES = { least: 9, usual: 14, most: 24 }; // px
 
-/** The size of letters when the session has the window's size. */
+/** The font size when the session has the window's size. */
 export const letters = signal(stored());
 
 export function changeLetters(step: number): void {
@@ -22,10 +22,10 @@ export function changeLetters(step: number): void {
 }
 
 export class Viewport {
-  /** Of a cell as it is drawn, in px; elements are laid out by it. */
+  /** The size of a cell as it is drawn, in px; the layout of elements uses it. */
   readonly cell = signal<Cell>({ width: 8, height: 16 });
   readonly size = signal(14);
-  /** What is to be added to a letter's own width to get the cell's. */
+  /** What to add to a letter's width to get the cell's. */
   readonly gap = signal(0);
   readonly panelRows = signal(0);
 
@@ -92,11 +92,11 @@ export class Viewport {
     const size = fitted ? Math.min(best, letters.peek()) : best;
     if (terminal.options.fontSize !== size) terminal.options.fontSize = size;
     this.measure(size);
-    // xterm.js may draw its new size in the next frame only.
+    // xterm.js may draw its new size only in the next frame.
     requestAnimationFrame(() => this.measure(size));
   }
 
-  /** Take over what xterm.js made of it, to a fraction of a pixel. */
+  /** Use the size that xterm.js has drawn, to a fraction of a pixel. */
   private measure(size: number): void {
     const { terminal } = this.emulator;
     const screen = terminal.element?.querySelector(".xterm-screen");

@@ -1,11 +1,11 @@
-// What the window has room for.
+// How much space the window has.
 
-/** Where the list is a page of its own (narrow.css). */
+/** The width below which the list is a separate page (narrow.css). */
 export const NARROW = "(max-width: 799px), (max-height: 499px) and (pointer: coarse)";
 
 /**
- * Follow the height that is really seen: a screen keyboard covers the rest, and not every browser
- * says so by the page's own size.
+ * Follow the height that is really visible: a screen keyboard covers the rest, and not every browser
+ * shrinks the page for it.
  */
 export function followViewport(): void {
   const seen = window.visualViewport;

@@ -1,5 +1,5 @@
-// Widths of characters as the daemon's terminal has them: by character, and by grapheme cluster
-// where the program asks for that (mode 2027).
+// Widths as the daemon's terminal counts them: by character, or by grapheme cluster if the program
+// asks for that (mode 2027).
 
 import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import type { IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
@@ -8,7 +8,7 @@ import { widthOf } from "./widths";
 
 const MODE = 2027;
 
-// The addon's own way without clusters gives every combining mark a cell.
+// Without clusters the addon would give every combining mark a cell.
 const byCharacter: IUnicodeVersionProvider = {
   version: "by character",
   wcwidth: widthOf,
@@ -16,7 +16,7 @@ const byCharacter: IUnicodeVersionProvider = {
     const own = widthOf(code);
     const widthBefore = (before >> 1) & 3;
     const joins = own === 0 && widthBefore > 0;
-    // As xterm.js packs it: whether it joins the cell before, the width of both, a state.
+    // Packed as in xterm.js: whether it joins the cell before, the width of both, a state.
     return ((joins ? widthBefore : own) << 1) | (joins ? 1 : 0);
   },
 };

@@ -1,10 +1,10 @@
-// Keeps text readable where its colour was not chosen for what lies behind it: on a light page, for
-// which programs and agents do not choose, and where an element's text has none. The terminal does
-// the first by itself (minimumContrastRatio).
+// Keeps text readable where its colour was not chosen for its background: on a light page, since
+// programs and agents assume a dark one, and for element text without a colour. xterm.js does this
+// for its own text (minimumContrastRatio).
 
 const ENOUGH = 4.5; // WCAG 2.2, 1.4.3
 
-/** Return a colour in which text is readable on a background: the one asked for, if it is. */
+/** Return a colour that is readable on a background: the given one if possible. */
 export function readable(front: string, back: string): string {
   const behind = luminance(back);
   if (ratio(luminance(front), behind) >= ENOUGH) return front;

@@ -1,4 +1,4 @@
-// One xterm.js, set up as the daemon's terminal is. Used by the live view and by the replay.
+// One xterm.js, set up like the daemon's terminal. The live view and the replay use it.
 
 import { signal } from "@preact/signals";
 import { SearchAddon } from "@xterm/addon-search";
@@ -20,7 +20,7 @@ export interface Emulator {
   whole: boolean;
 }
 
-/** Screen readers need the text of the screen beside its picture; it costs time at each draw. */
+/** Screen readers need the screen as text too, which makes each draw slower. */
 export const readAloud = signal(kept("readAloud") === "on");
 
 export function toggleReadAloud(): void {
@@ -67,7 +67,7 @@ export function createEmulator(
 }
 
 export function themed() {
-  // Programs are told that the screen is dark; on a light one their colours need some help.
+  // Programs assume a dark screen; on a light one their colours need more contrast.
   return {
     theme: themeOf(palette()),
     screenReaderMode: readAloud.value,
@@ -75,7 +75,7 @@ export function themed() {
   };
 }
 
-/** A graphics card that is played by software is slower than the DOM: only a real one is used. */
+/** WebGL in software is slower than the DOM, so only a real graphics card is used. */
 function drawWithGraphicsCard(emulator: Emulator): void {
   if (!hasGraphicsCard()) return;
   try {

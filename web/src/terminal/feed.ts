@@ -1,8 +1,8 @@
-// Brings what the raw door tells to a terminal.
-// Rule 1: a snapshot replaces everything; it is one write, so that no empty screen shows between.
-// Rule 2: what a person reads is not taken away: while they look back, snapshots wait.
-// Rule 3: nothing grows without a bound: who cannot draw as fast as the program prints drops what
-// came meanwhile, and asks for the screen as it is then.
+// Writes what comes from the raw door to a terminal.
+// Rule 1: a snapshot replaces everything. It is one write, so that no empty screen flashes up.
+// Rule 2: while a person looks back, snapshots wait, so that what they read stays in place.
+// Rule 3: nothing grows without a bound. A page that draws slower than the program prints drops
+// output, and asks for the current screen instead.
 
 import { signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
@@ -24,7 +24,7 @@ interface Frame {
 const encoder = new TextEncoder();
 
 export class Feed {
-  /** Newer output waits, for the person looks at older. */
+  /** Newer output waits, because the person is looking back. */
   readonly waits = signal(false);
 
   private announced: SnapshotEvent | null = null;
@@ -58,7 +58,7 @@ export class Feed {
     else this.draw({ snapshot, data });
   }
 
-  /** The person looks up: ask for the lines that are missing there. */
+  /** The person scrolls up: ask for the lines that are missing there. */
   lookUp(): void {
     const buffer = this.terminal.buffer.active;
     if (!this.stale || this.returning !== null) return;
@@ -72,7 +72,7 @@ export class Feed {
     this.terminal.focus();
   }
 
-  /** After a break of the connection nothing that was announced will come any more. */
+  /** The connection broke: what was announced will not come. */
   interrupted(): void {
     this.announced = null;
     this.behind = false;
@@ -135,7 +135,7 @@ export class Feed {
       this.returning = null;
       this.settling = true;
     }
-    // RIS begins anew; 1049 is the alternate screen (xterm ctlseqs).
+    // RIS resets the terminal; 1049 is the alternate screen (xterm ctlseqs).
     const head = snapshot.alternate ? "\x1bc\x1b[?1049h" : "\x1bc";
     this.write(join(encoder.encode(head), data), () => {
       if (back === null) return;

@@ -1,5 +1,5 @@
-// The terminal's font, and how large a cell is at a size. Rule: it is measured the way xterm.js
-// measures it, so that a size that fits here fits there.
+// The terminal's font, and how large a cell is at each font size. Rule: cells are measured as
+// xterm.js measures them, so that a size that fits here fits there too.
 
 export const FAMILY = '"JetBrains Mono NL", ui-monospace, Menlo, "DejaVu Sans Mono", monospace';
 
@@ -11,7 +11,7 @@ export interface Cell {
   height: number;
 }
 
-/** Until the font is there every measure is wrong. */
+/** Load the font; before that every measurement is wrong. */
 export async function loadFont(): Promise<void> {
   const styles = ["14px", "bold 14px", "italic 14px", "italic bold 14px"];
   const loads = styles.map((style) => document.fonts.load(`${style} "JetBrains Mono NL"`));
@@ -33,14 +33,14 @@ export function cellAt(size: number, { whole }: { whole: boolean }): Cell {
   };
 }
 
-/** The natural width of a letter, from which the cell's may differ by a fraction. */
+/** The natural width of a letter; a cell's width may differ by a fraction of a pixel. */
 export function advanceAt(size: number): number {
   if (!context) return size * 0.6;
   context.font = `${size}px ${FAMILY}`;
   return context.measureText("W").width;
 }
 
-/** The largest size at which so many cells fit; the smallest, where none does. */
+/** The largest font size at which this many cells fit; the smallest one if none does. */
 export function sizeThatFits(
   space: { width: number; height: number },
   rows: number,
@@ -57,7 +57,7 @@ export function sizeThatFits(
   return SMALLEST;
 }
 
-/** How many rows and columns a window has at a size. */
+/** How many rows and columns fit into the window at a font size. */
 export function cellsThatFit(
   space: { width: number; height: number },
   size: number,

@@ -1,10 +1,10 @@
-// Links in a terminal: http and https alone, in a new tab, and their address is shown before.
+// Links in a terminal: only http and https, in a new tab, and their address is shown first.
 
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { ILinkHandler, Terminal } from "@xterm/xterm";
 import { signal } from "@preact/signals";
 
-/** Where the pointer's link leads; what a program prints as its text may say something else. */
+/** The address of the link under the pointer; its text may say something else. */
 export const pointedAt = signal<string | null>(null);
 
 export const linkHandler: ILinkHandler = {
@@ -22,10 +22,10 @@ export function addWebLinks(terminal: Terminal): void {
 }
 
 /**
- * Find links that are printed under a pointer that rests.
- * xterm.js looks for links when the pointer comes into a line, and does not look at that line again:
- * so for it alone the pointer leaves the line and comes back. These events do not bubble; what
- * reports the mouse to programs listens further up, and hears nothing of them.
+ * Find links that are printed under a pointer that does not move.
+ * xterm.js looks for links only when the pointer enters a line. So we send it events as if the
+ * pointer left the line and came back. These events do not bubble: the listener that reports the
+ * mouse to programs is further up and does not get them.
  */
 export function findFreshLinks(terminal: Terminal): void {
   const { element } = terminal;

@@ -1,4 +1,4 @@
-// The terminal's colours, dark and light, and how colours of elements are written in CSS.
+// The terminal's colours, dark and light, and the colours of elements in CSS.
 
 import type { ITheme } from "@xterm/xterm";
 
@@ -36,7 +36,7 @@ export const LIGHT: Palette = {
   ],
 };
 
-/** The theme for xterm.js; its keys are its own. */
+/** The theme for xterm.js, with the names that it uses. */
 export function themeOf(palette: Palette): ITheme {
   const theme: Record<string, string> = {
     foreground: palette.foreground,

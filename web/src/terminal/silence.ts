@@ -1,5 +1,5 @@
-// Keeps this terminal from answering. Rule: the daemon's own terminal has answered every question
-// of the program already; a second answer, from each page that watches, would be typed as keys.
+// Keeps this terminal from answering queries. Rule: the daemon's own terminal has already answered
+// every query of the program. Another answer, from each page that watches, would arrive as keys.
 
 import type { IFunctionIdentifier, Terminal } from "@xterm/xterm";
 

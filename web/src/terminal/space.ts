@@ -1,4 +1,4 @@
-// The room that a stage leaves for cells, inside of its own padding and of the frame around them.
+// The space for cells inside an element, without its padding and the frame around the cells.
 
 export function spaceOf(stage: HTMLElement): { width: number; height: number } {
   const frame = stage.querySelector(".frame");

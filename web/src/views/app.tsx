@@ -1,4 +1,4 @@
-// The page: the login, or the list with what is open beside it.
+// The page: the login, or the list and beside it what is open.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -33,7 +33,7 @@ export function App({ code }: { code: string | null }) {
 
 function Shell() {
   const at = route.value;
-  // By id: a new name is no other session.
+  // By id: a renamed session is still the same one.
   const id = at.view === "list" ? "" : (find(at.session)?.session_id ?? at.session);
   useEffect(() => {
     addEventListener("keydown", shortcuts);
@@ -53,7 +53,7 @@ function Shell() {
 
 const PATIENCE = 10_000; // ms; a daemon that was killed is back long before
 
-/** Only when it lasts: a daemon that restarts is back before anybody has read this. */
+/** Shown only after a while: a daemon that restarts is back before anyone could read it. */
 function Connection() {
   const lost = door.value?.state.value === "opening";
   const stays = useSignal(false); // lost, and nobody brings it back

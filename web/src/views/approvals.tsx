@@ -1,4 +1,4 @@
-// The region for what waits for a person's consent; it is absent while nothing does.
+// What waits for a person's approval; not shown while there is nothing.
 
 import { approvals } from "../approvals";
 import { hrefOf } from "../route";
@@ -6,7 +6,7 @@ import { hrefOf } from "../route";
 export function Approvals() {
   if (!approvals.value.length) return null;
   return (
-    <section class="approvals" aria-label="Waits for your consent" role="status">
+    <section class="approvals" aria-label="Waiting for your approval" role="status">
       {approvals.value.map((one) => (
         <a key={one.id} class="approval" href={hrefOf({ view: "session", session: one.session })}>
           <b>{one.session}</b> {one.text}

@@ -1,4 +1,4 @@
-// Above the terminal: which session this is, what it does, who drives, and what can be done.
+// Above the terminal: which session this is, what it is doing, who drives, and the actions.
 
 import type { OpenSession } from "../session/open";
 import * as actions from "../actions";
@@ -44,7 +44,7 @@ export function Bar({ session, open, search }: Props) {
       {open && !isOver(session) && (
         <button
           class="bar-fit icon-only"
-          title="Fit: give the session this window’s size"
+          title="Fit: resize the session to this window"
           aria-label="Fit the session to this window"
           onClick={() => open.viewport.fit()}
         >
@@ -65,10 +65,10 @@ function Driver({ open, viewers }: { open: OpenSession; viewers: number }) {
       ? `${nameOf(driver.value)} drives`
       : "Shared";
   const what = yours.value
-    ? "What agents type waits until you give back."
+    ? "Input from agents waits until you give the session back."
     : driver.value
-      ? "What you type would not arrive. Take over to type."
-      : "You and agents may both type.";
+      ? "Take over to type."
+      : "You and agents can both type.";
   return (
     <div
       class="driver"
@@ -81,7 +81,7 @@ function Driver({ open, viewers }: { open: OpenSession; viewers: number }) {
       </span>
       <button
         class={yours.value ? "pearly" : "primary"}
-        title={`${yours.value ? "Agents may type again" : "Only you type then"} (Ctrl+Shift+X)`}
+        title={`${yours.value ? "Let agents type again" : "Only you can type then"} (Ctrl+Shift+X)`}
         onClick={() => void open.toggleControl()}
       >
         {yours.value ? "Give back" : "Take over"}
@@ -100,8 +100,8 @@ function menu(session: Listed, open: OpenSession | null, search: () => void): (A
         ...(over ? [] : [{ text: "Paste", keys: paste, act: () => open.paste() }]),
         { text: "Find", keys: isMac ? "⌘F" : "Ctrl+Shift+F", act: search },
         ...(over ? [] : [{ text: "Fit to this window", act: () => open.viewport.fit() }]),
-        { text: "Larger letters", act: () => enlarge(open, 1) },
-        { text: "Smaller letters", act: () => enlarge(open, -1) },
+        { text: "Larger text", act: () => enlarge(open, 1) },
+        { text: "Smaller text", act: () => enlarge(open, -1) },
         { text: "Full screen", act: fullScreen },
         { text: readAloudText(), act: () => toggleReadAloud() },
         null,
@@ -137,7 +137,7 @@ function enlarge(open: OpenSession, step: number): void {
   open.viewport.fit();
 }
 
-/** In full screen a browser may hand over even its own keys: Ctrl+W, Ctrl+N, Ctrl+T. */
+/** In full screen a browser can pass on even its own keys: Ctrl+W, Ctrl+N, Ctrl+T. */
 async function fullScreen(): Promise<void> {
   if (document.fullscreenElement) return document.exitFullscreen();
   await document.documentElement.requestFullscreen();

@@ -1,5 +1,5 @@
-// Says that an agent has the keyboard. Rule: on a wide page it takes no room of its own, for the
-// session would be resized under who drives it.
+// Says that an agent has captured the keyboard. Rule: on a wide page this takes no space from the
+// screen, because that would resize the session for the person who drives it.
 
 import type { OpenSession } from "../session/open";
 
@@ -9,7 +9,7 @@ export function Captured({ open, place }: { open: OpenSession; place: "bar" | "s
   return (
     <p class={`captured in-${place}`} role="status">
       <span>
-        Your keys go to the agent{to ? <> ({to})</> : null}; <kbd>Ctrl+\</kbd> gets them back.
+        Your keys go to the agent{to ? <> ({to})</> : null}. <kbd>Ctrl+\</kbd> gets them back.
       </span>
     </p>
   );

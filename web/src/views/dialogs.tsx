@@ -1,4 +1,4 @@
-// The page's dialogs. They are the browser's own: it keeps the focus in them, and Escape closes.
+// The page's dialogs. They are the browser's own: it keeps the focus inside, and Escape closes them.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -65,7 +65,8 @@ function Buttons({ action, dangerous = false }: { action: string; dangerous?: bo
 }
 
 /**
- * Do what a form asks for, and close it then: who is refused reads why, and corrects what was typed.
+ * Do what a form asks for, and then close it. If that is refused, show why, so that the person can
+ * correct it.
  */
 function useTrying() {
   const problem = useSignal("");
@@ -108,9 +109,9 @@ function NewSession() {
   return (
     <Modal title="New session">
       <form onSubmit={submit}>
-        <Field name="name" label="Name" hint="Made from the folder’s name if left empty." />
-        <Field name="command" label="Command" hint="Your shell, if left empty." mono />
-        <Field name="cwd" label="Folder" hint="Your home folder, if left empty." mono />
+        <Field name="name" label="Name" hint="If empty: derived from the folder’s name." />
+        <Field name="command" label="Command" hint="If empty: your shell." mono />
+        <Field name="cwd" label="Folder" hint="If empty: your home folder." mono />
         <Problem text={problem} />
         <Buttons action="Open" />
       </form>

@@ -33,7 +33,7 @@ export function Overlays({ open }: { open: OpenSession }) {
   );
 }
 
-/** Highest z is nearest to the edge; of one z, the older. */
+/** The highest z is closest to the edge; for equal z, the older one. */
 export function Panels({
   open,
   at,
@@ -120,7 +120,7 @@ function runStyle(run: Run, row: number, palette: Palette, fill: string | null):
     ? [back ?? fill ?? palette.background, front]
     : [front, back];
   const behind = background ?? fill ?? palette.background;
-  // Nobody chose the default for this background.
+  // The default colour was not chosen for this background.
   const free = palette === LIGHT || !style.fg;
   const color = free ? readable(asked, behind) : asked;
   const lines = [style.underline && "underline", style.strikethrough && "line-through"];

@@ -1,4 +1,4 @@
-// What is shown where there is nothing to show yet: how to begin.
+// What is shown while no session is open: how to begin.
 
 import { dialog } from "../dialogs";
 import { sessions } from "../sessions";
@@ -21,7 +21,7 @@ export function Empty() {
         <h1>{some ? "Choose a session" : "No sessions yet"}</h1>
         <p>
           {some
-            ? "You see what its program shows, as it happens, and may type along or take over."
+            ? "Watch its program live, type into it, or take over."
             : "Open one yourself, or give nacre to your agent and watch what it does."}
         </p>
         <p>
@@ -53,7 +53,7 @@ export function Missing({ name }: { name: string }) {
       <div>
         <Pearl size={40} />
         <h1>No session “{name}”</h1>
-        <p>It was killed, dismissed or renamed, or never there.</p>
+        <p>It was killed, dismissed or renamed, or it never existed.</p>
         <p>
           <a class="button" href="#/">
             All sessions
@@ -69,6 +69,6 @@ async function copy(): Promise<void> {
     await navigator.clipboard.writeText(CONFIG);
     note("Copied.");
   } catch {
-    note("The browser does not let this page copy; select the text instead.");
+    note("The browser does not let this page copy. Select the text instead.");
   }
 }

@@ -1,4 +1,4 @@
-// Below a screen that does not go on: why, and what can be done now.
+// Below a screen that is no longer live: why, and what can be done now.
 
 import * as actions from "../actions";
 import { hrefOf } from "../route";
@@ -13,7 +13,7 @@ interface Props {
 }
 
 export function Ended({ session, open, ending }: Props) {
-  // The button goes with this strip; who pressed it wants to type.
+  // The button disappears with this strip, and the person who pressed it wants to type.
   const again = (act: () => unknown) => {
     act();
     open.emulator.terminal.focus();
@@ -21,7 +21,7 @@ export function Ended({ session, open, ending }: Props) {
   if (ending.kind === "detached") {
     return (
       <div class="strip ended" role="status">
-        <p>{ending.message || "The viewers were sent away; the session goes on."}</p>
+        <p>{ending.message || "All viewers were detached. The session is still running."}</p>
         <button class="primary" onClick={() => again(() => open.connect())}>
           Watch again
         </button>
@@ -32,8 +32,8 @@ export function Ended({ session, open, ending }: Props) {
     return (
       <div class="strip ended" role="status">
         <p>
-          {session.running ? "This session was killed." : "This session was taken off the list."}{" "}
-          Its last screen stays until you leave it.
+          {session.running ? "This session was killed." : "This session was dismissed."} Its last
+          screen stays here until you leave it.
         </p>
         <a class="button" href={hrefOf({ view: "replay", session: session.session_id })}>
           Replay

@@ -1,4 +1,4 @@
-// The sheet of keys.
+// The list of keys.
 
 import { closeDialog } from "../dialogs";
 import { isMac } from "../session/keyboard";
@@ -8,11 +8,11 @@ const SHEETS: [string, [string, string][]][] = [
     "Everywhere",
     [
       ["/", "filter the sessions"],
-      ["↑ ↓", "walk through the list"],
+      ["↑ ↓", "move in the list"],
       ["Enter", "open the session"],
       ["Delete", "kill it, or dismiss an ended one"],
       ["n", "new session"],
-      ["?", "this sheet"],
+      ["?", "this help"],
     ],
   ],
   [
@@ -31,10 +31,10 @@ const SHEETS: [string, [string, string][]][] = [
     "In a replay",
     [
       ["Space", "play, pause"],
-      ["← →", "5 seconds back, on"],
+      ["← →", "5 seconds back, forward"],
       ["[ ]", "previous, next command"],
       ["< >", "slower, faster"],
-      ["0 … 9", "to a tenth of it"],
+      ["0 … 9", "jump to 0 % … 90 %"],
     ],
   ],
 ];
@@ -58,8 +58,8 @@ export function Help() {
         </section>
       ))}
       <p class="hint">
-        All other keys go to the program. What the browser keeps for itself (Ctrl+W, Ctrl+T, Ctrl+N)
-        reaches it in full screen, where the browser allows that.
+        All other keys go to the program. Keys of the browser itself (Ctrl+W, Ctrl+T, Ctrl+N) reach
+        it only in full screen, if the browser allows that.
       </p>
       <div class="dialog-buttons">
         <button class="primary" onClick={closeDialog}>

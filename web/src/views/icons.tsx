@@ -1,4 +1,4 @@
-// The few pictures that the page has; drawn here, in the text's colour.
+// The icons of the page, drawn in the colour of the text.
 
 const PATHS = {
   plus: "M8 3v10M3 8h10",
@@ -30,7 +30,7 @@ export function Icon({ name }: { name: IconName }) {
   );
 }
 
-/** The pearl, nacre's sign. */
+/** The pearl, nacre's logo. */
 export function Pearl({ size }: { size: number }) {
   return (
     <span class="pearl" style={{ width: `${size}px`, height: `${size}px` }} aria-hidden="true">

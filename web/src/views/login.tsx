@@ -1,4 +1,4 @@
-// The login: the token, once; or the code of an address that `nacre web` printed.
+// The login: with the token, or with the code in an address that `nacre web` printed.
 
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
@@ -41,7 +41,7 @@ export function Login({ code }: { code: RefObject<string | null> }) {
       <form onSubmit={submit} aria-busy={busy.value}>
         <Pearl size={44} />
         <h1>nacre</h1>
-        <p class="lead">The terminals of this machine, shared with your agents.</p>
+        <p class="lead">The terminals on this machine, shared with your agents.</p>
         <label for="token">Token</label>
         <input
           id="token"
@@ -59,8 +59,8 @@ export function Login({ code }: { code: RefObject<string | null> }) {
           {problem.value ?? farewell.value ?? ""}
         </p>
         <p class="hint" id="token-hint">
-          <code>nacre web</code> prints a link that logs you in by itself. The token is in the file
-          that <code>nacre status</code> names; it is asked for once and not kept.
+          <code>nacre web</code> prints a link that logs you in. The token is in the file that{" "}
+          <code>nacre status</code> names. You need it only once, and the page does not store it.
         </p>
       </form>
     </main>
@@ -69,7 +69,7 @@ export function Login({ code }: { code: RefObject<string | null> }) {
 
 function sentence(error: unknown): string {
   if (error instanceof TypeError)
-    return "The daemon cannot be reached. Is it running? nacre status tells.";
+    return "Cannot reach the daemon. Check with nacre status whether it is running.";
   const text = error instanceof Error ? error.message : String(error);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.replace(/\.\.$/, ".");
 }

@@ -1,4 +1,4 @@
-// A button that opens a list of actions; arrows, Escape and a click elsewhere work as expected.
+// A button that opens a list of actions. Arrows, Escape and a click elsewhere work as expected.
 
 import { useSignal } from "@preact/signals";
 import type { TargetedKeyboardEvent } from "preact";

@@ -71,7 +71,7 @@ function Body({ loaded, cut }: { loaded: Loaded; cut: Signal<boolean> }) {
   if (loaded === null) return <p class="replay-note">Loading the recording…</p>;
   if ("problem" in loaded) return <p class="replay-note">There is no replay: {loaded.problem}.</p>;
   const recording = readCast(loaded.text, cut.value ? LONGEST_PAUSE : Infinity);
-  if (!recording.events.length) return <p class="replay-note">Nothing was printed yet.</p>;
+  if (!recording.events.length) return <p class="replay-note">Nothing has been printed yet.</p>;
   return <Playing key={String(cut.value)} recording={recording} cut={cut} />;
 }
 
@@ -159,7 +159,7 @@ function Controls({ player, recording, cut }: ControlsProps) {
         {clock(player.time.value)} <span>/ {clock(recording.duration)}</span>
       </span>
       <Timeline player={player} recording={recording} />
-      <label class="player-cut" title="Pauses of more than 2 seconds are cut to 2">
+      <label class="player-cut" title="Shorten pauses to 2 seconds">
         <input
           type="checkbox"
           checked={cut.value}

@@ -19,7 +19,7 @@ export function Row({ session }: { session: Listed }) {
     session.title && session.title !== session.name ? session.title : shortPath(session.cwd);
   const line = useRef<HTMLDivElement>(null);
   const over = isOver(session);
-  // What is open is in sight, also when it moves to those that have ended.
+  // Keep the open session in view, also when it moves to the ended ones.
   useEffect(() => {
     if (open) line.current?.scrollIntoView({ block: "nearest" });
   }, [open, over]);

@@ -1,4 +1,4 @@
-// The terminal in its frame, with panels around and overlays on it.
+// The terminal in its frame, with panels around it and overlays on it.
 
 import type { RefObject } from "preact";
 
@@ -58,7 +58,7 @@ export function Screen({ stage, host, open }: Props) {
   );
 }
 
-/** Only this terminal's socket is gone; when all are, the page says so as a whole. */
+/** Shown if only this terminal's socket is gone; if all are, the page says so. */
 function isAlone(open: OpenSession): boolean {
   const lost = open.raw.value?.state.value === "opening" && open.drawn.value;
   return lost && door.value?.state.value === "open";

@@ -1,4 +1,4 @@
-// An open session: its bar, its screen, and what there is to say about them.
+// An open session: its bar, its screen, and notes about them.
 
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -17,7 +17,7 @@ import { Screen } from "./screen";
 import { focusFilter, focusList } from "./sidebar";
 import { TouchKeys } from "./touch-keys";
 
-/** The session on the page; tests and the curious look at it through window.nacre. */
+/** The open session; tests and people at the console reach it through window.nacre. */
 export const current = signal<OpenSession | null>(null);
 
 const touch = matchMedia("(pointer: coarse)");
@@ -73,7 +73,7 @@ function Stage({ id, search }: { id: string; search: () => void }) {
   return <Screen stage={stage} host={host} open={open} />;
 }
 
-/** A browser closes a tab at Ctrl+W, which is a shell's key, too: who drives is asked first. */
+/** Ctrl+W closes the tab, but is also a shell's key: a person who drives is asked first. */
 function useGuard(open: OpenSession | null): void {
   const drives = open?.lease.yours.value ?? false;
   useEffect(() => {
@@ -84,7 +84,7 @@ function useGuard(open: OpenSession | null): void {
   }, [drives]);
 }
 
-/** From the terminal to the list; on a phone the list is a page of its own. */
+/** Go from the terminal to the list; on a phone the list is a separate page. */
 function toList(): void {
   if (matchMedia(NARROW).matches) go({ view: "list" });
   setTimeout(() => (document.querySelector(".rows a") ? focusList() : focusFilter()));

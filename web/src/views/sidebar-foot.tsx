@@ -1,4 +1,4 @@
-// Below the list: dark or light, help, the way out.
+// Below the list: dark or light, help, log out.
 
 import { dialog } from "../dialogs";
 import { door } from "../daemon";

@@ -1,4 +1,4 @@
-// Where a replay is, and where its commands begin; a click or a drag goes there.
+// The position of a replay and where its commands start; click or drag to go somewhere.
 
 import type { TargetedPointerEvent } from "preact";
 
@@ -20,7 +20,7 @@ export function Timeline({ player, recording }: { player: Player; recording: Rec
       class="timeline"
       role="slider"
       tabIndex={0}
-      aria-label="Moment of the recording"
+      aria-label="Position in the recording"
       aria-valuemin={0}
       aria-valuemax={Math.round(duration)}
       aria-valuenow={Math.round(player.time.value)}

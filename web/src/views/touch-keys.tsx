@@ -24,7 +24,7 @@ export function TouchKeys({ open }: { open: OpenSession }) {
   const press = (key: ExtraKey) => {
     open.type(codeOf(key, { application: terminal.modes.applicationCursorKeysMode }));
   };
-  // The terminal keeps the focus, else the screen's keyboard would go.
+  // Keep the focus in the terminal, or the screen keyboard would close.
   const keep = (event: Event) => event.preventDefault();
   return (
     <div class="touch-keys" role="toolbar" aria-label="Special keys" onPointerDown={keep}>

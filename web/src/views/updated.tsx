@@ -1,4 +1,4 @@
-// The daemon was upgraded under the page: the page is another one now.
+// The daemon was upgraded while the page was open: there is a new page to load.
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 

@@ -1,5 +1,5 @@
 // Requests over HTTP, and the key that stands for the person at this page.
-// Rule: the token itself is never kept; it is given away once, for a key.
+// Rule: the token itself is never stored; it is exchanged once for a key.
 
 import { signal } from "@preact/signals";
 
@@ -10,7 +10,7 @@ import type { WireError } from "./shapes";
 /** The key, or null: then the login is shown. */
 export const key = signal<string | null>(kept("key"));
 
-/** Why the login is shown, when it was not the person who left. */
+/** Why the login is shown, if the person did not log out. */
 export const farewell = signal<string | null>(null);
 
 export class Refused extends Error {
@@ -34,12 +34,12 @@ export function logOut(reason: string | null = null): void {
   setKey(null);
 }
 
-/** A ticket opens one socket: a browser cannot send headers with those. */
+/** Get a ticket, which opens one socket: a browser cannot send headers with a WebSocket. */
 export async function ticket(): Promise<string> {
   return ((await call("api/ticket", {})) as { ticket: string }).ticket;
 }
 
-/** POST as the person who is logged in. A key that is not taken any more leads to the login. */
+/** POST as the person who is logged in. If the key is no longer valid, show the login. */
 export async function call(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
   const sent = key.value;
   try {

@@ -1,5 +1,5 @@
-// Requests and events over /ws/json. Rule: a subscription outlives the socket; after a break it is
-// made anew, and its first event is a sync again.
+// Requests and events over /ws/json. Rule: a subscription outlives the socket. After a reconnect it
+// is made again, and its first event is again a sync.
 
 import { signal } from "@preact/signals";
 
@@ -32,7 +32,7 @@ interface Message {
 }
 
 export class JsonDoor {
-  /** The daemon's version; it changes under the page when the daemon is upgraded. */
+  /** The daemon's version; it changes when the daemon is upgraded while the page is open. */
   readonly version = signal<string | null>(null);
 
   private readonly link: Link;
@@ -70,7 +70,7 @@ export class JsonDoor {
     });
   }
 
-  /** Hear events until the returned function is called. */
+  /** Get events until the returned function is called. */
   subscribe(
     session: string | null,
     events: string[],
@@ -110,8 +110,7 @@ export class JsonDoor {
       this.early = this.early.filter((message) => message.subscription !== number);
       early.forEach((message) => this.receive(message));
     } catch {
-      // The session is gone, or the socket: the list of sessions tells the first, the link the
-      // second, and both are shown.
+      // Either the session is gone, which the list shows, or the socket, which the link reports.
     }
   }
 
@@ -163,5 +162,5 @@ export class JsonDoor {
 }
 
 function lost(): Error {
-  return new Refused("DISCONNECTED", "the daemon cannot be reached; it is tried again");
+  return new Refused("DISCONNECTED", "cannot reach the daemon; trying again");
 }

@@ -1,7 +1,7 @@
-// A WebSocket that comes back by itself.
-// Rule 1: while it is open nothing is asked again and again; the socket tells when it is gone.
-// Rule 2: pauses between attempts double, up to a bound, with a bit of chance, so that many pages
-// do not come back in one moment.
+// A WebSocket that reconnects by itself.
+// Rule 1: no polling while it is open; the socket reports when it is closed.
+// Rule 2: pauses between attempts double up to a limit, with some randomness, so that many pages do
+// not reconnect at the same moment.
 
 import { signal, type ReadonlySignal } from "@preact/signals";
 
@@ -47,7 +47,7 @@ export class Link {
     return true;
   }
 
-  /** What was received shows that the other side is well: the next pause is short again. */
+  /** The other side has answered, so the next pause is short again. */
   isWell(): void {
     this.pause = FIRST_PAUSE;
   }
@@ -76,7 +76,7 @@ export class Link {
       if (!this.wanted) return;
       this.listen(new WebSocket(socketAddress(this.path, query)));
     } catch (error) {
-      // Without a valid key there is the login, which begins anew.
+      // Without a valid key the login is shown, which starts over.
       if (!(error instanceof Refused && error.status === 401)) this.later();
     }
   }

@@ -2,7 +2,7 @@
 
 const base = new URL(".", location.href.split("#")[0]);
 
-/** One page is one person: both sockets say this, so that the lease of one counts for the other. */
+/** Both sockets of a page send this, so that the daemon knows them as one person. */
 export const client = randomId();
 
 export function address(path: string): URL {

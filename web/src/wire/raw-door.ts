@@ -26,7 +26,7 @@ export class RawDoor {
       text: (message) => {
         const event = JSON.parse(message) as RawEvent;
         this.link.isWell();
-        // The daemon closes after these; to come back by itself would undo them.
+        // The daemon closes the socket after these; reconnecting would undo them.
         if (event.event === "ended" || event.event === "detached") this.finish();
         if (event.event === "error" && event.error.code === "SESSION_NOT_FOUND") this.finish();
         listener.told(event);

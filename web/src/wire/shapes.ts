@@ -1,4 +1,4 @@
-// What the daemon says and is told, field by field as on the wire.
+// The messages to and from the daemon, with their fields as on the wire.
 
 export type StateName = "prompt" | "running" | "needs_input" | "exited" | "lost";
 

@@ -1,6 +1,6 @@
-// Keys that are typed while the socket opens: as with a terminal, they arrive when it is open.
-// Rule: not for ever, nor without bound. What is typed at a screen from long ago would be typed at
-// another one, and half of a line is worse than none of it.
+// Keys that are typed while the socket opens. They are sent when it is open, as in a terminal.
+// Rule: they are kept for a limited time and up to a limited size, and dropped all together. Late
+// keys would reach a screen that has changed, and half a line is worse than none.
 
 const MOST = 4096; // bytes, and
 const PATIENCE = 10_000; // ms: as `nacre attach` waits for the next daemon
@@ -13,7 +13,7 @@ export class TypeAhead {
 
   constructor(private readonly dropped: () => void) {}
 
-  /** Keep it for when the socket is open. False: it will not be sent. */
+  /** Keep it until the socket is open. False: it will not be sent. */
   keep(data: Uint8Array<ArrayBuffer>): boolean {
     if (this.given) return false;
     if (this.bytes + data.length > MOST) {
@@ -26,7 +26,7 @@ export class TypeAhead {
     return true;
   }
 
-  /** Return what was kept, and begin anew. */
+  /** Return what was kept, and empty the buffer. */
   take(): Uint8Array<ArrayBuffer>[] {
     const kept = this.kept;
     this.forget();
@@ -34,7 +34,7 @@ export class TypeAhead {
     return kept;
   }
 
-  /** Nothing will be sent any more. */
+  /** Drop everything; nothing more will be sent. */
   forget(): void {
     clearTimeout(this.timer);
     this.timer = this.bytes = 0;

@@ -1,40 +1,74 @@
-"""The MCP door, whose library takes a second of a processor to load.
+"""The MCP door, loaded late, because its library takes a second of processor time to load.
 
-Rule 1: it is loaded for the first client that wants it, or when the daemon has had time for
-everything else: sessions of a daemon before, and clients that need none of it, come first.
-Rule 2: it is loaded once, beside what goes on; a client that leaves meanwhile does not stop it.
+Rule 1: it is loaded for the first client that asks for something only the library can answer
+(lines.py), or some time after the start (mcp_load_after): recovery of sessions, and clients that do
+not need it, come first.
+Rule 2: it is loaded once, in the background; a client that leaves meanwhile does not stop that.
 """
 
 import asyncio
 import importlib
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from nacre.config import Settings
-from nacre.services.dispatch import Dispatch
+from nacre.core.catalog.caller import Caller
+from nacre.doors.mcp.lines import LineConnection, LineQueue, Served
+from nacre.doors.mcp.server import build_call_tool
+from nacre.doors.mcp.standing import Standing
+from nacre.doors.mcp.toolsets import Selection, parse_selection
+from nacre.doors.mcp.words import ToolWords
+from nacre.services.dispatch.dispatch import Dispatch
+from nacre.settings.table import Settings
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from nacre.doors.mcp.door import McpDoor
+    from nacre.doors.mcp.library.door import McpDoor
 
-_LEISURE = 3.0  # seconds after the daemon's start, in which it is mostly asked the most
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class LateMcpDoor:
-    """As an ASGI application it is what serves /mcp."""
+    """Stands for the MCP door until it is loaded. As an ASGI application it serves /mcp."""
 
     def __init__(self, dispatch: Dispatch, settings: Settings) -> None:
         self._dispatch = dispatch
         self._settings = settings
         self._loop = asyncio.get_running_loop()
         self._loading: asyncio.Task[McpDoor] | None = None
-        self._leisure = self._loop.call_later(_LEISURE, self._load)
+        self._leisure: asyncio.TimerHandle | None = None
+        self._served: dict[Selection, Served] = {}
+        if settings.mcp_load_after:
+            self._leisure = self._loop.call_later(settings.mcp_load_after, self._load)
+
+    def lines(self, caller: Caller, toolsets: str | None, prefix: str | None) -> Serve:
+        """Return what serves one client of the bridge.
+
+        Raises InvalidInput for an unknown toolset or an invalid prefix.
+        """
+        served = self._serve(parse_selection(toolsets, prefix))
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await LineConnection(served, caller, reader, writer).serve()
+
+        return serve
+
+    def _serve(self, selection: Selection) -> Served:
+        if selection not in self._served:
+            words = ToolWords(selection.tools())
+            call_tool = build_call_tool(self._dispatch, selection, words, self._settings)
+
+            async def library(client: LineConnection, lines: LineQueue) -> None:
+                await (await self.door()).loop(selection, client).serve(lines)
+
+            self._served[selection] = Served(Standing(selection), call_tool, library)
+        return self._served[selection]
 
     async def door(self) -> "McpDoor":
         return await asyncio.shield(self._load())
 
     async def settle(self) -> None:
-        """Wait for it, if it is being loaded."""
+        """Wait until it is loaded, if that has begun."""
         if self._loading is not None:
             await asyncio.wait([self._loading])
 
@@ -42,20 +76,25 @@ class LateMcpDoor:
         await (await self.door()).http(scope, receive, send)
 
     async def close(self) -> None:
-        self._leisure.cancel()
+        self._never_mind()
         await self.settle()
-        # A library that could not be loaded was told to whoever wanted it; the end goes on.
+        # If the library could not be loaded, its clients know already; closing continues.
         if self._loading is not None and self._loading.exception() is None:
             await self._loading.result().close()
 
     def _load(self) -> "asyncio.Task[McpDoor]":
         if self._loading is None:
-            self._leisure.cancel()
+            self._never_mind()
             self._loading = self._loop.create_task(self._build(), name="mcp")
         return self._loading
 
+    def _never_mind(self) -> None:
+        """Cancel the timer that would load it without a client."""
+        if self._leisure is not None:
+            self._leisure.cancel()
+
     async def _build(self) -> "McpDoor":
-        name = "nacre.doors.mcp.door"
+        name = "nacre.doors.mcp.library.door"
         module = await self._loop.run_in_executor(None, importlib.import_module, name)
         door: McpDoor = module.McpDoor(self._dispatch, self._settings)
         return door

@@ -1,159 +1,178 @@
 """MCP as newline-delimited JSON over a stream: what `nacre mcp` pipes to the daemon.
 
-Rule 1: one message a line. What is no JSON-RPC message gets an error answer, and the connection
-goes on.
-Rule 2: when the client closes its side, requests under way have a moment to be answered: a script
-that pipes its requests in and closes still gets its answers.
+Rule 1: one message per line. A line that is not a JSON-RPC message is answered with an error, and
+the connection stays open.
+Rule 2: after a handshake, the answers that never change and the calls of tools are given here: they
+need no library, which takes a second to load and half a millisecond a call. All else, and whoever
+begins in another way, is the library's (library/loop.py); it is loaded when it is needed.
+Rule 3: when the client closes its side, open requests have a moment to be answered, so that a
+script that pipes its requests in and closes still gets its answers. A client that has gone is no
+error: nobody gets its answers.
 """
 
 import asyncio
 import json
-import logging
-from types import TracebackType
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
-import mcp_types as types
 import msgspec
-from mcp.server.lowlevel import Server
-from mcp.server.runner import serve_dual_era_loop
-from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
 
-from nacre.core.caller import Caller
-from nacre.core.catalog import HALF
-from nacre.errors import InvalidInput
+from nacre.core.catalog.caller import Caller
+from nacre.core.catalog.catalog import half_a_character
+from nacre.doors.mcp.identifiers import (
+    UNREADABLE,
+    Message,
+    echo,
+    is_request,
+    misfit,
+    read_message,
+)
+from nacre.doors.mcp.server import CallTool, ProtocolError
+from nacre.doors.mcp.standing import Standing
+from nacre.doors.mcp.words import ToolWords
 
-_log = logging.getLogger("nacre.mcp")
+LAST_ANSWERS = 1.0  # seconds for open requests after the client closed its side
 
-_LAST_ANSWERS = 1.0  # seconds that requests under way have after the client closed its side
+PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
 
-_STREAM = "subscriptions/listen"  # answered when the client has left, and not before
+# Lines that wait while the library is loaded; further ones stay in the client's socket.
+_WAITING_LINES = 100
 
-_PARSE_ERROR, _INVALID_REQUEST, _INVALID_PARAMS = -32700, -32600, -32602
+# In _meta it says that a request is of a later revision: the library refuses that here.
+_LATER = "io.modelcontextprotocol/protocolVersion"
 
-
-async def serve_lines(
-    server: Server[Any], caller: Caller, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
-    """Serve one client until it is gone."""
-    pipe = _Pipe(reader, writer)
-    await serve_dual_era_loop(
-        server,
-        pipe.incoming,
-        pipe.outgoing,
-        lifespan_state=caller,
-        init_options=server.create_initialization_options(),
-    )
+_NULL = b"null"
 
 
-class _Pipe:
-    """Both directions of a connection, and the requests that wait for their answers."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader = reader
-        self.writer = writer
-        self.unanswered: set[Any] = set()
-        self.all_answered = asyncio.Event()
-        self.incoming = _Incoming(self)
-        self.outgoing = _Outgoing(self)
-
-    def write(self, line: bytes) -> None:
-        self.writer.write(line + b"\n")
-
-    def answered(self, request: Any) -> None:
-        self.unanswered.discard(request)
-        if not self.unanswered:
-            self.all_answered.set()
-
-    def refuse(self, code: int, message: str, request: Any = None, data: Any = None) -> None:
-        error = {"code": code, "message": message} | ({"data": data} if data else {})
-        answer = {"jsonrpc": "2.0", "id": request, "error": error}
-        self.write(msgspec.json.encode(answer))
+LineQueue = asyncio.Queue[bytes | None]  # None: nothing follows
 
 
-class _Stream:
-    async def aclose(self) -> None:
-        return None
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What the clients of one selection get."""
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+    standing: Standing
+    call_tool: CallTool
+    library: Callable[["LineConnection", LineQueue], Awaitable[None]]  # serves the rest
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """A request as its handler sees it; see server.Context."""
+
+    lifespan_context: Caller
+    meta: dict[str, Any] | None
+    session: "_Progress"
+    request: None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    """Tells who asked with a token how its request goes on."""
+
+    connection: "LineConnection"
+    token: Any
+
+    async def report_progress(
+        self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        await self.aclose()
+        known = {"progress": progress, "total": total, "message": message}
+        told = {name: value for name, value in known.items() if value is not None}
+        params = {"progressToken": self.token, **told}
+        body = {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
+        self.connection.write(msgspec.json.encode(body))
+        await self.connection.drain()
 
 
-class _Incoming(_Stream):
-    def __init__(self, pipe: _Pipe) -> None:
-        self._pipe = pipe
+class _Call(msgspec.Struct, frozen=True):
+    """The parameters of tools/call."""
 
-    def __aiter__(self) -> "_Incoming":
-        return self
+    name: str
+    arguments: dict[str, Any] | None = None
+    meta: dict[str, Any] | None = msgspec.field(name="_meta", default=None)
 
-    async def __aenter__(self) -> "_Incoming":
-        return self
 
-    async def receive(self) -> SessionMessage | Exception:
-        return await self.__anext__()
+class _Paged(msgspec.Struct, frozen=True):
+    """The parameters of a list, of which there is one page."""
 
-    async def __anext__(self) -> SessionMessage | Exception:
+    cursor: str | None = None
+    meta: dict[str, Any] | None = msgspec.field(name="_meta", default=None)
+
+
+class _Client(msgspec.Struct, frozen=True):
+    name: str
+    version: str
+
+
+class _Handshake(msgspec.Struct, frozen=True, rename="camel"):
+    protocol_version: str
+    capabilities: dict[str, Any]
+    client_info: _Client
+    meta: dict[str, Any] | None = msgspec.field(name="_meta", default=None)
+
+
+class _Cancelled(msgspec.Struct, frozen=True, rename="camel"):
+    request_id: str | int
+
+
+class LineConnection:
+    """One client's connection."""
+
+    def __init__(
+        self,
+        served: Served,
+        caller: Caller,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        self.caller = caller
+        self.handshake: list[bytes] = []  # the client's own lines, which the library needs, too
+        self._served = served
+        self._reader = reader
+        self._writer = writer
+        self._running: set[asyncio.Task[None]] = set()
+        self._by_id: dict[str | int, asyncio.Task[None]] = {}  # to cancel them by
+        self._for_library: LineQueue | None = None
+
+    async def serve(self) -> None:
+        """Serve until the client is gone."""
+        async with asyncio.TaskGroup() as self._group:
+            try:
+                async for line in self._lines():
+                    await self._take(line)
+                if self._for_library is not None:
+                    await self._for_library.put(None)
+                if self._running:
+                    await asyncio.wait(self._running, timeout=LAST_ANSWERS)
+            finally:
+                for task in self._running:
+                    task.cancel()
+
+    # --- in --------------------------------------------------------------------------------
+
+    async def _lines(self) -> AsyncIterator[bytes]:
         while True:
             try:
-                line = await self._pipe.reader.readuntil(b"\n")
+                line = await self._reader.readuntil(b"\n")
             except asyncio.IncompleteReadError as end:
-                line = end.partial
-                if not line.strip():
-                    await self._finish()
-                    raise StopAsyncIteration from None
+                if end.partial.strip():
+                    yield end.partial
+                return
             except asyncio.LimitOverrunError as over:
                 await self._skip_line(over.consumed)
-                self._pipe.refuse(_INVALID_REQUEST, "the message is over max_message_bytes")
+                self.refuse(INVALID_REQUEST, "the message is over max_message_bytes")
                 continue
             except ConnectionError:
-                raise StopAsyncIteration from None
-            if message := self._parse(line):
-                return message
-
-    def _parse(self, line: bytes) -> SessionMessage | None:
-        if not line.strip():
-            return None
-        try:
-            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValidationError:
-            self._refuse(line)
-            return None
-        if isinstance(message, types.JSONRPCRequest) and message.method != _STREAM:
-            self._pipe.unanswered.add(message.id)
-            self._pipe.all_answered.clear()
-        elif (
-            isinstance(message, types.JSONRPCNotification)
-            and message.method == "notifications/cancelled"
-            and isinstance(request := (message.params or {}).get("requestId"), str | int)
-        ):
-            self._pipe.answered(request)  # none will come
-        return SessionMessage(message)
-
-    def _refuse(self, line: bytes) -> None:
-        try:
-            found = msgspec.json.decode(line)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            if (request := _id_beside_halves(line)) is not None:
-                half = InvalidInput(HALF)
-                self._pipe.refuse(_INVALID_PARAMS, half.message, request, half.as_dict())
-            else:
-                self._pipe.refuse(_PARSE_ERROR, "not valid JSON; send one JSON-RPC message a line")
-            return
-        request = found.get("id") if isinstance(found, dict) else None
-        request = request if isinstance(request, str | int) else None
-        self._pipe.refuse(_INVALID_REQUEST, "not a JSON-RPC 2.0 message", request)
+                return
+            if line.strip():
+                yield line
 
     async def _skip_line(self, size: int) -> None:
-        reader = self._pipe.reader
         while True:
-            await reader.readexactly(size)
+            await self._reader.readexactly(size)
             try:
-                await reader.readuntil(b"\n")
+                await self._reader.readuntil(b"\n")
             except asyncio.LimitOverrunError as over:
                 size = over.consumed
             except asyncio.IncompleteReadError:
@@ -161,35 +180,150 @@ class _Incoming(_Stream):
             else:
                 return
 
-    async def _finish(self) -> None:
-        if self._pipe.unanswered:
-            try:
-                async with asyncio.timeout(_LAST_ANSWERS):
-                    await self._pipe.all_answered.wait()
-            except TimeoutError:
-                _log.debug("client left before its answers")
+    async def _take(self, line: bytes) -> None:
+        message = read_message(line)
+        if message is None:
+            self.refuse_line(line)
+            return
+        if problem := misfit(message):
+            self.refuse(INVALID_REQUEST, problem, echo(message.id))
+            return
+        if not self.handshake:
+            begun = message.method == "initialize" and is_request(message)
+            if self._for_library is not None or not begun or not self._shake_hands(message, line):
+                await self._hand_on(line)
+        elif not self._answer(message, line):
+            await self._hand_on(line)
+
+    def _shake_hands(self, message: Message, line: bytes) -> bool:
+        try:
+            given = msgspec.json.decode(message.params, type=_Handshake)
+        except UNREADABLE:
+            return False
+        self.handshake = [line]
+        self.answer(message.id, self._served.standing.initialize(given.protocol_version))
+        return True
+
+    def _answer(self, message: Message, line: bytes) -> bool:
+        """Do what is asked for; return False for what is the library's to answer."""
+        if not is_request(message):
+            return self._note(message, line)
+        if message.method == "tools/call":
+            return self._begin(message)
+        if message.method == "ping":
+            found: bytes | None = b"{}"
+        else:
+            found = self._served.standing.lists.get(message.method)
+        if found is None or not _is_plain(message):
+            return False
+        self.answer(message.id, found)
+        return True
+
+    def _note(self, message: Message, line: bytes) -> bool:
+        """Take note of a notification; return whether the library need not know of it."""
+        if message.method == "notifications/initialized" and self._for_library is None:
+            self.handshake[1:] = [line]
+        elif message.method == "notifications/cancelled":
+            with suppress(*UNREADABLE):
+                wanted = msgspec.json.decode(message.params, type=_Cancelled).request_id
+                if task := self._by_id.get(wanted):
+                    task.cancel()
+                    return True
+        return self._for_library is None
+
+    # --- calls -----------------------------------------------------------------------------
+
+    def _begin(self, message: Message) -> bool:
+        try:
+            call = msgspec.json.decode(message.params, type=_Call)
+            identifier = msgspec.json.decode(message.id, type=str | int)
+        except UNREADABLE:
+            return False
+        if call.meta is not None and _LATER in call.meta:
+            return False
+        task = self._group.create_task(self._call(bytes(message.id), call))
+        self._running.add(task)
+        self._by_id[identifier] = task
+
+        def forget(_: object) -> None:
+            self._running.discard(task)
+            if self._by_id.get(identifier) is task:
+                del self._by_id[identifier]
+
+        task.add_done_callback(forget)
+        return True
+
+    async def _call(self, raw: bytes, call: _Call) -> None:
+        token = call.meta.get("progressToken") if call.meta else None
+        meta = None if token is None else {"progress_token": token}
+        asked = _Asked(self.caller, meta, _Progress(self, token))
+        try:
+            shaped = await self._served.call_tool(asked, call)
+            shaped.pop("resultType", None)  # a word of a later revision than these
+            self.answer(raw, msgspec.json.encode(shaped))
+        except ProtocolError as error:
+            self.refuse(error.code, error.message, raw, error.data)
+        await self.drain()
+
+    # --- out -------------------------------------------------------------------------------
+
+    def answer(self, raw: bytes, result: bytes) -> None:
+        self.write(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (raw, result))
+
+    def refuse(self, code: int, message: str, raw: bytes = _NULL, data: Any = None) -> None:
+        error = {"code": code, "message": message} | ({"data": data} if data else {})
+        self.write(b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (raw, msgspec.json.encode(error)))
+
+    def refuse_line(self, line: bytes) -> None:
+        """Say what is wrong with a line that is no message."""
+        try:
+            found = msgspec.json.decode(line)
+        except UNREADABLE:
+            if (request := _id_beside_halves(line)) is not None:
+                half = ToolWords({}).error(half_a_character())
+                self.refuse(INVALID_PARAMS, half["message"], msgspec.json.encode(request), half)
+            else:
+                self.refuse(PARSE_ERROR, "not valid JSON; send one JSON-RPC message a line")
+            return
+        request = found.get("id") if isinstance(found, dict) else None
+        raw = msgspec.json.encode(request) if isinstance(request, str | int | float) else _NULL
+        self.refuse(INVALID_REQUEST, "not a JSON-RPC 2.0 message", raw)
+
+    def write(self, line: bytes) -> None:
+        if not self._writer.is_closing():
+            self._writer.write(line + b"\n")
+
+    async def drain(self) -> None:
+        with suppress(ConnectionError):  # it left; what is read next is its end
+            await self._writer.drain()
+
+    # --- the library -----------------------------------------------------------------------
+
+    async def _hand_on(self, line: bytes) -> None:
+        if self._for_library is None:
+            self._for_library = LineQueue(_WAITING_LINES)
+            self._group.create_task(self._serve_by_library(self._for_library))
+        await self._for_library.put(line)
+
+    async def _serve_by_library(self, lines: LineQueue) -> None:
+        await self._served.library(self, lines)
 
 
-class _Outgoing(_Stream):
-    def __init__(self, pipe: _Pipe) -> None:
-        self._pipe = pipe
-
-    async def __aenter__(self) -> "_Outgoing":
-        return self
-
-    async def send(self, item: SessionMessage) -> None:
-        message = item.message
-        pipe = self._pipe
-        pipe.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode())
-        await pipe.writer.drain()
-        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-            pipe.answered(message.id)
+def _is_plain(message: Message) -> bool:
+    """Whether a request asks for nothing beyond what it names."""
+    if not message.params:
+        return True
+    try:
+        paged = msgspec.json.decode(message.params, type=_Paged)
+    except UNREADABLE:
+        return False
+    return paged.cursor is None and _LATER not in (paged.meta or {})
 
 
 def _id_beside_halves(line: bytes) -> str | int | None:
-    """Return the id of a request in which half a character stands: "\\ud83d", cut in two.
+    """Return the id of a request in which half a character is found: "\\ud83d", cut in two.
 
-    Only the standard library reads such JSON. Without the id its sender would wait for ever.
+    Only the standard library reads such JSON. Without the id the sender would wait forever.
     """
     if b"\\ud" not in line.lower():
         return None

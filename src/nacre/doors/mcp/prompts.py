@@ -1,17 +1,16 @@
-"""The skills as MCP prompts: markdown that teaches an agent to use these tools well.
+"""The skills as MCP prompts: markdown that teaches an agent to use the tools well.
 
-Rule 1: the text follows what is served. {{run_command}} becomes the tool's name with its prefix,
-{{prompt:tui}} a prompt's name, {{uri:sessions}} a resource's address; tools of a toolset that is
-not served are named as such at the top.
-Rule 2: every example is a block of the kind `call`, so that a test can make the call.
-Rule 3: nothing is read before somebody asks for it.
+Rule 1: the text uses the names of this connection. {{run_command}} becomes the tool's name with its
+prefix, {{prompt:tui}} a prompt's name, {{uri:sessions}} a resource's address. Tools that are not
+offered on this connection are listed at the top.
+Rule 2: every example is a `call` block, so that a test can make the call.
+Rule 3: no file is read before somebody asks for it.
 """
 
 import re
 from functools import cache
 from pathlib import Path
-
-import mcp_types as types
+from typing import Any
 
 from nacre.doors.mcp.resources import scheme_of
 from nacre.doors.mcp.toolsets import TOOLSETS, Selection
@@ -35,35 +34,33 @@ _PLACEHOLDER = re.compile(r"\{\{(?:(prompt|uri):)?([^{}]+)\}\}")
 
 
 def brand_of(prefix: str) -> str:
-    """Return what stands before the names of prompts: wsh for the prefix wsh_, else nacre."""
+    """Return what goes before the names of prompts: wsh for the prefix wsh_, else nacre."""
     return prefix.rstrip("_-") or "nacre"
 
 
-def list_prompts(selection: Selection) -> types.ListPromptsResult:
+def list_prompts(selection: Selection) -> dict[str, Any]:
     brand = brand_of(selection.prefix)
-    return types.ListPromptsResult(
-        prompts=[
-            types.Prompt(name=f"{brand}:{skill}", title=_title(skill), description=description)
+    return {
+        "prompts": [
+            {"name": f"{brand}:{skill}", "title": _title(skill), "description": description}
             for skill, description in SKILLS.items()
         ]
-    )
+    }
 
 
-def get_prompt(selection: Selection, name: str) -> types.GetPromptResult:
-    """Return a skill as one message of the user. Raises InvalidInput for a name there is not."""
+def get_prompt(selection: Selection, name: str) -> dict[str, Any]:
+    """Return a skill as one user message. Raises InvalidInput for an unknown name."""
     brand = brand_of(selection.prefix)
     skill = name.removeprefix(f"{brand}:")
     if skill == name or skill not in SKILLS:
         names = ", ".join(f"{brand}:{one}" for one in SKILLS)
-        raise InvalidInput(f"no prompt named {name!r}; there are {names}")
-    text = types.TextContent(type="text", text=render(selection, skill))
-    return types.GetPromptResult(
-        description=SKILLS[skill], messages=[types.PromptMessage(role="user", content=text)]
-    )
+        raise InvalidInput(f"no prompt named {name!r}", f"there are {names}")
+    text = {"type": "text", "text": render(selection, skill)}
+    return {"description": SKILLS[skill], "messages": [{"role": "user", "content": text}]}
 
 
 def render(selection: Selection, skill: str) -> str:
-    """Return a skill's text in the names of what is served."""
+    """Return a skill's text with the names of this connection."""
     source = read_skill(skill)
     before = {
         None: selection.prefix,
@@ -86,7 +83,7 @@ def named_tools(source: str) -> list[str]:
 
 
 def _missing(selection: Selection, source: str) -> str:
-    """Return a paragraph on the tools that the text names and this client was not offered."""
+    """Return a paragraph about tools that the text names but this client does not have."""
     served = selection.tools()
     missing: dict[str, list[str]] = {}
     for tool in named_tools(source):
@@ -100,14 +97,14 @@ def _missing(selection: Selection, source: str) -> str:
     ]
     wanted = ",".join([*selection.toolsets, *sorted(missing)])
     text = (
-        f"\nNot offered on this connection: {'; '.join(parts)}. A person gets them with "
+        f"\nNot offered on this connection: {'; '.join(parts)}. A person can add them with "
         f"`nacre mcp --toolsets {wanted}` (over HTTP `?toolsets={wanted}`)."
     )
     p = selection.prefix
     if f"{p}wait_for" in missing.get("extra", ()) and f"{p}await_quiesce" in served:
         text += (
-            f" Where {p}wait_for stands below, use {p}await_quiesce with last_generation, then "
-            "look at the screen for what is waited for, and wait again if it is not there."
+            f" Instead of {p}wait_for below, use {p}await_quiesce with last_generation. Then look "
+            "at the screen for what you wait for, and wait again if it is not there."
         )
     return text + "\n"
 

@@ -1,27 +1,28 @@
-"""The sessions as MCP resources: what a host can pull into the model's context without a call.
+"""The sessions as MCP resources: what a host can read into the model's context without a call.
 
-Rule 1: a resource reads as its tool answers: the list as list_sessions, a screen as get_screen, the
-scrollback as get_scrollback of the last hundred lines.
+Rule 1: a resource has the content of its tool's answer: the list of list_sessions, a screen of
+get_screen, the scrollback of get_scrollback with the last hundred lines.
 Rule 2: {name} in an address is a session's name, id or port, percent-encoded.
 """
 
 import re
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, unquote
 
-import mcp_types as types
 import msgspec
 
-from nacre.core.caller import Caller
-from nacre.core.operations import GetScreen, GetScrollback, ListSessions
-from nacre.core.results import Scrollback, SessionDetails, SessionList
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.results import Scrollback, SessionDetails, SessionList
+from nacre.core.operations.sessions import ListSessions
+from nacre.core.operations.terminal import GetScreen, GetScrollback
 from nacre.doors.mcp.toolsets import shape_result
 from nacre.errors import InvalidInput
-from nacre.services.dispatch import Dispatch
+from nacre.services.dispatch.dispatch import Dispatch
+from nacre.wording import OPERATIONS, Words
 
 Kind = Literal["screen", "scrollback"]
 
-_LAST_LINES = 100  # of the scrollback, as wsh's document has it
+_LAST_LINES = 100  # of the scrollback, as in wsh
 
 _JSON = "application/json"
 _OF_SESSION = re.compile(r"sessions/([^/?#]+)/(screen|scrollback)")
@@ -32,8 +33,8 @@ _ABOUT: dict[Kind, str] = {
 }
 
 
-class Address(NamedTuple):
-    """Where a URI points: at the list of sessions, or at something of one session."""
+class ResourceAddress(NamedTuple):
+    """Where a URI points: to the list of sessions, or to a resource of one session."""
 
     session: str | None = None  # name, id or port
     kind: Kind | None = None
@@ -42,97 +43,102 @@ class Address(NamedTuple):
 def scheme_of(prefix: str) -> str:
     """Return the scheme of the addresses: wsh for the prefix wsh_, else nacre.
 
-    A scheme has no underscore and begins with a letter (RFC 3986, 3.1).
+    A scheme contains no underscore and begins with a letter (RFC 3986, 3.1).
     """
     scheme = prefix.rstrip("_-").replace("_", "-").lower() or "nacre"
     return scheme if scheme[0].isalpha() else f"nacre-{scheme}"
 
 
+def list_templates(prefix: str) -> dict[str, Any]:
+    root = f"{scheme_of(prefix)}://"
+    return {
+        "resourceTemplates": [
+            {
+                "uriTemplate": _template(root, kind),
+                "name": kind,
+                "title": f"{kind.capitalize()} of a session",
+                "description": f"{about} {{name}} is a session's name, id or port.",
+                "mimeType": _JSON,
+            }
+            for kind, about in _ABOUT.items()
+        ]
+    }
+
+
+def _template(root: str, kind: Kind) -> str:
+    return f"{root}sessions/{{name}}/{kind}"
+
+
 class Resources:
     """The resources under one scheme."""
 
-    def __init__(self, dispatch: Dispatch, prefix: str) -> None:
+    def __init__(self, dispatch: Dispatch, prefix: str, words: Words = OPERATIONS) -> None:
         self._dispatch = dispatch
+        self._words = words
         self._root = f"{scheme_of(prefix)}://"
 
-    def parse(self, uri: str) -> Address:
-        """Return where a URI points. Raises InvalidInput for one that is no resource's."""
+    def parse(self, uri: str) -> ResourceAddress:
+        """Return where a URI points. Raises InvalidInput if it is not a resource."""
         scheme, path = uri[: len(self._root)].lower(), uri[len(self._root) :]
         if scheme == self._root:
             if path == "sessions":
-                return Address()
+                return ResourceAddress()
             if found := _OF_SESSION.fullmatch(path):
-                return Address(
+                return ResourceAddress(
                     unquote(found[1]), "screen" if found[2] == "screen" else "scrollback"
                 )
         known = ", ".join([self._list, self._template("screen"), self._template("scrollback")])
-        raise InvalidInput(f"no resource {uri!r}; there are {known}", uri=uri)
+        raise InvalidInput(f"no resource {uri!r}", f"there are {known}", uri=uri)
 
-    async def find(self, caller: Caller, address: Address) -> SessionDetails:
+    async def find(self, caller: Caller, address: ResourceAddress) -> SessionDetails:
         """Return the session of an address. Raises SessionNotFound."""
         assert address.session is not None
         found = await self._dispatch(caller, ListSessions(session=address.session))
         assert isinstance(found, SessionDetails)
         return found
 
-    async def read(self, caller: Caller, uri: str) -> types.ReadResourceResult:
+    async def read(self, caller: Caller, uri: str) -> dict[str, Any]:
         """Read a resource. Raises InvalidInput for an unknown one, SessionNotFound."""
         text = await self._text(caller, self.parse(uri))
-        contents = types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)
-        return types.ReadResourceResult(contents=[contents])
+        return {"contents": [{"uri": uri, "mimeType": _JSON, "text": text}]}
 
-    async def list(self, caller: Caller) -> types.ListResourcesResult:
-        """List the sessions, and the screen and scrollback of each that there is."""
+    async def list(self, caller: Caller) -> dict[str, Any]:
+        """List the sessions, and the screen and scrollback of each of them."""
         sessions = await self._dispatch(caller, ListSessions())
         assert isinstance(sessions, SessionList)
         listed = [
-            types.Resource(
-                uri=self._list,
-                name="sessions",
-                title="Sessions",
-                description="All sessions, as list_sessions tells them.",
-                mime_type=_JSON,
-            )
+            {
+                "uri": self._list,
+                "name": "sessions",
+                "title": "Sessions",
+                "description": "All sessions, and what is known of each.",
+                "mimeType": _JSON,
+            }
         ]
         for session in sessions.sessions:
             listed += [
-                types.Resource(
-                    uri=f"{self._list}/{quote(session.name, safe='')}/{kind}",
-                    name=f"{session.name} {kind}",
-                    title=f"{kind.capitalize()} of {session.name}",
-                    description=about,
-                    mime_type=_JSON,
-                )
+                {
+                    "uri": f"{self._list}/{quote(session.name, safe='')}/{kind}",
+                    "name": f"{session.name} {kind}",
+                    "title": f"{kind.capitalize()} of {session.name}",
+                    "description": about,
+                    "mimeType": _JSON,
+                }
                 for kind, about in _ABOUT.items()
             ]
-        return types.ListResourcesResult(resources=listed)
-
-    def templates(self) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(
-                    uri_template=self._template(kind),
-                    name=kind,
-                    title=f"{kind.capitalize()} of a session",
-                    description=f"{about} {{name}} is a session's name, id or port.",
-                    mime_type=_JSON,
-                )
-                for kind, about in _ABOUT.items()
-            ]
-        )
+        return {"resources": listed}
 
     @property
     def _list(self) -> str:
         return f"{self._root}sessions"
 
     def _template(self, kind: Kind) -> str:
-        return f"{self._list}/{{name}}/{kind}"
+        return _template(self._root, kind)
 
-    async def _text(self, caller: Caller, address: Address) -> str:
+    async def _text(self, caller: Caller, address: ResourceAddress) -> str:
         if address.session is None:
-            text: str = shape_result(await self._dispatch(caller, ListSessions()))["content"][0][
-                "text"
-            ]
+            listed = await self._dispatch(caller, ListSessions())
+            text: str = shape_result(listed, self._words)["content"][0]["text"]
             return text
         if address.kind == "screen":
             result = await self._dispatch(caller, GetScreen(session=address.session))
@@ -147,4 +153,4 @@ class Resources:
                     limit=_LAST_LINES,
                 ),
             )
-        return msgspec.json.encode(result).decode()
+        return msgspec.json.encode(result, enc_hook=self._words.encode).decode()

@@ -1,220 +1,112 @@
-"""The MCP server of one selection: its tools, prompts and resources, and how errors look.
+"""The tools of one selection as MCP calls them, and how errors look.
 
-Rule 1: bad parameters, unknown sessions and limits are JSON-RPC errors; what ran and failed is a
-result with isError. errors.WIRE says which is which.
-Rule 2: nothing but these two leaves a handler: the SDK would put an exception's text on the wire.
-Rule 3: what is advertised is what is done: of lists only that of the resources changes.
+Rule 1: an operation that failed or was refused is a result with isError. Only in toolset `terminal`
+are bad parameters, unknown sessions and limits JSON-RPC errors; errors.WIRE says which is which.
+Rule 2: a handler returns or raises nothing else: the SDK would put an exception's text on the wire.
+Rule 3: no MCP library in here: a call is answered while that is still being loaded (late.py), and
+without its cost. library/server.py is the other half.
 """
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, Protocol
 
-import mcp_types as types
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.shared.exceptions import MCPError
-from pydantic import ValidationError
-
-from nacre import __version__
-from nacre.core.caller import Caller
-from nacre.doors.mcp.prompts import get_prompt, list_prompts
-from nacre.doors.mcp.resources import Resources
-from nacre.doors.mcp.subscriptions import Subscriptions
-from nacre.doors.mcp.toolsets import Selection, add_handover, shape_failure, shape_result
-from nacre.errors import WIRE, Internal, InvalidInput, NacreError
-from nacre.services.dispatch import Dispatch
+from nacre.core.catalog.caller import Caller
+from nacre.core.catalog.catalog import Operation
+from nacre.core.catalog.limits import limits_of
+from nacre.doors.mcp.progress import progress_told, tells
+from nacre.doors.mcp.resources import scheme_of
+from nacre.doors.mcp.toolsets import Selection, Tool, shape_answer, shape_failure
+from nacre.doors.mcp.words import ToolWords
+from nacre.errors import WIRE, Internal, NacreError, UnknownOperation
+from nacre.services.dispatch.dispatch import Dispatch
+from nacre.settings.table import Settings
+from nacre.wording import Words
 
 _log = logging.getLogger("nacre.mcp")
 
-_METHOD_NOT_FOUND, _INVALID_PARAMS, _INTERNAL_ERROR = -32601, -32602, -32603
+_INTERNAL_ERROR = -32603
 
-_MOST_WRONG = 3  # things told of one request: the first says it, the rest often follows from it
+_CLIENTS_WAIT = 60  # seconds: the official TypeScript SDK's default for a call
 
-_INSTRUCTIONS = {
-    "terminal": "{p}create_session starts a session (a shell, or any program), {p}run_command "
-    "types a command and returns the screen at its end, {p}send_input types keys into whatever "
-    "runs there (end a line with \\r; \\u0003 is Ctrl+C), {p}get_screen and {p}get_scrollback "
-    "read it, {p}await_quiesce waits.",
-    "shell": "{p}start_session starts a shell, {p}run runs a command and returns its output and "
-    "exit code, {p}send types a line into whatever runs there, {p}send_key presses a key (ctrl+c), "
-    "{p}read and {p}get_status tell what is there.",
-    "extra": "{p}wait_for waits for text, a state or an end; {p}read_run reads a long output; "
-    "{p}screenshot shows a session as a picture; {p}screen_at an earlier screen; "
-    "{p}export_recording writes an asciicast.",
-}
-
-Context = ServerRequestContext[Any, Any]
+_NO_TOOLS = ToolWords({})  # for errors about a whole request
 
 
-class _Server(Server[Any]):
-    """The SDK's server; it would advertise either all lists as changing or none."""
+class Context(Protocol):
+    """What a handler is told of a request, by the library or by the connection itself."""
 
-    def get_capabilities(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-        *,
-        protocol_version: str | None = None,
-    ) -> types.ServerCapabilities:
-        told = super().get_capabilities(
-            NotificationOptions(resources_changed=True),
-            experimental_capabilities,
-            extensions,
-            protocol_version=protocol_version,
-        )
-        told.prompts = types.PromptsCapability(list_changed=False)
-        told.tools = types.ToolsCapability(list_changed=False)
-        return told
+    @property
+    def request(self) -> Any: ...  # over HTTP
+
+    @property
+    def lifespan_context(self) -> Any: ...  # else: the caller
+
+    @property
+    def meta(self) -> Any: ...  # what the request says of itself: progress_token, if it has one
+
+    @property
+    def session(self) -> Any: ...  # whom report_progress tells
 
 
-def build_server(
-    dispatch: Dispatch, subscriptions: Subscriptions, selection: Selection
-) -> Server[Any]:
-    """Make the SDK's server for these tools; the caller stands in each request's context."""
-    server = _Server(
-        "nacre",
-        version=__version__,
-        title="nacre",
-        instructions=_instructions(selection),
-    )
-    server.middleware.append(_explain)
-    _add_tools(server, dispatch, selection)
-    _add_prompts(server, selection)
-    _add_resources(server, Resources(dispatch, selection.prefix), subscriptions)
-    return server
+class ToolCall(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def arguments(self) -> dict[str, Any] | None: ...
 
 
-async def _explain(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Say what is wrong with a request that the SDK refuses without a word about it."""
-    try:
-        return await call_next(ctx)
-    except ValidationError as error:
-        wrong = "; ".join(
-            f"{'.'.join(map(str, one['loc'])) or 'params'}: {one['msg']}"
-            for one in error.errors(include_url=False, include_input=False)[:_MOST_WRONG]
-        )
-        raise _as_protocol_error(
-            InvalidInput(f"the parameters of {ctx.method} do not fit: {wrong}")
-        ) from error
-    except MCPError as error:
-        if (error.error.code, error.error.data) != (_INVALID_PARAMS, ""):
-            raise
-        raise _as_protocol_error(
-            InvalidInput(f"{ctx.method} came before the handshake; send initialize first")
-        ) from error
+CallTool = Callable[[Context, ToolCall], Awaitable[Any]]
 
 
-def _add_tools(server: Server[Any], dispatch: Dispatch, selection: Selection) -> None:
+class ProtocolError(Exception):
+    """What the caller is told as a JSON-RPC error."""
+
+    def __init__(self, code: int, message: str, data: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+def build_call_tool(
+    dispatch: Dispatch, selection: Selection, words: ToolWords, settings: Settings
+) -> CallTool:
+    """Return what answers tools/call with these tools. It raises ProtocolError."""
     tools = selection.tools()
-    listing = types.ListToolsResult(
-        tools=[types.Tool.model_validate(tool.as_wire(), by_name=False) for tool in tools.values()]
-    )
+    scheme = scheme_of(selection.prefix)
+    most = settings.max_result_chars
+    words_about = {name: words.about(tool) for name, tool in tools.items()}
 
-    async def list_tools(
-        ctx: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
-        return listing
-
-    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Any:
+    async def call_tool(ctx: Context, params: ToolCall) -> Any:
         tool = tools.get(params.name)
         if tool is None:
-            raise MCPError(
-                _METHOD_NOT_FOUND,
-                f"no tool named {params.name!r}; there are {', '.join(tools)}",
-                {"code": "UNKNOWN_OPERATION"},
+            raise as_protocol_error(
+                UnknownOperation(f"no tool named {params.name!r}", f"there are {', '.join(tools)}")
             )
         try:
-            caller = _caller(ctx)
             operation = tool.parse(params.arguments or {})
-            shaped = shape_result(await dispatch(caller, operation))
-            if (handover := dispatch.handover(caller, operation)) is not None:
-                add_handover(shaped, *handover)
-            return shaped
+            wanted = (ctx.meta or {}).get("progress_token") is not None
+            patience = _patience(operation, settings, progress=wanted)
+            caller = replace(caller_of(ctx), patience=patience)
+            if not (wanted and tells(operation)):
+                answer = await dispatch.ask(caller, operation)
+                return shape_answer(answer, words, most, scheme)
+            interval = settings.progress_interval
+            async with progress_told(ctx.session, dispatch, caller, operation, interval):
+                answer = await dispatch.ask(caller, operation)
+            return shape_answer(answer, words, most, scheme)
         except NacreError as error:
-            return _failure_or_raise(error)
-        except Exception as error:
+            return _failure_or_raise(error, words_about[params.name], tool)
+        except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the caller is told
             _log.exception("tool failed outside its operation", extra={"tool": params.name})
-            raise _as_protocol_error(
-                Internal("unexpected error; the daemon's log says why")
-            ) from error
+            return _failure_or_raise(unexpected(), words_about[params.name], tool)
 
-    server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
-    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    return call_tool
 
 
-def _add_prompts(server: Server[Any], selection: Selection) -> None:
-    async def list_all(ctx: Context, params: types.PaginatedRequestParams) -> types.Result:
-        return list_prompts(selection)
-
-    async def get(ctx: Context, params: types.GetPromptRequestParams) -> types.Result:
-        with _as_protocol_errors("prompts/get"):
-            return get_prompt(selection, params.name)
-
-    server.add_request_handler("prompts/list", types.PaginatedRequestParams, list_all)
-    server.add_request_handler("prompts/get", types.GetPromptRequestParams, get)
-
-
-def _add_resources(server: Server[Any], resources: Resources, subscriptions: Subscriptions) -> None:
-    async def list_all(ctx: Context, params: types.PaginatedRequestParams) -> types.Result:
-        with _as_protocol_errors("resources/list"):
-            await subscriptions.expect_list(ctx)
-            return await resources.list(_caller(ctx))
-
-    async def templates(ctx: Context, params: types.PaginatedRequestParams) -> types.Result:
-        return resources.templates()
-
-    async def read(ctx: Context, params: types.ReadResourceRequestParams) -> types.Result:
-        with _as_protocol_errors("resources/read"):
-            return await resources.read(_caller(ctx), params.uri)
-
-    async def subscribe(ctx: Context, params: types.SubscribeRequestParams) -> types.Result:
-        with _as_protocol_errors("resources/subscribe"):
-            await subscriptions.subscribe(ctx, _caller(ctx), resources, params.uri)
-            return types.EmptyResult()
-
-    async def unsubscribe(ctx: Context, params: types.UnsubscribeRequestParams) -> types.Result:
-        subscriptions.unsubscribe(ctx, params.uri)
-        return types.EmptyResult()
-
-    async def listen(ctx: Context, params: types.SubscriptionsListenRequestParams) -> types.Result:
-        with _as_protocol_errors("subscriptions/listen"):
-            return await subscriptions.listen(ctx, _caller(ctx), resources, params.notifications)
-
-    add = server.add_request_handler
-    add("resources/list", types.PaginatedRequestParams, list_all)
-    add("resources/templates/list", types.PaginatedRequestParams, templates)
-    add("resources/read", types.ReadResourceRequestParams, read)
-    add("resources/subscribe", types.SubscribeRequestParams, subscribe)
-    add("resources/unsubscribe", types.UnsubscribeRequestParams, unsubscribe)
-    add("subscriptions/listen", types.SubscriptionsListenRequestParams, listen)
-
-
-@contextmanager
-def _as_protocol_errors(method: str) -> Iterator[None]:
-    try:
-        yield
-    except NacreError as error:
-        raise _as_protocol_error(error) from error
-    except Exception as error:
-        _log.exception("request failed", extra={"method": method})
-        raise _as_protocol_error(Internal("unexpected error; the daemon's log says why")) from error
-
-
-def _instructions(selection: Selection) -> str:
-    parts = [_INSTRUCTIONS[toolset].format(p=selection.prefix) for toolset in selection.toolsets]
-    return " ".join(
-        [
-            "nacre gives you real terminals.",
-            *parts,
-            "Sessions keep their state between calls; one is called by its name, id or port.",
-        ]
-    )
-
-
-def _caller(ctx: Context) -> Caller:
+def caller_of(ctx: Context) -> Caller:
     """HTTP puts the caller on each request, the bridge's socket on the connection."""
     if ctx.request is not None:
         caller = ctx.request.scope["nacre.caller"]
@@ -224,12 +116,29 @@ def _caller(ctx: Context) -> Caller:
     return ctx.lifespan_context
 
 
-def _failure_or_raise(error: NacreError) -> dict[str, Any]:
-    if WIRE[error.code].jsonrpc is None:
-        return shape_failure(error.as_dict())
-    raise _as_protocol_error(error) from error
+def unexpected() -> Internal:
+    return Internal("unexpected error", "the daemon's log says why")
 
 
-def _as_protocol_error(error: NacreError) -> MCPError:
-    number = WIRE[error.code].jsonrpc or _INTERNAL_ERROR
-    return MCPError(number, error.message, error.as_dict())
+def _patience(operation: Operation, settings: Settings, *, progress: bool) -> float | None:
+    """Return how long the client waits for the answer, as far as it can be known.
+
+    Who asks for more than other clients wait, and for progress, is taken by their word.
+    """
+    longer = any(
+        getattr(operation, limit.parameter) > _CLIENTS_WAIT * 1000
+        for limit in limits_of(type(operation))
+        if limit.deadline
+    )
+    return None if progress and longer else settings.answer_within or None
+
+
+def _failure_or_raise(error: NacreError, words: Words, tool: Tool) -> dict[str, Any]:
+    if WIRE[error.code].jsonrpc is None or not tool.raises:
+        return shape_failure(words.error(error), words)
+    raise as_protocol_error(error, words) from error
+
+
+def as_protocol_error(error: NacreError, words: Words = _NO_TOOLS) -> ProtocolError:
+    told = words.error(error)
+    return ProtocolError(WIRE[error.code].jsonrpc or _INTERNAL_ERROR, told["message"], told)

@@ -1,10 +1,11 @@
-"""Which operations are tools, under which names, and how a result looks on this wire.
+"""Which operations are tools, under which names, and what their results look like.
 
-Rule: names, parameters and result fields are the documents'; a prefix goes before every name.
+Rule: the toolset terminal has wsh's names, parameters and result fields, the toolset shell those of
+SILC. A prefix goes before every name.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -12,23 +13,26 @@ from urllib.parse import quote
 
 import msgspec
 
-from nacre.core.catalog import PARAMETERS_ARE, Operation, Result, Spec, parse_parameters
-from nacre.core.control_operations import Handover
-from nacre.core.operations import CATALOG
-from nacre.core.results import PictureTaken, RunOutcome, SessionList
-from nacre.core.schema import input_schema, output_schema
-from nacre.core.visual_operations import OverlayList, PanelList
-from nacre.errors import InvalidInput
+from nacre.core.catalog.catalog import Operation, Result, Spec, parse_parameters
+from nacre.core.catalog.schema import input_schema, output_schema
+from nacre.core.operations.all import CATALOG
+from nacre.core.operations.display import OverlayList, PanelList
+from nacre.core.operations.results import PictureTaken, RunOutcome, SessionList
+from nacre.core.text.budget import json_chars
+from nacre.errors import Busy, InvalidInput, LimitReached, NotAtPrompt
+from nacre.services.dispatch.call import HandedOver
+from nacre.services.dispatch.dispatch import Answer
+from nacre.wording import Words
 
 
 class Entry(NamedTuple):
-    """A tool: its operation, and the operation's parameters that are called otherwise in it."""
+    """A tool: its operation, and the parameters that have another name in the tool."""
 
     operation: str
     renamed: Mapping[str, str] = MappingProxyType({})  # the tool's name → the operation's
 
 
-# SILC's callers name a session by its port; the parameter takes name and id all the same.
+# In SILC a session is named by its port. The parameter takes a name or an id too.
 _BY_PORT = MappingProxyType({"port": "session"})
 
 # toolset → tool
@@ -50,6 +54,7 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
             "remove_panel",
             "input_mode",
             "screen_mode",
+            "read_run",  # not the document's: run_command's whole output
         )
     },
     "shell": {
@@ -68,6 +73,8 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
             "wait_for",
             "read_run",
             "screenshot",
+            "restart_session",
+            "resize_session",
             "screen_at",
             "export_recording",
             "await_input",
@@ -77,10 +84,15 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
 }
 DEFAULT_TOOLSET = "terminal"
 
-# What the documents return as an array.
+# Toolsets whose document wants JSON-RPC errors, but for the tools that are not the document's. Else
+# an error is a result, which the model reads.
+_PROTOCOL_ERRORS = frozenset({"terminal"})
+_NOT_THE_DOCUMENTS = frozenset({"read_run"})
+
+# Results that are a bare array in wsh and SILC.
 _BARE = {SessionList: "sessions", OverlayList: "overlays", PanelList: "panels"}
 
-# A prefixed name must fit what clients take: ^[A-Za-z0-9_-]{1,64}$.
+# Clients accept only tool names that match ^[A-Za-z0-9_-]{1,64}$.
 _PREFIX = re.compile(r"[A-Za-z0-9_-]{0,32}")
 
 
@@ -88,42 +100,41 @@ _PREFIX = re.compile(r"[A-Za-z0-9_-]{0,32}")
 class Tool:
     name: str
     spec: Spec
-    output: dict[str, Any]
+    output: dict[str, Any] | None  # the schema of what is structured
     renamed: Mapping[str, str]
+    toolset: str = DEFAULT_TOOLSET  # the first of those chosen that has it
+
+    @property
+    def raises(self) -> bool:
+        """Whether what is wrong with a call is an error of the protocol, not a result."""
+        return self.toolset in _PROTOCOL_ERRORS and self.spec.name not in _NOT_THE_DOCUMENTS
 
     def parse(self, given: dict[str, Any]) -> Operation:
         """Return the operation for the tool's parameters.
 
-        Raises InvalidInput, in the tool's names; also for the operation's own name of a parameter
-        that is renamed here.
+        The operation's own name of a parameter is accepted too. Raises InvalidInput, which uses the
+        operation's names.
         """
         for ours, theirs in self.renamed.items():
-            if theirs in given:
-                raise InvalidInput(f"unknown parameter {theirs!r}; it is called {ours!r} here")
+            if ours in given and theirs in given:
+                raise InvalidInput(f"{ours} and {theirs} are the same here", "give one of them")
         named = {self.renamed.get(name, name): value for name, value in given.items()}
-        try:
-            return parse_parameters(self.spec.type, named)
-        except InvalidInput as error:
-            raise InvalidInput(self._in_our_names(error.message)) from error
+        return parse_parameters(self.spec.type, named)
 
-    def _in_our_names(self, message: str) -> str:
-        """Rename in what parse_parameters says; what the caller gave stays as it is."""
-        wrong, end, known = message.rpartition(PARAMETERS_ARE)
-        names = known.split(", ")
-        for ours, theirs in self.renamed.items():
-            wrong = wrong.replace(f"field `{theirs}`", f"field `{ours}`")
-            wrong = wrong.replace(f"at `$.{theirs}`", f"at `$.{ours}`")
-            names = [ours if name == theirs else name for name in names]
-        return wrong + end + ", ".join(names)
+    def parameter(self, name: str) -> str:
+        """Return what a parameter of the operation is called in this tool."""
+        return next((ours for ours, theirs in self.renamed.items() if theirs == name), name)
 
-    def as_wire(self) -> dict[str, Any]:
+    def as_wire(self, name_of: Callable[[str], str | None] = str) -> dict[str, Any]:
+        """Return the tool for tools/list. `name_of` returns the tool of another operation."""
         spec = self.spec
+        structured = {} if self.output is None else {"outputSchema": self.output}
         return {
             "name": self.name,
             "title": spec.name.replace("_", " ").capitalize(),
-            "description": spec.doc,
+            "description": spec.describe(name_of),
             "inputSchema": self._input(),
-            "outputSchema": self.output,
+            **structured,
             "annotations": {
                 "readOnlyHint": spec.read_only,
                 "destructiveHint": spec.destructive,
@@ -134,11 +145,9 @@ class Tool:
 
     def _input(self) -> dict[str, Any]:
         schema = input_schema(self.spec.type)
-        names = {theirs: ours for ours, theirs in self.renamed.items()}
-        schema["properties"] = {
-            names.get(name, name): value for name, value in schema["properties"].items()
-        }
-        schema["required"] = [names.get(name, name) for name in schema.get("required", ())]
+        properties = schema["properties"].items()
+        schema["properties"] = {self.parameter(name): value for name, value in properties}
+        schema["required"] = [self.parameter(name) for name in schema.get("required", ())]
         return schema
 
 
@@ -155,83 +164,114 @@ class Selection:
             for name, entry in TOOLSETS[toolset].items():
                 spec = CATALOG[entry.operation]
                 full = self.prefix + name
-                tool = Tool(full, spec, _output(spec), entry.renamed)
+                tool = Tool(full, spec, _output(spec), entry.renamed, toolset)
                 found.setdefault(full, tool)
         return found
 
 
-def _output(spec: Spec) -> dict[str, Any]:
-    """Return the schema of the structured content, which has no picture in it."""
-    schema = output_schema(spec.result)
-    if spec.result is PictureTaken:
-        del schema["properties"]["data"]
-        schema["required"].remove("data")
-    return schema
+def _output(spec: Spec) -> dict[str, Any] | None:
+    """Return the schema of the structured content; a picture has none.
+
+    Hosts that prefer structured content drop everything else, and so the picture.
+    """
+    return None if spec.result is PictureTaken else output_schema(spec.result)
 
 
 def parse_selection(toolsets: str | None, prefix: str | None) -> Selection:
-    """Read "a,b" or "all" and a prefix. Raises InvalidInput, listing what there is."""
+    """Parse "a,b" or "all", and a prefix. Raises InvalidInput, which lists the toolsets."""
     names = [name.strip() for name in (toolsets or DEFAULT_TOOLSET).split(",") if name.strip()]
     if "all" in names:
         names = list(TOOLSETS)
     for name in names:
         if name not in TOOLSETS:
-            raise InvalidInput(f"no toolset {name!r}; there are {', '.join(TOOLSETS)} and all")
+            raise InvalidInput(f"no toolset {name!r}", f"there are {', '.join(TOOLSETS)} and all")
     if not _PREFIX.fullmatch(prefix or ""):
-        raise InvalidInput(f"{prefix!r} cannot be a prefix: use up to 32 letters, digits, _ and -")
+        raise InvalidInput(
+            f"{prefix!r} cannot be a prefix", "use up to 32 letters, digits, _ and -"
+        )
     return Selection(tuple(dict.fromkeys(names)) or (DEFAULT_TOOLSET,), prefix or "")
 
 
-def shape_result(result: Result) -> dict[str, Any]:
+def shape_answer(answer: Answer, words: Words, most: int, scheme: str = "nacre") -> dict[str, Any]:
+    """Return the tool result, and what else is told, both as text and structured.
+
+    Raises LimitReached for an SVG of more than `most` characters, which hosts would cut: services
+    cut text, but half an SVG is of no use.
+    """
+    drawn = answer.result
+    if isinstance(drawn, PictureTaken) and drawn.format == "svg" and json_chars(drawn.data) > most:
+        raise LimitReached(
+            f"the SVG has {len(drawn.data)} characters, and an answer {most} (max_result_chars)",
+            "take it as png",
+        )
+    shaped = shape_result(answer.result, words, scheme, "; ".join(answer.notices))
+    if answer.told is not None:
+        _add_handover(shaped, answer.told)
+    return shaped
+
+
+def shape_result(
+    result: Result, words: Words, scheme: str = "nacre", notice: str = ""
+) -> dict[str, Any]:
     """Return the tool result: JSON as text, and the same as structured content."""
-    structured = msgspec.to_builtins(result)
+    structured = msgspec.to_builtins(result, enc_hook=words.encode)
+    if notice:
+        structured = {"notice": notice, **structured}
     if isinstance(result, PictureTaken):
-        return _shape_picture(result, structured)
+        return _shape_picture(result, structured, scheme)
     if isinstance(result, RunOutcome) and result.status in ("busy", "error"):
-        # The result's own fields stay readable; the failure is one the model can act upon.
-        code = {"busy": "BUSY", "error": "NOT_AT_PROMPT"}[result.status]
-        return shape_failure({"code": code, "message": result.hint or result.status, **structured})
-    # The documents return a bare array; the protocol demands an object (CONTRACTS, "Bare arrays").
+        # A failure that the model can act on; the fields of the result stay readable.
+        code = {"busy": Busy.code, "error": NotAtPrompt.code}[result.status]
+        message = structured.get("hint", result.status)
+        return shape_failure({"code": code, "message": message, **structured}, words)
+    # wsh and SILC return a bare array. MCP demands an object as structured content, so the array
+    # is the text only.
     field = _BARE.get(type(result))
     text = structured if field is None else structured[field]
-    return _succeeded([_text(text)], structured)
+    content = [_text(text)]
+    if field is not None and (hint := structured.get("hint")):
+        content.append({"type": "text", "text": hint})
+    return _succeeded(content, structured)
 
 
-def _shape_picture(result: PictureTaken, structured: dict[str, Any]) -> dict[str, Any]:
-    """Return the picture as what a model sees, and what is known of it as JSON beside it."""
+def _shape_picture(result: PictureTaken, structured: dict[str, Any], scheme: str) -> dict[str, Any]:
+    """Return the picture as what a model sees, and what is known of it as a text beside it."""
     data = structured.pop("data")
     if result.format == "png":
         picture = {"type": "image", "data": data, "mimeType": "image/png"}
     else:
-        uri = f"nacre://sessions/{quote(result.session)}/screenshot.svg"
+        uri = f"{scheme}://sessions/{quote(result.session)}/screenshot.svg"
         resource = {"uri": uri, "mimeType": "image/svg+xml", "text": data}
         picture = {"type": "resource", "resource": resource}
-    return _succeeded([picture, _text(structured)], structured)
+    return _succeeded([picture, _text(structured)])
 
 
-def _succeeded(content: list[dict[str, Any]], structured: Any) -> dict[str, Any]:
+def _succeeded(content: list[dict[str, Any]], structured: Any = None) -> dict[str, Any]:
     return {
         "content": content,
-        "structuredContent": structured,
+        **({} if structured is None else {"structuredContent": structured}),
         "isError": False,
         "resultType": "complete",  # the 2026 revision demands it, the older ones drop it
     }
 
 
-def add_handover(shaped: dict[str, Any], session: str, handover: Handover) -> None:
-    """Tell besides what a person did meanwhile; what was asked for stays as it is."""
-    shaped["content"].append({"type": "text", "text": handover.in_words(session)})
-    told = {"session": session, **msgspec.to_builtins(handover)}
-    shaped.setdefault("_meta", {})["nacre/handover"] = told
+def _add_handover(shaped: dict[str, Any], told: HandedOver) -> None:
+    """Add what a person did meanwhile to a result; its first text stays as it is."""
+    shaped["content"].append({"type": "text", "text": told.handover.in_words(told.session)})
+    if (structured := shaped.get("structuredContent")) is not None:
+        # `control` has a field of that name itself: the same hand-over.
+        own = structured.get("handover")
+        shaped["structuredContent"] = {**structured, "handover": own or told.as_dict()}
+    shaped.setdefault("_meta", {})["nacre/handover"] = told.as_dict()
 
 
 def _text(value: Any) -> dict[str, Any]:
     return {"type": "text", "text": msgspec.json.encode(value).decode()}
 
 
-def shape_failure(error: dict[str, Any]) -> dict[str, Any]:
-    """Return the result of an operation that ran and failed; clients check no schema on these."""
-    plain = msgspec.to_builtins(error)
+def shape_failure(error: dict[str, Any], words: Words) -> dict[str, Any]:
+    """Return the result of an operation that ran and failed. Clients check no schema for these."""
+    plain = msgspec.to_builtins(error, enc_hook=words.encode)
     return {
         "content": [_text(plain)],
         "isError": True,

@@ -1,0 +1,1 @@
+"""`nacre attach`: a person in the same session."""

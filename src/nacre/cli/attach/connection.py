@@ -1,0 +1,172 @@
+"""The connection of `nacre attach` to the daemon, and to the next daemon when it dies.
+
+Rule 1: when a daemon dies, wait for the next one and show the same session, by its id. Keys that
+the old daemon may have received are not sent again; those that it cannot have received are.
+Rule 2: this file never reads a clock; the caller passes now, and calls again at `patient_until`.
+Rule 3: nothing here blocks except the goodbye; the caller says when to send and to receive.
+"""
+
+import base64
+import json
+import socket
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from nacre.cli.attach.outgoing import Outgoing
+from nacre.client.greeting import check_greeting, was_stopped
+from nacre.errors import DaemonUnreachable
+from nacre.settings.paths import find_paths
+
+_CHUNK = 65536
+_GOODBYE_PATIENCE = 2.0  # seconds for the last keys to reach the daemon
+_RESTART_PATIENCE = 10.0  # seconds for the next daemon to show the session again
+# Give up after this many daemons in that time that painted and then closed the connection.
+_MOST_RESTARTS = 20
+# Bytes typed without a daemon that are kept for the next one; more is lost. It is as much as a
+# terminal's own line holds (termios(3), canonical mode).
+_KEPT_KEYS = 4096
+
+
+class Connection:
+    def __init__(
+        self, daemon: socket.socket, rest: bytes, knock: Callable[[], socket.socket]
+    ) -> None:
+        """`daemon` has accepted us, and `rest` came after its greeting. `knock` connects to the
+        next one.
+
+        `knock` raises DaemonUnreachable when nobody listens.
+        """
+        daemon.setblocking(False)
+        self.inside = True  # False after a daemon died, until the next one's greeting
+        self.painted = False  # by the current daemon
+        self.patient_until: float | None = None  # how long to wait for a daemon to paint
+        self._daemon = daemon
+        self._knock = knock
+        self._unread = rest  # received, but not yet taken as lines
+        self._outgoing = Outgoing()
+        self._hears = True  # False: it accepts no more input, but may still have sent something
+        self._restarts: deque[float] = deque(maxlen=_MOST_RESTARTS)
+        self._kept = b""  # keys that were typed without a daemon
+
+    def fileno(self) -> int:
+        return self._daemon.fileno()
+
+    def close(self) -> None:
+        self._daemon.close()
+
+    # --- to the daemon ---------------------------------------------------------------------
+
+    def tell(self, message: dict[str, Any]) -> None:
+        self._outgoing.add(json.dumps(message).encode() + b"\n")
+
+    def type(self, keys: bytes) -> bool:
+        """Send the keys, or keep them for the next daemon.
+
+        Return False if some of them are lost.
+        """
+        if self.inside:
+            self.tell({"input": base64.b64encode(keys).decode()})
+            return True
+        room = _KEPT_KEYS - len(self._kept)
+        self._kept += keys[:room]
+        return len(keys) <= room
+
+    @property
+    def sending(self) -> bool:
+        """Whether there is something to send and a daemon that accepts it."""
+        return self.inside and self._hears and bool(self._outgoing)
+
+    def send(self) -> None:
+        """Send as much as the daemon accepts now."""
+        try:
+            self._outgoing.sent(self._daemon.send(self._outgoing.rest()))
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._hears = False
+
+    def say_goodbye(self) -> None:
+        """Send what is left, but wait only for a short time."""
+        if self.inside:
+            self._daemon.settimeout(_GOODBYE_PATIENCE)
+            with suppress(OSError):
+                self._daemon.sendall(self._outgoing.rest())
+
+    # --- from the daemon -------------------------------------------------------------------
+
+    def receive(self) -> bool:
+        """Read what has arrived. Return False if the daemon is gone."""
+        try:
+            data = self._daemon.recv(_CHUNK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        self._unread += data
+        return bool(data)
+
+    def lines(self) -> list[bytes]:
+        """Return the complete lines of what was read."""
+        *lines, self._unread = self._unread.split(b"\n")
+        return lines
+
+    def has_painted(self) -> None:
+        """Note that the session is shown: the daemon's restart is over."""
+        self.painted, self.patient_until = True, None
+
+    # --- a daemon that died ----------------------------------------------------------------
+
+    def knock_again(self, now: float) -> bool:
+        """Connect to the socket of the next daemon, which will answer when it is up.
+
+        Return whether this starts the wait. Raises DaemonUnreachable when the daemon was stopped,
+        when nobody listens, or after too many daemons that died.
+        """
+        self._daemon.close()
+        if was_stopped(find_paths()):
+            raise _lost("its sessions went with it")
+        if len(self._restarts) == _MOST_RESTARTS and now - self._restarts[0] < _RESTART_PATIENCE:
+            raise _lost("so are all that came after it")
+        self._restarts.append(now)
+        begins = self.patient_until is None
+        if begins:
+            self.patient_until = now + _RESTART_PATIENCE
+        self.inside = self.painted = False
+        self._hears = True
+        self._unread = b""
+        self._outgoing.rewind()
+        try:
+            self._daemon = self._knock()
+        except DaemonUnreachable:
+            raise _lost("nobody starts another one") from None
+        self._daemon.setblocking(False)
+        return begins
+
+    def come_in(self, greeting: bytes) -> None:
+        """Read the next daemon's greeting, and send it the keys that were kept.
+
+        Raises DaemonUnreachable when it refuses us.
+        """
+        try:
+            check_greeting(greeting + b"\n")
+        except DaemonUnreachable as error:
+            raise DaemonUnreachable(f"{self.since()}{error}") from None
+        self.inside = True
+        if self._kept:
+            self.type(self._kept)
+            self._kept = b""
+
+    def check_patience(self, now: float) -> None:
+        """Raises DaemonUnreachable when the next daemon took too long."""
+        if self.patient_until is not None and now >= self.patient_until:
+            raise _lost(f"no other one came within {_RESTART_PATIENCE:.0f} s")
+
+    def since(self) -> str:
+        """Return a prefix for an error message if the daemon was replaced."""
+        return "" if self.patient_until is None else "the daemon was restarted, and then: "
+
+
+def _lost(why: str) -> DaemonUnreachable:
+    return DaemonUnreachable(f"the daemon is gone, and {why}; 'nacre list' shows the sessions")

@@ -1,0 +1,1 @@
+"""`nacre mcp`: a thin bridge between an AI host and the daemon."""

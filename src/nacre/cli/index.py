@@ -1,0 +1,105 @@
+"""The table of commands: each one's name, module, summary and operation."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+_SESSION = {"session": "SESSION"}
+
+
+class Command(NamedTuple):
+    name: str
+    module: str  # of nacre.cli.commands; its add_<name>(parser) adds the arguments
+    summary: str
+    operation: str | None = None  # what it calls
+    # How the operation's parameters are written on the command line, if not as --the-name: as a
+    # positional argument, in their order, or as a flag with another name.
+    words: Mapping[str, str] = MappingProxyType({})
+    implies: Mapping[str, Any] = MappingProxyType({})  # parameters that the command stands for
+    also: str | None = None  # another operation that it calls
+
+    def does(self, operation: str, params: Mapping[str, Any]) -> bool:
+        """Return whether this command calls the operation with these parameters."""
+        implied = all(params.get(name) == value for name, value in self.implies.items())
+        return operation in (self.operation, self.also) and implied
+
+
+_NEW = {"name": "NAME", "command": "COMMAND", "args": "COMMAND", "tags": "--tag"}
+_SEND = {**_SESSION, "input": "TEXT"}
+_KEYS = {**_SESSION, "keys": "KEY"}
+_RUN = {**_SESSION, "command": "COMMAND"}
+
+COMMANDS = (
+    Command("new", "sessions", "Start a session: a shell, or a command.", "create_session", _NEW),
+    Command("list", "listing", "List the sessions.", "list_sessions"),
+    Command("send", "input", "Type text and Enter into a session.", "send_input", _SEND),
+    Command("keys", "input", "Press named keys in a session.", "press_keys", _KEYS),
+    Command("screen", "screens", "Show a session's screen.", "get_screen", _SESSION),
+    Command(
+        "screenshot", "pictures", "Save a picture of a session's screen.", "screenshot", _SESSION
+    ),
+    Command("scrollback", "screens", "Show a session's scrollback.", "get_scrollback", _SESSION),
+    Command(
+        "read", "screens", "Show the last lines of a session's output.", "read_output", _SESSION
+    ),
+    Command("run", "run", "Run a command in a session, with its exit code.", "run", _RUN),
+    Command(
+        "wait",
+        "wait",
+        "Wait until a session is quiet or a condition is true.",
+        "await_quiesce",
+        {**_SESSION, "run_id": "--run"},
+        also="wait_for",
+    ),
+    Command("attach", "attach", "Work in a session yourself, until you detach."),
+    Command("web", "web", "Print an address that opens the web page.", "open_page"),
+    Command("record", "recordings", "Record a session from now on (asciicast)."),
+    Command("export", "recordings", "Save what a session showed (asciicast)."),
+    Command(
+        "replay",
+        "replay",
+        "Play a recording in your terminal.",
+        "export_recording",
+    ),
+    Command(
+        "kill",
+        "sessions",
+        "Kill sessions and everything in them.",
+        "manage_session",
+        _SESSION,
+        {"action": "kill"},
+    ),
+    Command(
+        "rename",
+        "sessions",
+        "Rename a session.",
+        "manage_session",
+        {**_SESSION, "new_name": "NEW"},
+        {"action": "rename"},
+    ),
+    Command("resize", "sessions", "Change a session's size.", "resize_session", _SESSION),
+    Command("restart", "sessions", "Restart a session's command.", "restart_session", _SESSION),
+    Command(
+        "restore",
+        "recordings",
+        "Restart the sessions that a reboot ended.",
+        "restore_sessions",
+        _SESSION,
+    ),
+    Command(
+        "signal",
+        "sessions",
+        "Send a signal to the program in a session.",
+        "signal_session",
+        {**_SESSION, "signal": "SIGNAL"},
+    ),
+    Command(
+        "dismiss", "sessions", "Remove an ended session from the list.", "dismiss_session", _SESSION
+    ),
+    Command("server", "server", "Run the daemon in the foreground."),
+    Command("status", "daemon", "Show whether the daemon is running, and where."),
+    Command("stop", "daemon", "Stop the daemon and all sessions."),
+    Command("mcp", "mcp", "Serve an AI host over stdio (MCP)."),
+    Command("doctor", "doctor", "Check this machine, and say what to fix."),
+    Command("completion", "completion", "Print the code that sets up shell completion."),
+)

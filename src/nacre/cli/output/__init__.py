@@ -1,0 +1,1 @@
+"""How results and errors are printed."""

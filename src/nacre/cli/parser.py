@@ -1,0 +1,207 @@
+"""The parser, built from the table of commands (index.py), and how a command is run.
+
+Rule 1: only the module of the called command is loaded, because people notice the start-up time.
+Rule 2: names, flags, exit codes and JSON are a stable surface for scripts. Flags cannot be
+abbreviated, so a new flag breaks no script.
+Rule 3: every error ends here: one line on standard error, and the exit code of errors.WIRE.
+"""
+
+import argparse
+import difflib
+import os
+import sys
+from importlib import import_module
+from typing import Any, NoReturn
+
+from nacre import __version__
+from nacre.cli.index import COMMANDS
+from nacre.cli.output.answers import complain
+from nacre.errors import Internal, InvalidInput, NacreError
+
+# No argument can hold a NUL, so this can mark the words after --. Otherwise argparse would take
+# those that begin with - for options, and its own -- loses words (before Python 3.13).
+_AFTER_DASHES = "\0"
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keep the lines of a description; wrap only those that are wider than the terminal."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from textwrap import fill  # as argparse does: only help needs it
+
+        lines = text.splitlines()
+        wrapped = [line if len(line) <= width else fill(line, width) for line in lines]
+        return "\n".join(indent + line for line in "\n".join(wrapped).splitlines())
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        hint = "; put words that begin with - after --" if "unrecognized" in message else ""
+        clean = message.replace("\\x00", "").replace(_AFTER_DASHES, "")
+        raise InvalidInput(f"{clean}{hint}; see '{self.prog} --help'")
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; return the exit code."""
+    if "_ARGCOMPLETE" in os.environ:
+        from nacre.cli.commands.completion import complete
+
+        complete(build_parser(configured=[command.name for command in COMMANDS]))
+    try:
+        code = _run_or_complain(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has closed the pipe. The interpreter must not flush into it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # the exit code of a program that SIGPIPE killed
+    return code
+
+
+def _run_or_complain(arguments: list[str]) -> int:
+    try:
+        return _run(arguments)
+    except NacreError as error:
+        command = arguments[0] if arguments else None
+        return complain(error, as_json=_wants_json(arguments), command=command)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return complain(Internal(_reason(error)), as_json=_wants_json(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    _replace_unprintable()
+    if not arguments:
+        if os.isatty(0) and os.isatty(1):
+            from nacre.cli.attach.alone import run_alone
+
+            return run_alone()
+        print(_short_help())
+        return 0
+    name, *rest = arguments
+    if name == "help" and rest:
+        name, rest = rest[0], ["--help"]
+    if name in ("-h", "--help", "help"):
+        print(_long_help())
+        return 0
+    if name == "--version":
+        print(f"nacre {__version__}")
+        return 0
+    if name not in (command.name for command in COMMANDS):
+        raise InvalidInput(_unknown(name))
+    parser = _subparsers(build_parser(configured=[name]))[name]
+    flags, words = _split(rest)
+    if {"-h", "--help"} & set(flags):
+        parser.print_help()
+        return 0
+    # Intermixed: `nacre send dev --no-enter ls` means what it says.
+    parsed = parser.parse_intermixed_args([*flags, *(_AFTER_DASHES + word for word in words)])
+    _unmark(parsed)
+    parsed.after_dashes = len(words)
+    code: int = parsed.run(parsed)
+    return code
+
+
+def build_parser(configured: list[str] | None = None) -> Parser:
+    """Return the whole parser; only the named commands have their arguments."""
+    parser = Parser(prog="nacre", allow_abbrev=False)
+    parser.add_argument("--version", action="store_true")
+    subparsers = parser.add_subparsers()
+    for command in COMMANDS:
+        subparser = subparsers.add_parser(
+            command.name,
+            help=command.summary,
+            description=command.summary,
+            allow_abbrev=False,
+            formatter_class=Formatter,
+        )
+        if command.name in (configured or ()):
+            module = import_module(f"nacre.cli.commands.{command.module}")
+            getattr(module, f"add_{command.name}")(subparser)
+    return parser
+
+
+def _subparsers(parser: Parser) -> dict[str, Parser]:
+    action = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    choices: dict[str, Parser] = action.choices
+    return choices
+
+
+def _split(words: list[str]) -> tuple[list[str], list[str]]:
+    if "--" not in words:
+        return words, []
+    dashes = words.index("--")
+    return words[:dashes], words[dashes + 1 :]
+
+
+def _unmark(parsed: argparse.Namespace) -> None:
+    def bare(value: Any) -> Any:
+        if isinstance(value, list):
+            return [bare(item) for item in value]
+        return value.removeprefix(_AFTER_DASHES) if isinstance(value, str) else value
+
+    for name, value in vars(parsed).items():
+        setattr(parsed, name, bare(value))
+
+
+def _wants_json(arguments: list[str]) -> bool:
+    return "--json" in _split(arguments)[0]
+
+
+def _unknown(name: str) -> str:
+    if name.startswith("-"):
+        return f"unknown option {name}; options go after the command, see 'nacre --help'"
+    names = [command.name for command in COMMANDS]
+    near = [one for one in names if one.startswith(name)]
+    near = near or difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean 'nacre {near[0]}'?" if near else "'nacre --help' lists them"
+    return f"there is no command {name!r}; {hint}"
+
+
+def _reason(error: OSError) -> str:
+    where = f": {error.filename}" if error.filename else ""
+    return f"{error.strerror or error}{where}; 'nacre doctor' checks this machine"
+
+
+def _replace_unprintable() -> None:
+    """Print ? for characters that the locale cannot encode, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="replace")
+
+
+_TAGLINE = "Real terminal sessions for AI agents and the people who work with them."
+
+
+def _short_help() -> str:
+    from nacre.cli.commands.mcp import HOST_CONFIG
+
+    return f"""nacre {__version__}: {_TAGLINE}
+
+  nacre new dev             start a session named dev
+  nacre send dev 'ls -la'   type into it
+  nacre screen dev          see its screen
+  nacre attach dev          work in it yourself
+  nacre web dev             see it in the browser
+  nacre list                see all sessions
+  nacre kill dev            kill it
+  nacre doctor              check this machine
+
+For an AI host, paste this into its MCP configuration:
+
+  {HOST_CONFIG}
+
+'nacre --help' lists every command."""
+
+
+def _long_help() -> str:
+    listed = "\n".join(f"  {command.name:<12}{command.summary}" for command in COMMANDS)
+    return f"""usage: nacre                      your shell, in a session that agents can see
+       nacre COMMAND [options]
+       nacre --version
+
+{_TAGLINE}
+
+{listed}
+
+'nacre COMMAND --help' shows the options of a command."""

@@ -1,0 +1,33 @@
+"""Who asks: what a door knows about the caller."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from types import MappingProxyType
+
+
+class Scope(IntEnum):
+    """What a caller may do. Each scope includes the ones before it."""
+
+    OBSERVE = 1
+    DRIVE = 2
+    ADMIN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    door: str  # "mcp", "rest", "cli" …
+    scope: Scope = Scope.ADMIN
+    person: bool = False  # a human at a command line or page, not an agent
+    client: str = ""  # the name and version that the other side gave itself
+    cwd: str | None = None  # the caller's folder: its sessions start there
+    env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    key: str = ""  # the same for all connections of one page or terminal; "" for who has no other
+    patience: float | None = None  # seconds that the other side waits for an answer, if it is known
+    label: str = ""  # what others are shown of a person: "web page", "attach"
+    told_as: str = ""  # by what it is told apart from other agents, when a hand-over is told
+
+    @property
+    def agent(self) -> str:
+        """Who is told of hand-overs, once; "" for a person, who sees them."""
+        return self.told_as or ("" if self.person else self.key or self.door)

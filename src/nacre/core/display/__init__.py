@@ -1,0 +1,1 @@
+"""What a person sees: the screen with overlays and panels, drawn on their terminal."""

@@ -1,0 +1,1 @@
+"""The journal's records, what they rebuild, and recordings made from them."""

@@ -1,0 +1,1 @@
+"""Keys: their names, what a terminal sends for them, the mouse."""

@@ -1,0 +1,1 @@
+"""Everything a caller can ask for, and what it gets back."""

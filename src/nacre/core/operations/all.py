@@ -1,0 +1,12 @@
+"""The whole catalog: importing this module registers every operation.
+
+Rule: operations that wsh or SILC have too keep their names, parameters and defaults from there, so
+that agents written for those work here. Parameters that we added are optional.
+"""
+
+from nacre.core.catalog.catalog import CATALOG, parse_operation
+from nacre.core.operations import control, daemon, display, recordings, runs, sessions, terminal
+
+__all__ = ["CATALOG", "parse_operation"]
+
+ENTERED = (sessions, terminal, runs, display, control, recordings, daemon)

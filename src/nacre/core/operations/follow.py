@@ -1,0 +1,195 @@
+"""Following sessions: the request and the events.
+
+Not in the catalog: a stream is not a call with one answer. The fields are those of the WebSocket.
+Where wsh has the same event, its names are kept.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any, Literal, Protocol
+
+import msgspec
+from msgspec import Meta
+
+from nacre.core.catalog.caller import Scope
+from nacre.core.catalog.catalog import Operation, unlisted
+from nacre.core.operations.control import Handover
+from nacre.core.operations.display import InputMode, ParsedKey
+from nacre.core.operations.elements import Overlay, Panel
+from nacre.core.operations.parameters import Format
+from nacre.core.operations.results import Screen, SessionDetails
+from nacre.core.screen.screen import Line, ScreenMode
+
+Kind = Literal[
+    "output",
+    "lines",
+    "cursor",
+    "mode",
+    "diffs",
+    "input",
+    "runs",
+    "states",
+    "sessions",
+    "visuals",
+    "control",
+    "changes",
+]
+
+# What can be followed of all sessions at once.
+OF_ALL: frozenset[str] = frozenset({"runs", "states", "sessions", "control", "changes"})
+
+
+@unlisted("follow", scope=Scope.OBSERVE)
+class Follow(Operation, frozen=True, kw_only=True):
+    """Follow one session, or all of them, from now on. The first event is a sync."""
+
+    events: Annotated[list[Kind], Meta(min_length=1)]
+    session: str | int | None = None
+    interval_ms: Annotated[int, Meta(ge=0, le=60_000)] = 100  # between events of the screen
+    format: Format = "styled"
+    idle_timeout_ms: Annotated[int, Meta(ge=0)] = 0  # send an idle event when quiet; 0: none
+
+
+class Summary(SessionDetails, frozen=True, kw_only=True):
+    """A session in a list for people."""
+
+    last_line: str
+
+
+class Event(msgspec.Struct, kw_only=True, tag_field="event"):
+    session: str | None = None  # its name
+    session_id: str | None = None
+    seq: int = 0  # counts the events of one stream
+
+
+class Sync(Event, kw_only=True, tag="sync"):
+    """The whole state, at the start and again after events were dropped."""
+
+    generation: int
+    screen: Screen
+    scrollback_lines: int
+    overlays: list[Overlay]
+    panels: list[Panel]
+    mode: ScreenMode  # of overlays and panels
+    input_mode: InputMode
+    focused_element: str | None
+    driver: str | None
+
+
+class SyncAll(Event, kw_only=True, tag="sync"):
+    sessions: list[Summary]
+
+
+class OutputEvent(Event, kw_only=True, tag="output"):
+    data: bytes  # base64 in JSON
+
+
+class SnapshotEvent(Event, kw_only=True, tag="snapshot"):
+    data: bytes
+    alternate: bool
+    rows: int
+    cols: int
+
+
+class LineEvent(Event, kw_only=True, tag="line"):
+    index: int
+    total_lines: int
+    line: str | Line
+
+
+class CursorEvent(Event, kw_only=True, tag="cursor"):
+    row: int
+    col: int
+    visible: bool
+
+
+class ModeEvent(Event, kw_only=True, tag="mode"):
+    alternate_active: bool
+    mode: ScreenMode
+
+
+class DiffEvent(Event, kw_only=True, tag="diff"):
+    changed_lines: list[int]
+    screen: Screen
+    generation: int
+
+
+class IdleEvent(Event, kw_only=True, tag="idle"):
+    generation: int
+    screen: Screen
+    scrollback_lines: int
+
+
+class ChangedEvent(Event, kw_only=True, tag="changed"):
+    generation: int
+
+
+class InputEvent(Event, kw_only=True, tag="input"):
+    mode: InputMode
+    raw: list[int]
+    parsed: ParsedKey | None
+    focused_element: str | None
+    number: int
+
+
+class InputModeEvent(Event, kw_only=True, tag="mode"):
+    mode: InputMode
+    focused_element: str | None
+
+
+class RunEvent(Event, kw_only=True, tag="run"):
+    status: Literal["started", "ended"]
+    run_id: str | None = None
+    command: str | None = None
+    exit_code: int | None = None
+    duration_ms: int | None = None
+
+
+class StateEvent(Event, kw_only=True, tag="state"):
+    state: str
+    asks: str | None
+    last_line: str
+    title: str
+    cwd: str
+    generation: int
+
+
+Change = Literal[
+    "created", "ended", "renamed", "restarted", "removed", "resized", "watched", "notice"
+]
+
+
+class SessionEvent(Event, kw_only=True, tag="session"):
+    change: Change
+    details: Summary | None
+
+
+class VisualsEvent(Event, kw_only=True, tag="visuals"):
+    overlays: Sequence[Overlay]
+    panels: Sequence[Panel]
+    mode: ScreenMode
+
+
+class ControlEvent(Event, kw_only=True, tag="control"):
+    driver: str | None
+    since: float | None
+    handover: Handover | None
+
+
+class LaggedEvent(Event, kw_only=True, tag="lagged"):
+    """Events were dropped because the follower did not read them; a sync follows."""
+
+    dropped: int
+
+
+class EventStream(Protocol):
+    """Events, until the followed session is removed."""
+
+    def __aiter__(self) -> AsyncIterator[Event]: ...
+
+
+def as_wire(event: Event) -> dict[str, Any]:
+    """Return an event for JSON. The sync of all sessions has no session fields."""
+    built: dict[str, Any] = msgspec.to_builtins(event)
+    if event.session is None:
+        del built["session"], built["session_id"]
+    return built

@@ -1,0 +1,1 @@
+"""A screen as a picture: layout, shapes, glyph outlines, SVG."""

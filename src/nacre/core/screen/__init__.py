@@ -1,0 +1,1 @@
+"""What a terminal shows, as plain values: lines, spans, cursor, modes."""

@@ -1,0 +1,1 @@
+"""Shells: how they differ, their marks and echo, and what they are doing."""

@@ -1,0 +1,49 @@
+"""Hide the echo of a line that we sent, until its command has started.
+
+What the terminal prints between a wrapped command and its start mark is the echo of our own text,
+which nobody wants to see. It is held back, and shown after all if the mark does not come. Codes
+that set modes or query the terminal pass: a shell turns bracketed paste off in the middle of the
+echo.
+"""
+
+import re
+
+from nacre.core.shell.marks import Mark
+
+_MOST = 64 * 1024  # an echo has at most a few kilobytes; anything more is output
+
+
+# ECMA-48 5.4: private sequences (modes, xterm's and kitty's keyboards), DA, DSR; DECKPAM, DECKPNM.
+_KEPT = re.compile(rb"\x1b\[[?<>=][0-9;]*\$?[A-Za-z]|\x1b\[[0-9]*[cn]|\x1b[=>]")
+
+
+class Veil:
+    def __init__(self, nonce: str, shown: bytes, until: str = "S") -> None:
+        self.until = until  # the mark that ends it
+        self.nonce = nonce
+        self.shown = shown  # what is shown instead of the echo
+        self._held: list[bytes] = []
+        self._size = 0
+        self.lifted = False
+
+    def pass_on(self, piece: bytes | Mark) -> list[bytes | Mark]:
+        """Return the visible part of a piece."""
+        if self.lifted:
+            return [piece]
+        if isinstance(piece, Mark):
+            if piece.nonce != self.nonce:
+                return [piece]
+            if piece.kind == self.until and piece.value != "read":
+                shown = b"".join(_KEPT.findall(self.release())) + self.shown
+                return [shown, piece] if shown else [piece]
+            return [piece]
+        self._held.append(piece)
+        self._size += len(piece)
+        return [self.release()] if self._size > _MOST else []
+
+    def release(self) -> bytes:
+        """Stop hiding; return what was held back."""
+        self.lifted = True
+        held = b"".join(self._held)
+        self._held.clear()
+        return held

@@ -1,0 +1,205 @@
+"""What is typed into a REPL for a command: its lines, as that REPL must get them.
+
+Rule 1: a REPL that cannot be brought out of an open statement gets none: what is incomplete is
+known before it is typed.
+Rule 2: these scanners look for strings, comments and brackets, and know no more of a language.
+"""
+
+import re
+from dataclasses import dataclass
+
+
+class IncompleteInput(Exception):
+    """The command would leave the REPL waiting for the rest."""
+
+
+def each_line(command: str) -> list[str]:
+    return command.split("\n")
+
+
+def one_paste(command: str) -> list[str]:
+    return [command]
+
+
+# --- Python --------------------------------------------------------------------------------
+
+_OPENS_BLOCK = re.compile(r"(?:@|(?:if|for|while|with|try|def|class|async)\b|.*:\s*(?:#.*)?$)")
+_GOES_ON = re.compile(r"(?:else|elif|except|finally)\b")
+
+
+def python_lines(command: str) -> list[str]:
+    """A blank line ends a block there: leave out those within it, and put one behind it."""
+    found: list[str] = []
+    scan = _Scan(_PYTHON)
+    block = decorated = False
+    for line in command.split("\n"):
+        if scan.is_open:  # within a string or brackets
+            found.append(line)
+            scan.read(line)
+            continue
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if not line[0].isspace():
+            if block and not decorated and not _GOES_ON.match(line):
+                found.append("")
+                block = False
+            decorated = line.startswith("@")
+            block = block or _OPENS_BLOCK.match(line) is not None
+        found.append(line)
+        scan.read(line)
+    return [*found, ""] if block else found or [""]
+
+
+# --- Haskell -------------------------------------------------------------------------------
+
+_HASKELL_NAME = re.compile(r"[a-z_][\w']*(?=\s.*=|\s*::|\s*=)")
+
+
+def haskell_lines(command: str) -> list[str]:
+    """Lines that belong together, as a function's, are put between :{ and :}."""
+    groups: list[list[str]] = []
+    before = None
+    for line in command.split("\n"):
+        if not line.strip():
+            continue
+        found = _HASKELL_NAME.match(line)
+        name = found.group() if found else None
+        if groups and (line[0].isspace() or (name is not None and name == before)):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+            before = name
+    if ":{" in command:
+        return command.split("\n")
+    return [
+        line for group in groups for line in (group if len(group) == 1 else [":{", *group, ":}"])
+    ]
+
+
+# --- what must be complete before it is typed ----------------------------------------------
+
+
+_TRIGGER = re.compile(r"create\s+(?:temp(?:orary)?\s+)?trigger\b", re.IGNORECASE)
+_END = re.compile(r"\bend\s*;\s*$", re.IGNORECASE)
+
+
+def sql_lines(command: str) -> list[str]:
+    """Raises IncompleteInput for a statement without its semicolon."""
+    if not command.lstrip().startswith("."):
+        _require_end(command, _SQL, ";")
+        if _TRIGGER.search(command) and not _END.search(command):
+            raise IncompleteInput("the trigger has no END;")
+    return command.split("\n")
+
+
+def erlang_lines(command: str) -> list[str]:
+    """Raises IncompleteInput for an expression without its full stop."""
+    _require_end(command, _ERLANG, ".")
+    return command.split("\n")
+
+
+def lisp_lines(command: str) -> list[str]:
+    """Raises IncompleteInput for brackets that are open."""
+    _require_end(command, _LISP)
+    return command.split("\n")
+
+
+def php_lines(command: str) -> list[str]:
+    """Raises IncompleteInput for a statement that is open."""
+    _require_end(command, _PHP, ";", "}")
+    return command.split("\n")
+
+
+def bracket_lines(command: str) -> list[str]:
+    """Raises IncompleteInput for brackets and strings that are open."""
+    _require_end(command, _C)
+    return command.split("\n")
+
+
+def _require_end(command: str, syntax: "_Syntax", *ends: str) -> None:
+    scan = _Scan(syntax)
+    for line in command.split("\n"):
+        scan.read(line)
+    if scan.is_open:
+        raise IncompleteInput("a quote, bracket or comment is open")
+    if ends and not scan.last.endswith(ends):
+        raise IncompleteInput(f"it does not end with {' or '.join(map(repr, ends))}")
+
+
+# --- scanning ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Syntax:
+    token: re.Pattern[str]  # what is skipped, comments, strings that begin, brackets
+    ends: dict[str, str]  # of strings and comments, by what begins them
+    long: frozenset[str]  # those that may go on in the next line
+    escapes: bool
+
+
+def _syntax(
+    comment: str, ends: dict[str, str], long: str, *, skip: str = r"\\.", escapes: bool = True
+) -> _Syntax:
+    begins = "|".join(re.escape(begin) for begin in sorted(ends, key=len, reverse=True))
+    token = rf"(?P<skip>{skip})|(?P<comment>{comment})|(?P<string>{begins})|[\[({{]|[\])}}]"
+    return _Syntax(re.compile(token), ends, frozenset(long.split()), escapes)
+
+
+_PYTHON = _syntax("#", {'"""': '"""', "'''": "'''", '"': '"', "'": "'"}, "\"\"\" '''")
+_SQL = _syntax("--", {"'": "'", '"': '"', "`": "`", "/*": "*/"}, "' \" ` /*", escapes=False)
+_ERLANG = _syntax("%", {'"': '"', "'": "'"}, "\" '", skip=r"\$\\?.")
+_LISP = _syntax(";", {'"': '"', "#|": "|#"}, '" #|')
+_PHP = _syntax("//|#(?!\\[)", {'"': '"', "'": "'", "/*": "*/"}, "\" ' /*")
+_C = _syntax("#", {'"': '"', "/*": "*/"}, '" /*')
+
+
+class _Scan:
+    """Reads line by line, and knows whether a string or a bracket is open behind the last."""
+
+    def __init__(self, syntax: _Syntax) -> None:
+        self._syntax = syntax
+        self._string: str | None = None  # what began it
+        self._depth = 0
+        self._joined = False  # a backslash stands at the line's end
+        self.last = ""  # the code of the last line that has some
+
+    @property
+    def is_open(self) -> bool:
+        return self._string is not None or self._depth > 0 or self._joined
+
+    def read(self, line: str) -> None:
+        at = 0
+        code: list[str] = []
+        while at < len(line):
+            if self._string is not None:
+                at = self._end_of_string(line, at)
+                code.append('"')
+                continue
+            found = self._syntax.token.search(line, at)
+            if found is None or found.group("comment"):
+                code.append(line[at : found.start() if found else len(line)])
+                break
+            code.append(line[at : found.end()])
+            at = found.end()
+            if found.group("string"):
+                self._string = found.group("string")
+            elif not found.group("skip"):
+                self._depth = max(0, self._depth + (1 if found.group() in "[({" else -1))
+        if self._string is not None and self._string not in self._syntax.long:
+            self._string = None  # it ends with its line: the REPL says that it is wrong
+        self._joined = self._string is None and line.endswith("\\")
+        if text := "".join(code).strip():
+            self.last = text
+
+    def _end_of_string(self, line: str, at: int) -> int:
+        assert self._string is not None
+        end = self._syntax.ends[self._string]
+        while at < len(line):
+            if line[at] == "\\" and self._syntax.escapes:
+                at += 2
+            elif line.startswith(end, at):
+                self._string = None
+                return at + len(end)
+            else:
+                at += 1
+        return at

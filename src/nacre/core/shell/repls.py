@@ -1,0 +1,219 @@
+"""The REPLs that `run` knows: their prompts, how input is typed, and how an open one is given up.
+
+Rule 1: a prompt is what stands left of the cursor. Numbers in it count: In [3]: is In [4]:.
+Rule 2: a REPL that is not in the table is taken by the prompt that stood there when it was typed
+at; what is here are the exceptions: prompts that change, and those that ask for the rest.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from nacre.core.shell.repl_input import (
+    bracket_lines,
+    each_line,
+    erlang_lines,
+    haskell_lines,
+    lisp_lines,
+    one_paste,
+    php_lines,
+    python_lines,
+    sql_lines,
+)
+
+Place = Literal["prompt", "more"]
+_NUMBER = re.compile(r"\d+")
+_FOLDER = re.compile(r"[~/][^\s#$%>\])]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Repl:
+    """`prompt` and `more` match the whole line left of the cursor, without blanks at its end."""
+
+    names: tuple[str, ...]
+    prompt: re.Pattern[str] | None  # where it waits for something new
+    more: re.Pattern[str] | None  # where it waits for the rest
+    parts: Callable[[str], list[str]] = each_line  # what is typed, each with Enter behind it
+    give_up: bytes = b"\x03"  # brings it from `more` back to its prompt
+    always_reads: bool = False  # it listens to the terminal also while it computes
+    closes_with: int = 0  # more Enters that may end a block
+    gap: bool = False  # a blank line comes before its prompt
+    draws_slowly: bool = False  # it reads keys only when it has drawn those before
+    drawn: re.Pattern[bytes] | None = None  # how it draws its prompt, as no output looks
+    moves: bool = False  # it changes folders, and its prompt may show them
+
+    def named(self, program: str) -> bool:
+        return program in self.names or _unnumbered(program) in self.names
+
+
+def _repl(names: str, prompt: str | None, more: str | None, **rest: object) -> Repl:
+    return Repl(
+        tuple(names.split()),
+        re.compile(prompt) if prompt is not None else None,
+        re.compile(more) if more is not None else None,
+        **rest,  # type: ignore[arg-type]  # the fields of Repl, by their names
+    )
+
+
+# Lua dies of Ctrl+C while it reads. No chunk goes on after this line, whatever it is open in.
+_LUA_ERROR = b"]] ]=] ]==] )\r"
+
+# To column 1, erase below, the prompt, to its end (ECMA-48, CHA and ED; lib/internal/readline).
+_NODE_DRAWS = re.compile(rb"\x1b\[1G\x1b\[0J(?:\S+ )?> \x1b\[\d+G")
+
+IPYTHON = _repl("ipython", r"In \[\d+\]:", r"\s*\.\.\.:", parts=one_paste, closes_with=2, gap=True)
+# The same without a line editor: it reads line by line as Python does.
+SIMPLE_IPYTHON = _repl("", r"In \[\d+\]:", r"\s*\.\.\.:", parts=python_lines, gap=True)
+GENERIC = _repl("", None, r"\s*(?:\.{2,}|[-'\"`*(|.]+>|\||\.{3}:)")
+
+_TABLE = (
+    IPYTHON,
+    _repl("pdb ipdb", r"\(+(?:Pdb|Pdb\+\+)\)+|ipdb>", r"\.\.\."),
+    _repl("python pypy", r">>>", r"\.\.\.", parts=python_lines),
+    _repl("node mongosh", r"(?:\S+ )?>", r"\.{2,}|\|", always_reads=True, drawn=_NODE_DRAWS),
+    _repl("deno bun", r">", r"\.{2,}|\|", always_reads=True),
+    # Ctrl+C does not give a statement up there: what is incomplete is not typed.
+    _repl("sqlite3", r"sqlite>", r"\S{0,3}\s*\.\.\.>", parts=sql_lines, give_up=b""),
+    _repl("psql", r"\S*[=^!][*!?]?[#>]", r"\S*[-*'\"$(][*!?]?[#>]"),
+    _repl("mysql mariadb", r"mysql>|MariaDB \[.*\]>", r"\s*[-'\"`/]\*?>"),
+    _repl("lua luajit", r">", r">>", give_up=_LUA_ERROR),
+    _repl(
+        "irb ruby pry",
+        r"irb(?:\(.*\))?(?::\d+)*>|\[\d+\] pry\(.*\)>",
+        r"irb(?:\(.*\))?(?::\d+)*[*\"'/\]`]|\[\d+\] pry\(.*\)[*\"'/]",
+        draws_slowly=True,
+    ),
+    _repl("R", r">|Browse\[\d+\]>", r"\+"),
+    _repl("ghc ghci", r"ghci>|\*?[A-Z][\w.]*(?: \*?[A-Z][\w.]*)*>", r".*\|", parts=haskell_lines),
+    _repl("iex", r"iex(?:\(.*\))?>", r"\.\.\.(?:\(.*\))?>", give_up=b"#iex:break\r"),
+    # It asks for the rest with the very same prompt, and Ctrl+C stops all of it for a menu.
+    _repl(
+        "erl beam.smp beam",
+        r"(?:\(\S+\))?\d+>",
+        None,
+        parts=erlang_lines,
+        give_up=b"",
+        always_reads=True,
+    ),
+    _repl("perl", r"\s*DB<+\d+>+", r"\s*cont:"),
+    _repl("php", r"php >", r"php [{(\[\"'*]", parts=php_lines, give_up=b""),
+    _repl("gdb lldb", r"\((?:gdb|lldb)\)", r"\s*>"),
+    _repl("ocaml", r"#", r"\s*"),
+    _repl("bc dc", r"", None, parts=bracket_lines, give_up=b""),
+    _repl("guile", r"scheme@\(.*\)(?: \[\d+\])?>", r"", parts=lisp_lines, give_up=b""),
+    _repl("racket", r">", r"", parts=lisp_lines, give_up=b""),
+    _repl("sbcl", r"\*|\d+\]", r"", parts=lisp_lines, give_up=b""),
+    _repl("clj", r"\S+=>", r"#_=>", parts=lisp_lines),
+    _repl("julia", r"julia>", r"\s*"),
+    _repl("octave octave-cli", r"octave:\d+>", r">"),
+    _repl("redis-cli", r"\S+:\d+(?:\[\d+\])?>", None),
+    _repl("gnuplot", r"gnuplot>", r">"),
+    _repl("ftp sftp", r"s?ftp>", None),
+    _repl("pwsh", r"PS .*>", r">>"),
+    # Shells of other families: their prompts are what their users want.
+    _repl("tcsh csh", None, r"\S*\?", moves=True),
+    _repl("xonsh", None, r"\s*", parts=one_paste, closes_with=2, moves=True),
+    _repl("nu", None, r":::", moves=True),
+    _repl("elvish", None, None, moves=True),
+)
+# Prompts that no other program shows: they tell a debugger or a console in whatever runs it.
+_TELLING = tuple(
+    repl
+    for repl in _TABLE
+    if repl.names[0] in ("ipython", "pdb", "python", "irb", "iex", "perl", "gdb")
+)
+
+
+def repl_at(program: str | None, line: str, *, canonical: bool = False) -> Repl:
+    """Return the REPL that shows this line, by its prompt or by the program's name."""
+    shown = line.rstrip()
+    found = next((repl for repl in _TELLING if _matches(repl.prompt, shown)), None)
+    found = found or next((repl for repl in _TABLE if program and repl.named(program)), GENERIC)
+    return SIMPLE_IPYTHON if found is IPYTHON and canonical else found
+
+
+def prompt_in(repl: Repl, line: str) -> str:
+    """Return the prompt at the end of a line, where a known one stands behind text."""
+    shown = line.rstrip()
+    if repl.prompt is None or not repl.prompt.pattern:
+        return line
+    if _matches(repl.prompt, shown) or _matches(repl.more, shown):
+        return line
+    found = re.search(f"(?:{repl.prompt.pattern})$", shown)
+    return found.group() if found is not None else line
+
+
+def is_prompt(program: str | None, line: str) -> bool:
+    """Whether a line is the prompt of the program, or of a debugger or console in it."""
+    repl = repl_at(program, line)
+    if repl is GENERIC:
+        return False
+    shown = line.rstrip()
+    return _matches(repl.prompt, shown) or (bool(shown) and _matches(repl.more, shown))
+
+
+def listens_always(program: str, *, draws_again: bool = False) -> bool:
+    """Whether a REPL listens to the terminal also while it computes: only its prompt tells.
+
+    With `draws_again` of those alone that draw their prompt again below what is printed later.
+    """
+    repl = repl_at(program, "")
+    return repl.always_reads and not (draws_again and repl.drawn is not None)
+
+
+def asks_for_more(program: str | None, line: str) -> bool:
+    """Whether a known REPL waits for the rest of its input."""
+    repl, shown = repl_at(program, line), line.rstrip()
+    known = repl is not GENERIC and bool(shown) and not _matches(repl.prompt, shown)
+    return known and _matches(repl.more, shown)
+
+
+def place_of(repl: Repl, first: str, line: str) -> Place | None:
+    """Tell the prompt from the wait for the rest and from anything else; `first` was typed at.
+
+    What was printed without a line's end stands before the prompt.
+    """
+    shown, asked = prompt_pattern(line), prompt_pattern(first)
+    if shown == asked or _matches(repl.prompt, line.rstrip()):
+        return "prompt"
+    if repl.moves and _matches(_in_any_folder(first), line.rstrip()):
+        return "prompt"
+    if _matches(repl.more, line.rstrip()):
+        return "more"
+    return "prompt" if shown.endswith(asked) else None
+
+
+def without_prompt(repl: Repl, first: str, line: str) -> str:
+    """Return what stands before the prompt in a line that `place_of` knows."""
+    shown, asked = line.rstrip(), prompt_pattern(first)
+    if prompt_pattern(shown) == asked or _matches(repl.more, shown) or _matches(repl.prompt, shown):
+        return ""
+    if asked and shown.endswith(first.rstrip()):
+        return shown.removesuffix(first.rstrip())
+    if repl.moves and _matches(_in_any_folder(first), shown):
+        return ""
+    begins = (at for at in range(len(shown)) if shown[at] != " ")
+    return next((shown[:at] for at in begins if prompt_pattern(shown[at:]) == asked), shown)
+
+
+def prompt_pattern(prompt: str) -> str:
+    """A prompt may count: In [3]: is the same prompt as In [4]:."""
+    return _NUMBER.sub("0", prompt.strip())
+
+
+def _in_any_folder(prompt: str) -> re.Pattern[str] | None:
+    """Return how a prompt with a folder in it looks after a change of folder."""
+    around = _FOLDER.split(prompt_pattern(prompt))
+    if len(around) == 1:
+        return None
+    return re.compile(_FOLDER.pattern.join(map(re.escape, around)).replace("0", r"\d+"))
+
+
+def _matches(expression: re.Pattern[str] | None, shown: str) -> bool:
+    return expression is not None and expression.fullmatch(shown) is not None
+
+
+def _unnumbered(program: str) -> str:
+    """python3.13 is a python, lua5.4 a lua."""
+    return re.sub(r"[-0-9.]+$", "", program)

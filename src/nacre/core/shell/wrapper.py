@@ -1,0 +1,120 @@
+"""A command as one line that any shell can run, and that reports where it starts and how it ends.
+
+It is sent where no marks come by themselves: after ssh, su, docker exec, in a nested shell, in sh.
+The line prints mark S, evaluates the command, and prints mark E with its exit code; both have a
+nonce that is used once. It stays out of the history if the shell allows that. The parts for each
+shell are in the table of dialects; their order, which is the same in all, is here.
+
+Rule 1: the command finds in $? what the command before it left there, and so does the next one.
+Rule 2: the command is sent as an argument of printf, because one encoding works in sh, bash, zsh,
+ash and fish from 3.4 on. The echo of the line contains a literal backslash, never an ESC, so it
+cannot be mistaken for a mark.
+"""
+
+from nacre.core.shell.dialects import Dialect, Syntax
+
+_PART = 800  # bytes of a part of a long command
+
+_PLAIN = frozenset(range(0x20, 0x7F)) - set(b"\\'!%")
+
+
+def encode(command: str) -> str:
+    """Return the command as a format of printf, for use between single quotes."""
+    out = []
+    for byte in command.encode(errors="surrogateescape"):
+        if byte in _PLAIN:
+            out.append(chr(byte))
+        elif byte == 0x0A:
+            out.append("\\n")
+        elif byte == 0x25:
+            out.append("%%")
+        else:
+            out.append(f"\\{byte:03o}")
+    return "".join(out)
+
+
+def wrap(command: str, dialect: Dialect, nonce: str, *, own: bool = False) -> str:
+    """Return the line for a command that is short enough for the shell's line length.
+
+    `own` says that it is the session's own shell.
+    """
+    words = dialect.syntax
+    take = words.take.replace("{body}", encode(command))
+    start, evaluate = _start(words, nonce, own), _evaluate(words, nonce, own)
+    return f"{_begin(words, nonce)}{start};{take};{evaluate}"
+
+
+def wrap_long(
+    command: str, dialect: Dialect, nonce: str, *, own: bool = False
+) -> tuple[str, list[str]]:
+    """Return a line that makes the shell read a long command from the terminal, and its parts.
+
+    Send the parts after mark R (an S mark with the value "read"): echo is off then.
+    Only for a dialect whose syntax has `read`.
+    """
+    words = dialect.syntax
+    assert words.read is not None
+    reading = _mark(words, "S", nonce, own, "read")
+    read = words.read.replace("{reading}", reading).replace("{start}", _start(words, nonce, own))
+    return f"{_begin(words, nonce)}{read};{_evaluate(words, nonce, own)}", _parts(encode(command))
+
+
+def report(dialect: Dialect, nonce: str, *, own: bool = False) -> str:
+    """Return a line that makes a shell report $? and its process id with mark E.
+
+    For use after Ctrl+C, which brings a shell back to its prompt without the end mark. It keeps $?.
+    """
+    words = dialect.syntax
+    told = _mark(words, "E", nonce, own, words.code, words.itself)
+    return f"{_begin(words, nonce)}{told};{words.leave}"
+
+
+def _begin(words: Syntax, nonce: str) -> str:
+    """Begin with a space, which keeps the line out of the history of shells with that option."""
+    return f" {words.keep};{words.clean.replace('{nonce}', nonce)}"
+
+
+def _start(words: Syntax, nonce: str, own: bool) -> str:
+    """Mark S says which shell it is: one that answers later may be another."""
+    return _mark(words, "S", nonce, own, words.itself)
+
+
+def _evaluate(words: Syntax, nonce: str, own: bool) -> str:
+    """Run $_nacre_c with $? as it was, report its exit code, and leave that in $?."""
+    end = f"{words.keep};{_mark(words, 'E', nonce, own, words.code)}"
+    return f"{words.choose}{words.leave};{words.run};{end};{words.leave}"
+
+
+def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:
+    """Where the prompt goes there goes the mark: `exec >file` takes standard output away.
+
+    What /dev/tty is to another shell nobody knows; of the session's own it is the terminal.
+
+    A hook that shows the line that runs, as terminal titles have it, may read its backslashes. So
+    the format alone is no mark, and its octal numbers are of the short kind that echo leaves alone.
+    """
+    form = f"\\33]%s;{kind};n=%s" + ";%s" * len(values) + "\\7"
+    return f"{words.printf} '{form}' 133 {nonce} {' '.join(values)} {'>/dev/tty' if own else '>&2'}"
+
+
+def _parts(body: str) -> list[str]:
+    """Cut a long command into lines; an empty one is the end."""
+    parts: list[str] = []
+    while body:
+        size = _part_size(body)
+        parts.append(body[:size])
+        body = body[size:]
+    return [*parts, ""]
+
+
+def _part_size(body: str) -> int:
+    """Cut so that no escape (\\ooo, \\n, %%) is split."""
+    size = min(_PART, len(body))
+    if size == len(body):
+        return size
+    for back in range(4):
+        if body[size - back - 1] == "\\":
+            return size - back - 1
+    if body[size - 1] == "%" and (len(body[:size]) - len(body[:size].rstrip("%"))) % 2:
+        return size - 1
+    return size

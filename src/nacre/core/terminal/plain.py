@@ -1,0 +1,72 @@
+"""The plain text of rows, written by the engine's own formatter.
+
+Rule: the structs and the buffer are made once per terminal and reused, because making them costs
+more than a read.
+"""
+
+from typing import Any
+
+from nacre.core.terminal.ghostty import NULL, OUT_OF_SPACE, check, ffi, lib, new, sized
+from nacre.core.terminal.grid import Grid
+
+_BUFFER_KEPT = 1 << 16  # bytes
+
+
+class PlainText:
+    def __init__(self, handle: Any, grid: Grid) -> None:
+        self._handle = handle
+        self._grid = grid
+        self._start = sized("GhosttyGridRef")
+        self._end = sized("GhosttyGridRef")
+        self._selection = sized("GhosttySelection")
+        self._options = sized("GhosttyFormatterTerminalOptions")
+        self._options.emit = lib.GHOSTTY_FORMATTER_FORMAT_PLAIN
+        self._options.trim = True
+        self._options.selection = self._selection
+        self._formatter = new("GhosttyFormatter *")
+        self._buffer = new("uint8_t[]", 16_384)
+        self._size = new("size_t *")
+
+    def lines(self, tag: int, first: int, count: int, cols: int) -> list[str]:
+        """Read `count` rows in the coordinates of `tag`, each without its trailing spaces."""
+        self._grid.refer(tag, 0, first, self._start)
+        self._grid.refer(tag, cols - 1, first + count - 1, self._end)
+        self._selection.start = self._start[0]
+        self._selection.end = self._end[0]
+        # The formatter leaves out the blank rows at the end.
+        lines = [line.rstrip(" ") for line in self._format().split("\n")]
+        lines += [""] * (count - len(lines))
+        return lines
+
+    def unwrapped(self, tag: int, first: int, count: int, cols: int) -> list[str]:
+        """Read rows as lines; wrapped rows are joined."""
+        self._grid.refer(tag, 0, first, self._start)
+        self._grid.refer(tag, cols - 1, first + count - 1, self._end)
+        self._selection.start = self._start[0]
+        self._selection.end = self._end[0]
+        self._options.unwrap = True
+        try:
+            return [line.rstrip(" ") for line in self._format().split("\n")]
+        finally:
+            self._options.unwrap = False
+
+    def _format(self) -> str:
+        formatter = self._formatter
+        start = lib.ghostty_formatter_terminal_new
+        check(start(NULL, formatter, self._handle, self._options[0]), "format")
+        try:
+            write = lib.ghostty_formatter_format_buf
+            buffer = self._buffer
+            result = write(formatter[0], buffer, len(buffer), self._size)
+            if result == OUT_OF_SPACE:
+                buffer = new("uint8_t[]", self._size[0])
+                result = write(formatter[0], buffer, len(buffer), self._size)
+                # A large screen keeps its large buffer, but one long read of the scrollback does
+                # not.
+                if len(buffer) <= _BUFFER_KEPT:
+                    self._buffer = buffer
+            check(result, "format")
+        finally:
+            lib.ghostty_formatter_free(formatter[0])
+        raw: bytes = ffi.buffer(buffer, self._size[0])[:]
+        return raw.decode(errors="replace")

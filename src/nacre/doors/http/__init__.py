@@ -1,0 +1,1 @@
+"""What all HTTP doors share: credentials, requests and answers, WebSockets."""

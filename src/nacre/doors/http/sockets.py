@@ -1,0 +1,110 @@
+"""An open WebSocket, as the doors use it.
+
+Rule 1: sending waits until the other side has read. One message at a time goes into the server's
+buffer (64 KiB and one message), so nothing piles up for a client that does not read.
+Rule 2: when the daemon stops, sockets are closed with 1001, going away (RFC 6455, 7.4.1). If the
+client does not read, the connection is cut.
+"""
+
+import asyncio
+from socket import SO_SNDBUF, SOL_SOCKET
+from typing import Any
+
+import msgspec
+from starlette.types import Message
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
+
+from nacre.errors import NacreError, http_status
+from nacre.wording import OPERATIONS
+
+_SEND = "websocket.send"
+_GOING_AWAY = 1001
+# Bytes in the kernel's buffer. By default it takes 4 MB, so a slow reader would see old output.
+_SEND_BUFFER = 128 * 1024
+_LINGER = 0.5  # seconds for the last frames, on loopback
+
+# Codes for applications begin at 4000 (RFC 6455, 7.4.2); we add the HTTP status.
+_OWN_CODES = 4000
+
+
+def _encode(message: dict[str, Any]) -> str:
+    return msgspec.json.encode(message, enc_hook=OPERATIONS.encode).decode()
+
+
+class Socket:
+    """A WebSocket that many tasks may write to."""
+
+    def __init__(self, websocket: WebSocket) -> None:
+        self._websocket = websocket
+        self._turn = asyncio.Lock()
+
+    async def accept(self) -> None:
+        await self._websocket.accept()
+
+    async def receive(self) -> str | bytes | None:
+        """Return the next message; None when the other side has gone."""
+        message = await self._websocket.receive()
+        if message["type"] == "websocket.disconnect":
+            return None
+        text: str | None = message.get("text")
+        return message["bytes"] if text is None else text
+
+    async def tell(self, message: dict[str, Any], data: bytes | None = None) -> None:
+        """Send a message as JSON, and bytes that must follow it directly.
+
+        Raises WebSocketDisconnect when the other side has gone.
+        """
+        text: Message = {"type": _SEND, "text": _encode(message)}
+        await self._send(text, *([] if data is None else [{"type": _SEND, "bytes": data}]))
+
+    async def write(self, data: bytes) -> None:
+        """Send bytes. Raises WebSocketDisconnect when the other side has gone."""
+        await self._send({"type": _SEND, "bytes": data})
+
+    async def close(self, error: NacreError | None = None) -> None:
+        """Close; an error's code is 4000 and the HTTP status of it: 4404 for no such session."""
+        code = 1000 if error is None else _OWN_CODES + http_status(error.code)
+        await self._send({"type": "websocket.close", "code": code})
+
+    async def _send(self, *messages: Message) -> None:
+        async with self._turn:
+            for message in messages:
+                try:
+                    await self._websocket.send(message)
+                except RuntimeError as error:
+                    # The server itself has closed it: a message was too big or malformed.
+                    raise WebSocketDisconnect from error
+        # The server learns that its buffer is full in the loop's next turn.
+        await asyncio.sleep(0)
+
+
+class SocketProtocol(WebSocketsSansIOProtocol):
+    """uvicorn's protocol with a smaller kernel buffer and its own way to close at the end."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        sending = transport.get_extra_info("socket")
+        sending.setsockopt(SOL_SOCKET, SO_SNDBUF, _SEND_BUFFER)
+
+    def handle_connect(self, event: Request) -> None:
+        if not event.path.isascii():
+            # It would fail later, with a traceback in the log for each attempt.
+            self.conn.send_response(self.conn.reject(400, "the address is not ASCII\n"))
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.handshake_complete = self.close_sent = True
+            self.transport.close()
+            return
+        super().handle_connect(event)
+
+    def shutdown(self) -> None:
+        if self.handshake_complete and not self.close_sent and not self.transport.is_closing():
+            self.stop_keepalive()
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": _GOING_AWAY})
+            self.conn.send_close(_GOING_AWAY)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.transport.close()
+        else:
+            super().shutdown()
+        self.loop.call_later(_LINGER, self.transport.abort)

@@ -1,0 +1,1 @@
+"""The Unix socket: the command line, the stdio bridge and attach."""

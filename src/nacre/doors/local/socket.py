@@ -1,0 +1,214 @@
+"""The Unix socket, for the command line and the stdio bridge.
+
+Rule 1: the folder's mode protects it: only the owner can open the socket, so no token is needed.
+Rule 2: the first line says what follows (mcp, call or attach), the client's version and its folder.
+The daemon answers with its own version, so a mismatch is reported at once.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from nacre import __version__
+from nacre.client.greeting import ENVIRONMENT, PROTOCOL
+from nacre.core.catalog.caller import Caller, Scope
+from nacre.core.catalog.messages import read_message
+from nacre.core.operations.all import parse_operation
+from nacre.errors import Internal, InvalidInput, NacreError
+from nacre.services.dispatch.dispatch import Dispatch
+from nacre.wording import OPERATIONS, UNWORDED, Words
+
+_log = logging.getLogger("nacre.local")
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """A client's first line."""
+
+    nacre: int
+    door: str
+    version: str
+    cwd: str | None = None
+    env: dict[str, str] = {}
+    person: bool = False
+    toolsets: str | None = None
+    prefix: str | None = None
+    # For attach: the session, the size of the client's screen, whether it only watches, and whether
+    # the last row is a status line with these keys.
+    session: str | int | None = None
+    size: tuple[int, int] | None = None
+    read_only: bool = False
+    status: bool = False
+    detach_key: str = ""
+    control_key: str = ""
+    look_back_key: str = ""
+    inside: str | None = None  # the id of the session in which it attaches
+    own_words: bool = False  # it puts errors and hints into words itself
+    told: bool = False  # a command line that passes on what it is told of hand-overs
+    client_id: str = ""  # the same when it connects again
+
+    @property
+    def words(self) -> Words:
+        return UNWORDED if self.own_words else OPERATIONS
+
+    def caller(self) -> Caller:
+        env = {name: self.env[name] for name in ENVIRONMENT if self.env.get(name)}
+        attached = self.door == "attach"
+        identity = f"{self.door}:{self.client_id or secrets.token_hex(8)}"
+        # Every command line is another client, and all of them are one agent's or script's.
+        told_as = "cli" if self.told else "" if self.person else identity
+        return Caller(
+            key=identity if attached else "",
+            told_as=told_as,
+            label="attach" if attached else "",
+            door="cli" if self.door in ("call", "attach") else self.door,
+            scope=Scope.OBSERVE if self.read_only else Scope.ADMIN,
+            person=self.person,
+            client=f"nacre {self.version}",
+            cwd=self.cwd,
+            env=MappingProxyType(env),
+        )
+
+
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Open = Callable[[Hello], Awaitable[Serve]]  # refuses by raising a NacreError
+
+
+class LocalDoor:
+    def __init__(
+        self,
+        doors: Mapping[str, Open],
+        client: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._doors = doors
+        self._client = client
+        self._connections: set[asyncio.Task[None]] = set()
+
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection; given to asyncio.start_unix_server."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        try:
+            with self._client():
+                await self._serve(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            _log.debug("client left")
+        except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the daemon continues
+            _log.exception("connection failed")
+        finally:
+            self._connections.discard(task)
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def close(self) -> None:
+        """End the connections that are open."""
+        for task in self._connections:
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            hello = self._read_hello(await read_line(reader))
+            serve = await self._doors[hello.door](hello)
+        except NacreError as error:
+            send_line(
+                writer,
+                {"nacre": PROTOCOL, "version": __version__, "error": OPERATIONS.error(error)},
+            )
+            await writer.drain()
+            return
+        send_line(writer, {"nacre": PROTOCOL, "version": __version__})
+        await serve(reader, writer)
+
+    def _read_hello(self, line: bytes) -> Hello:
+        hello = read_message(Hello, line, "not a greeting")
+        if hello.nacre != PROTOCOL:
+            raise InvalidInput(
+                f"the daemon is nacre {__version__}, but this client is {hello.version}, which it "
+                "does not understand",
+                "run 'nacre stop' and try again",
+            )
+        if hello.door not in self._doors:
+            raise InvalidInput(f"no door {hello.door!r}", f"there are {', '.join(self._doors)}")
+        return hello
+
+
+def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
+    """Return what serves a command line: requests {id, operation, params}, one per line.
+
+    Requests run concurrently. When the client disconnects, they are cancelled.
+    """
+
+    caller, words = hello.caller(), hello.words
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        running: set[asyncio.Task[None]] = set()
+        free = asyncio.Semaphore(max_requests)
+
+        async def answer(line: bytes) -> None:
+            try:
+                send_line(writer, await _answer(dispatch, caller, words, line), words)
+                await writer.drain()
+            finally:
+                free.release()
+
+        try:
+            while line := await read_line(reader):
+                await free.acquire()  # if none is free, the client's next lines stay in its socket
+                task = asyncio.create_task(answer(line))
+                running.add(task)
+                task.add_done_callback(running.discard)
+        except InvalidInput as error:
+            # We no longer know where the next line begins: answer with an error and close.
+            send_line(writer, {"id": None, "error": words.error(error)}, words)
+            await writer.drain()
+        finally:
+            for task in running:
+                task.cancel()
+
+    return serve
+
+
+async def _answer(dispatch: Dispatch, caller: Caller, words: Words, line: bytes) -> dict[str, Any]:
+    identifier = None
+    try:
+        try:
+            request = msgspec.json.decode(line)
+            identifier = request["id"]
+            params = msgspec.convert(request["params"], dict[str, Any])
+            operation = parse_operation(request["operation"], params)
+        except (msgspec.DecodeError, RecursionError, KeyError, TypeError) as error:
+            raise InvalidInput(
+                "a request is {id, operation, params} in one line of JSON"
+            ) from error
+        answer = await dispatch.ask(caller, operation)
+        told = {} if answer.told is None else {"told": answer.told.in_words()}
+        return {"id": identifier, "result": answer.result, **answer.besides(), **told}
+    except NacreError as error:
+        return {"id": identifier, "error": words.error(error)}
+    except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the caller is told
+        _log.exception("call failed outside its operation")
+        failure = Internal("unexpected error", "the daemon's log says why")
+        return {"id": identifier, "error": words.error(failure)}
+
+
+async def read_line(reader: asyncio.StreamReader) -> bytes:
+    """Raises InvalidInput for a line over the stream's limit."""
+    try:
+        return await reader.readline()
+    except ValueError as error:
+        raise InvalidInput("the line is over max_message_bytes") from error
+
+
+def send_line(
+    writer: asyncio.StreamWriter, message: dict[str, Any], words: Words = OPERATIONS
+) -> None:
+    if not writer.is_closing():  # a client that is gone is no error
+        writer.write(msgspec.json.encode(message, enc_hook=words.encode) + b"\n")

@@ -1,0 +1,54 @@
+"""What the server says of itself to a model: which tool to take first.
+
+Rule: three sentences, and no tool in them that this client was not given.
+"""
+
+from collections.abc import Callable
+
+NameOf = Callable[[str], str | None]  # an operation's name here; None where it is not offered
+
+# What there is besides, in the order in which it is needed.
+_BESIDES = (
+    ("send_input", r"{} types keys (\r is Enter, \u0003 Ctrl+C)"),
+    ("send", "{} types a line into whatever runs there"),
+    ("send_key", "{} presses a key (ctrl+c)"),
+    ("get_screen", "{} reads the screen"),
+    ("get_scrollback", "{} the lines above it"),
+    ("read_output", "{} reads the last lines"),
+    ("get_status", "{} tells what it is doing"),
+    ("wait_for", "{} waits for text, a state or an end"),
+    ("await_quiesce", "{} waits for silence"),
+    ("read_run", "{} reads a long output"),
+    ("screenshot", "{} shows it as a picture"),
+)
+
+
+def instruct(name_of: NameOf) -> str:
+    return " ".join([_begin(name_of), _first(name_of), _besides(name_of)])
+
+
+def _begin(name_of: NameOf) -> str:
+    create = name_of("create_session") or name_of("start_session")
+    start = f": {create} starts one, and it is called by its name, id or port" if create else ""
+    return f"nacre gives you real terminals that keep their state between calls{start}."
+
+
+def _first(name_of: NameOf) -> str:
+    if run := name_of("run"):
+        screen = name_of("run_command")
+        also = f"; {screen} also returns the screen" if screen else ""
+        return (
+            f"For a command take {run} first: it returns output and exit code when the command has "
+            f"ended{also}."
+        )
+    if command := name_of("run_command"):
+        return (
+            f"For a command take {command} first: it returns output, exit code and screen when the "
+            "command has ended."
+        )
+    return f"Take {name_of('wait_for')} first: it returns when what you wait for has come true."
+
+
+def _besides(name_of: NameOf) -> str:
+    told = [text.format(name) for of, text in _BESIDES if (name := name_of(of)) is not None]
+    return f"Besides, {', '.join(told)}."

@@ -1,0 +1,1 @@
+"""What of the MCP door needs the official MCP library, which takes a second to load."""

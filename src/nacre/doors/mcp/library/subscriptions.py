@@ -1,0 +1,327 @@
+"""Subscriptions to changes of resources, and their notifications, in both protocol eras.
+
+Rule 1: sessions are followed only while somebody listens, with two streams for all listeners: one
+for the list of sessions, one for changes of screens.
+Rule 2: a listener is notified of a resource at most once per interval, and a pending notification
+is kept once: a client that does not read costs a few names, not a queue.
+Rule 3: a subscription ends with its connection, and without a message with its session.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from nacre.core.catalog.caller import Caller, Scope
+from nacre.core.operations.follow import (
+    ChangedEvent,
+    Event,
+    Follow,
+    Kind,
+    LaggedEvent,
+    SessionEvent,
+)
+from nacre.doors.mcp.resources import ResourceAddress, Resources
+from nacre.errors import InvalidInput, LimitReached, SessionNotFound
+from nacre.services.dispatch.dispatch import Dispatch
+from nacre.settings.table import Settings
+
+_log = logging.getLogger("nacre.mcp")
+
+_MOST_LISTENERS = 1024  # the SDK's own limit of listen streams
+
+_LIST_CHANGING = ("created", "renamed", "removed")
+
+# What a notification is about: a resource's URI, or None for the list of resources.
+Tell = Callable[[str | None], Awaitable[None]]
+Context = ServerRequestContext[Any, Any]
+
+
+class _Watched:
+    """A resource that a listener subscribed to, by the URI it used."""
+
+    __slots__ = ("address", "session_id")
+
+    def __init__(self, address: ResourceAddress, session_id: str | None) -> None:
+        self.address = address
+        self.session_id = session_id  # None: the list of sessions
+
+    def is_renamed_by(self, event: SessionEvent) -> bool:
+        """Return whether the address was a name that the session no longer has."""
+        now = event.details
+        return (
+            event.session_id == self.session_id
+            and now is not None
+            and self.address.session not in (now.name, now.session_id, str(now.port))
+        )
+
+
+class Subscriber:
+    """What one client subscribed to, and what has changed since its last notification."""
+
+    def __init__(self, settings: Settings, *, list_changes: bool) -> None:
+        self._settings = settings
+        self.list_changes = list_changes
+        self.resources: dict[str, _Watched] = {}
+        self._untold: dict[str | None, None] = {}  # in order, each once
+        self._woken = asyncio.Event()
+        self._over = False
+
+    @property
+    def watches_screens(self) -> bool:
+        return any(one.session_id is not None for one in self.resources.values())
+
+    def hear(self, event: Event) -> None:
+        """Note what an event means for this client."""
+        if isinstance(event, ChangedEvent):
+            self._note(event.session_id)
+        elif isinstance(event, SessionEvent):
+            self._note(None)
+            if event.change in _LIST_CHANGING:
+                self._note_list()
+            if event.change in ("ended", "restarted", "resized"):
+                self._note(event.session_id)
+            self._forget(event)
+        else:  # events were dropped: anything may have changed
+            self._note_list()
+            for uri in self.resources:
+                self._mark(uri)
+
+    def _note(self, session_id: str | None) -> None:
+        for uri, watched in self.resources.items():
+            if watched.session_id == session_id:
+                self._mark(uri)
+
+    def _note_list(self) -> None:
+        if self.list_changes:
+            self._mark(None)
+
+    def _forget(self, event: SessionEvent) -> None:
+        for uri, watched in list(self.resources.items()):
+            gone = event.change == "removed" and event.session_id == watched.session_id
+            if gone or (event.change == "renamed" and watched.is_renamed_by(event)):
+                self.remove(uri)
+
+    def _mark(self, uri: str | None) -> None:
+        self._untold[uri] = None
+        self._woken.set()
+
+    def put(self, uri: str, watched: _Watched) -> None:
+        """Raises LimitReached."""
+        most = self._settings.max_watched_resources
+        if uri not in self.resources and len(self.resources) >= most:
+            raise LimitReached(
+                f"one client can subscribe to {most} resources (max_watched_resources)"
+            )
+        self.resources[uri] = watched
+
+    def remove(self, uri: str) -> None:
+        self.resources.pop(uri, None)
+        self._untold.pop(uri, None)
+
+    def end(self) -> None:
+        """Let `deliver` return after the pending notifications."""
+        self._over = True
+        self._woken.set()
+
+    async def deliver(self, tell: Tell) -> None:
+        """Send notifications until the end, or until the client is gone."""
+        with suppress(ConnectionError):
+            while not self._over or self._untold:
+                await self._woken.wait()
+                self._woken.clear()
+                while self._untold:
+                    uri = next(iter(self._untold))
+                    del self._untold[uri]
+                    await tell(uri)
+                if not self._over:
+                    await asyncio.sleep(self._settings.notify_interval)
+
+
+class _Follower:
+    """A stream of one kind of event, open while somebody needs it."""
+
+    def __init__(
+        self, dispatch: Dispatch, kind: Kind, interval: float, hear: Callable[[Event], None]
+    ) -> None:
+        self._dispatch = dispatch
+        self._request = Follow(events=[kind], interval_ms=round(interval * 1000))
+        self._kind = kind
+        self._hear = hear
+        self._task: asyncio.Task[None] | None = None
+        self._following = asyncio.Event()  # of this task
+
+    async def start(self) -> None:
+        """Return when the stream is open, so that no event is missed."""
+        if self._task is None or self._task.done():
+            self._following = asyncio.Event()
+            follow = self._follow(self._following)
+            self._task = asyncio.create_task(follow, name=f"mcp-{self._kind}")
+        await self._following.wait()
+
+    def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _follow(self, following: asyncio.Event) -> None:
+        caller = Caller(door="mcp", scope=Scope.OBSERVE, client="subscriptions")
+        try:
+            async with self._dispatch.follow(caller, self._request) as stream:
+                async for event in stream:
+                    if isinstance(event, ChangedEvent | SessionEvent | LaggedEvent):
+                        self._hear(event)
+                    following.set()  # the first event is the state at the start
+        except Exception:  # noqa: BLE001  # outermost loop of a task: logged, the clients continue
+            _log.exception("sessions are not followed any more")
+        finally:
+            following.set()
+
+
+class Subscriptions:
+    """The listeners of one daemon, over all transports and selections."""
+
+    def __init__(self, dispatch: Dispatch, settings: Settings) -> None:
+        self._settings = settings
+        self._listeners: set[Subscriber] = set()
+        interval = settings.notify_interval
+        self._sessions = _Follower(dispatch, "sessions", interval, self._hear)
+        self._changes = _Follower(dispatch, "changes", interval, self._hear)
+
+    def _hear(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener.hear(event)
+        self._rest()
+
+    async def add(self, listener: Subscriber) -> None:
+        """Add a listener, which gets all events from now on. Raises LimitReached."""
+        if listener not in self._listeners and len(self._listeners) >= _MOST_LISTENERS:
+            raise LimitReached(f"{_MOST_LISTENERS} clients are already listening")
+        self._listeners.add(listener)
+        await self._sessions.start()
+        if listener.watches_screens:
+            await self._changes.start()
+
+    def discard(self, listener: Subscriber) -> None:
+        self._listeners.discard(listener)
+        self._rest()
+
+    def close(self) -> None:
+        """End all listeners and streams."""
+        for listener in self._listeners:
+            listener.end()
+        self._sessions.stop()
+        self._changes.stop()
+
+    def _rest(self) -> None:
+        """Close the streams that nobody needs."""
+        if not self._listeners:
+            self._sessions.stop()
+        if not any(listener.watches_screens for listener in self._listeners):
+            self._changes.stop()
+
+    # --- the handshake era: subscriptions of a connection ----------------------------------
+
+    async def subscribe(self, ctx: Context, caller: Caller, resources: Resources, uri: str) -> None:
+        """Notify this connection when a resource changes.
+
+        Raises InvalidInput for an unknown one, SessionNotFound, LimitReached.
+        """
+        watched = await _find(caller, resources, uri)
+        listener = self._of_connection(ctx)
+        listener.put(uri, watched)
+        await self.add(listener)
+
+    def unsubscribe(self, ctx: Context, uri: str) -> None:
+        self._of_connection(ctx).remove(uri)
+        self._rest()
+
+    async def expect_list(self, ctx: Context) -> None:
+        """Notify this connection when the list of resources, which it is about to get, changes.
+
+        A client that has never read the list is not notified: it could not use that.
+        """
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            with suppress(LimitReached):  # the list itself can still be read
+                await self.add(self._of_connection(ctx))
+
+    def _of_connection(self, ctx: Context) -> Subscriber:
+        connection = ctx.session._connection  # the SDK gives handlers no other access to it
+        listener = connection.state.get("nacre.listener")
+        if listener is None:
+            listener = Subscriber(self._settings, list_changes=True)
+            connection.state["nacre.listener"] = listener
+
+            async def tell(uri: str | None) -> None:
+                if uri is None:
+                    await connection.outbound.notify("notifications/resources/list_changed", None)
+                else:
+                    method = "notifications/resources/updated"
+                    await connection.outbound.notify(method, {"uri": uri})
+
+            telling = asyncio.create_task(listener.deliver(tell), name="mcp-updates")
+
+            def left() -> None:
+                telling.cancel()
+                self.discard(listener)
+
+            connection.exit_stack.callback(left)
+        assert isinstance(listener, Subscriber)
+        return listener
+
+    # --- the 2026 revision: a request whose answer is the stream ---------------------------
+
+    async def listen(
+        self, ctx: Context, caller: Caller, resources: Resources, wanted: types.SubscriptionFilter
+    ) -> types.SubscriptionsListenResult:
+        """Answer subscriptions/listen: acknowledge what is supported, then send changes.
+
+        Raises LimitReached.
+        """
+        lists = wanted.resources_list_changed is True
+        listener = Subscriber(self._settings, list_changes=lists)
+        for uri in wanted.resource_subscriptions or ():
+            try:
+                listener.put(uri, await _find(caller, resources, uri))
+            except (InvalidInput, SessionNotFound):
+                continue  # it is left out of the acknowledgment
+        meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
+        honoured = types.SubscriptionFilter(
+            resources_list_changed=listener.list_changes or None,
+            resource_subscriptions=list(listener.resources) or None,
+        )
+
+        async def send(notification: types.ServerNotification) -> None:
+            await ctx.session.send_notification(notification, related_request_id=ctx.request_id)
+
+        async def tell(uri: str | None) -> None:
+            if uri is None:
+                params = types.NotificationParams(_meta=meta)
+                await send(types.ResourceListChangedNotification(params=params))
+            else:
+                updated = types.ResourceUpdatedNotificationParams(uri=uri, _meta=meta)
+                await send(types.ResourceUpdatedNotification(params=updated))
+
+        try:
+            await self.add(listener)
+            acknowledged = types.SubscriptionsAcknowledgedNotificationParams(
+                notifications=honoured, _meta=meta
+            )
+            await send(types.SubscriptionsAcknowledgedNotification(params=acknowledged))
+            await listener.deliver(tell)
+        finally:
+            self.discard(listener)
+        return types.SubscriptionsListenResult(_meta=meta)
+
+
+async def _find(caller: Caller, resources: Resources, uri: str) -> _Watched:
+    address = resources.parse(uri)
+    if address.session is None:
+        return _Watched(address, None)
+    return _Watched(address, (await resources.find(caller, address)).session_id)

@@ -1,0 +1,44 @@
+"""How the MCP door words errors: it names only tools that this client has, with their prefix."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nacre.doors.mcp.toolsets import Tool
+from nacre.wording import Takes, Told, Words, with_json
+
+
+class ToolWords(Words):
+    """The wording for one selection of tools; `called` is the tool that an error is about."""
+
+    def __init__(self, tools: Mapping[str, Tool], called: Tool | None = None) -> None:
+        self._tools = tools
+        self._called = called
+        self._by_operation: dict[str, Tool] = {}
+        for tool in tools.values():
+            self._by_operation.setdefault(tool.spec.name, tool)
+
+    def about(self, tool: Tool) -> "ToolWords":
+        """Return the wording for errors about a call of this tool."""
+        return ToolWords(self._tools, tool)
+
+    def name(self, operation: str) -> str | None:
+        """Return the name of an operation's tool; None if the client does not have it."""
+        tool = self._by_operation.get(operation)
+        return None if tool is None else tool.name
+
+    def call(self, operation: str, params: Mapping[str, Any]) -> str | None:
+        tool = self._by_operation.get(operation)
+        if tool is None:
+            return None
+        return with_json(tool.name, {tool.parameter(name): given for name, given in params.items()})
+
+    def parameter(self, name: str) -> str:
+        return name if self._called is None else self._called.parameter(name)
+
+    def takes(self, step: Takes) -> str | None:
+        named = step._replace(operation=self._called.name) if self._called else step
+        return super().takes(named)
+
+    def error(self, error: Told) -> dict[str, Any]:
+        """Leave the steps out, since the message has them: a model's input is paid by the word."""
+        return {"code": error.code, "message": self.message(error), **self.details(error)}

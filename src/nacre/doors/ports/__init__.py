@@ -1,0 +1,1 @@
+"""The sessions' own ports, with SILC's routes."""

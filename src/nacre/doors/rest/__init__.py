@@ -1,0 +1,1 @@
+"""The operations as REST below /api."""

@@ -1,0 +1,1 @@
+"""WebSockets: every operation as a method, and a terminal as bytes."""

@@ -1,0 +1,1 @@
+"""The operation run_command: type as it is, and wait for all of it."""

@@ -1,0 +1,170 @@
+"""Type into what marks nothing, and wait for its answer: a program, a shell behind ssh.
+
+Rule 1: the answer is there when the command ends that it belongs to (the session's own shell marks
+that), or when the prompt is back that it was typed at; else when it has been quiet.
+Rule 2: silence is no end where the kernel knows that a command runs whose end can be seen.
+Rule 3: neither the echo of what was typed nor the prompt at the end is output.
+"""
+
+from typing import Literal
+
+from nacre.core.shell.quiet import Quiesce
+from nacre.core.shell.repls import prompt_pattern
+from nacre.core.shell.state import State
+from nacre.services.dispatch.permit import type_into
+from nacre.services.host.host import Host
+from nacre.services.observe.settle import LOOKS, settle, waits_for_somebody
+from nacre.services.observe.state import line_before_cursor, look
+from nacre.services.runs.prompt import has_read_all, shown_pattern, until_all_is_read
+from nacre.services.runs.run import TrackedRun
+from nacre.services.session.session import Session
+
+TAKES_SOON = (0.01, 0.01, 0.03, 0.2, 1.0)  # seconds: who waits for a line gets it soon
+
+_ALTERNATE = b"\x1b[?1049h"  # xterm ctlseqs, DECSET 1049
+
+AnsweredBy = Literal["mark", "prompt", "needs_input", "quiet"]
+
+
+class Late(Exception):
+    """The time is over; so many lines were not typed."""
+
+    def __init__(self, untyped: int = 0) -> None:
+        super().__init__(untyped)
+        self.untyped = untyped
+
+
+class Exchange:
+    """One input for what marks nothing; `run` records the answer."""
+
+    def __init__(self, run: TrackedRun, state: State, wait: Quiesce, host: Host) -> None:
+        session = run.session
+        self._run = run
+        self._session = session
+        self._wait = wait
+        self._host = host
+        # Behind a prompt of a shell it is known when it is back.
+        self._prompt = shown_pattern(session) if state.state == "prompt" else None
+        self._shown = "" if session.terminal.alternate else line_before_cursor(session)
+        facts = session.facts()
+        self._echoes = self._prompt is not None or (facts is not None and facts.echo)
+        self._typed: list[str] = []
+
+    async def type(self, lines: list[str]) -> tuple[AnsweredBy, State | None]:
+        """Raises Late at the deadline, and SessionExited when the child ends."""
+        session, output = self._session, self._run.output
+        output.recording = True
+        self._run.state.first = session.generation
+        # It goes on behind what stands in the line: where a row ends depends on that.
+        output.record(_ALTERNATE if session.terminal.alternate else self._shown.encode())
+        for number, line in enumerate(lines):
+            self._typed.append(line.rstrip("\r\n"))
+            ended = session.stream.prompting.ended
+            await type_into(session, line.encode())
+            if left := len(lines) - number - 1:
+                await self._until_taken(ended, left)
+        return await until_answered(session, self._wait, self._host, ended, self._prompt)
+
+    async def _until_taken(self, ended: int, left: int) -> None:
+        """Wait until something waits for the next line, or was quiet for long enough."""
+        session, wait, loop = self._session, self._wait, self._host.loop
+        prompting = session.stream.prompting
+
+        def over() -> bool:
+            return prompting.ended > ended and prompting.phase == "prompt"
+
+        def takes(state: State) -> bool:
+            if state.state == "running" and state.sure:
+                return False
+            return waits_for_somebody(state) or loop.time() - session.last_active >= wait.quiet
+
+        how, _ = await settle(session, over, wait.deadline, asks=takes, looks_at=TAKES_SOON)
+        if how == "exit":
+            session.require_alive()
+        if how == "deadline":
+            raise Late(untyped=left)
+
+    def text(self, budget: int) -> tuple[str, int]:
+        """Return the answer within the budget, and the lines cut out of it."""
+        if self._session.terminal.alternate:
+            return "", 0  # its screen tells
+        output, omitted = self._run.output.text(budget)
+        return self._without_echo(output), omitted
+
+    def _without_echo(self, output: str) -> str:
+        lines = output.split("\n")
+        shown = self._shown.rstrip()
+        if lines and shown and lines[0].startswith(shown):
+            lines[0] = lines[0][len(shown) :].lstrip()
+        if self._echoes:
+            lines = self._without_typed(lines)
+        elif lines and shown and not lines[0]:
+            del lines[0]
+        if self._prompt and lines and prompt_pattern(lines[-1]) == self._prompt:
+            lines.pop()
+        return "\n".join(lines)
+
+    def _without_typed(self, lines: list[str]) -> list[str]:
+        """Take out each line that was typed once, where it follows what it was typed behind."""
+        typed = [line.strip() for line in self._typed]
+        kept: list[str] = []
+        for index, line in enumerate(lines):
+            before = line.rstrip().removesuffix(typed[0]) if typed else None
+            echo = typed and line.rstrip().endswith(typed[0])
+            if echo and before is not None and (index == 0 or self._may_precede(before)):
+                del typed[0]
+                if index == 0 and before.strip():
+                    kept.append(before.rstrip())
+            else:
+                kept.append(line)
+        return kept
+
+    def _may_precede(self, before: str) -> bool:
+        return not before.strip() or prompt_pattern(before) == self._prompt
+
+
+async def until_answered(
+    session: Session, wait: Quiesce, host: Host, ended: int, prompt: str | None = None
+) -> tuple[AnsweredBy, State | None]:
+    """Wait for the answer to what was just typed; `ended` counts the commands that had ended then.
+
+    Raises Late at the deadline, and SessionExited when the child ends.
+    """
+    prompting, before = session.stream.prompting, session.generation
+    ending_is_marked = session.marks_itself and prompting.phase == "running"
+
+    in_own_shell = session.marks_itself and prompting.phase in ("prompt", "continuation")
+
+    def is_back(state: State) -> bool:
+        if in_own_shell:
+            return prompting.phase == "prompt" and has_read_all(session)
+        return state.state == "prompt" and shown_pattern(session) == prompt
+
+    def over() -> bool:
+        return prompting.ended > ended and prompting.phase == "prompt"
+
+    def answered(state: State) -> bool:
+        is_new = prompt is not None and session.generation != before
+        if is_new and (is_back(state) or state.state == "needs_input"):
+            return True
+        if host.loop.time() - session.last_active < wait.quiet:
+            return False
+        followed = ending_is_marked or prompt is not None
+        return not (followed and state.state == "running" and state.sure)
+
+    rest = max(0.0, wait.quiet - sum(LOOKS[:3]))
+    looks = (*LOOKS[:3], rest, 0.0, 0.0, LOOKS[-1])
+    how, state = await settle(session, over, wait.deadline, asks=answered, looks_at=looks)
+    if how == "exit":
+        session.require_alive()
+    if how == "deadline":
+        raise Late
+    if how == "done":
+        await until_all_is_read(session, wait.deadline)
+        return "mark", None
+    state = state or look(session)
+    if prompt is None:
+        return "quiet", state
+    if is_back(state):
+        return "prompt", state
+    return ("needs_input" if state.state == "needs_input" else "quiet"), state

@@ -1,0 +1,1 @@
+"""The daemon itself: how long it runs, and the address of its page."""

@@ -1,0 +1,100 @@
+"""The one path from a door to a service.
+
+Rule 1: every door calls this and nothing else, so no door can skip a step. Watching, following and
+typing at a watched screen take the same path as calls.
+Rule 2: the steps and their order are one list, in services/wiring.py.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+from nacre.core.catalog.caller import Caller
+from nacre.core.catalog.catalog import Operation, Result, spec_of
+from nacre.core.operations.follow import EventStream, Follow
+from nacre.core.operations.watch import TypeAtScreen, Watch, WatchSession
+from nacre.services.dispatch.call import Call, HandedOver, Onward, Step
+from nacre.services.dispatch.handlers import FollowHandler, Handlers, WatchHandler
+
+
+class Answer(NamedTuple):
+    result: Result
+    told: HandedOver | None  # a hand-over that the door passes to its caller
+    notices: Sequence[str] = ()
+
+    def besides(self) -> dict[str, Any]:
+        """Return the members that an answer has beside its result."""
+        told: dict[str, Any] = {} if self.told is None else {"handover": self.told.as_dict()}
+        return {**told, "notice": "; ".join(self.notices)} if self.notices else told
+
+
+class Dispatch:
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        handlers: Handlers,
+        watch: WatchHandler,
+        follow: FollowHandler,
+    ) -> None:
+        self._handlers = handlers
+        self._watch = watch
+        self._follow = follow
+        self._begin: Onward = _handle
+        for step in reversed(steps):
+            self._begin = partial(step, onward=self._begin)
+
+    async def __call__(self, caller: Caller, operation: Operation) -> Result:
+        """Run an operation for a caller. Raises what a step or the operation raises."""
+        result: Result = await self._begin(self._call(caller, operation))
+        return result
+
+    async def ask(self, caller: Caller, operation: Operation) -> Answer:
+        """Run an operation for a door that can pass a hand-over to its caller."""
+        call = self._call(caller, operation)
+        call.tells = True
+        result = await self._begin(call)
+        return Answer(result, call.told, call.notices)
+
+    @asynccontextmanager
+    async def watch(self, caller: Caller, request: WatchSession) -> AsyncIterator[Watch]:
+        """Watch a session while this context is entered.
+
+        Raises what a step raises, and SessionNotFound.
+        """
+        async with AsyncExitStack() as stack:
+
+            async def enter(call: Call) -> Watch:
+                assert isinstance(call.operation, WatchSession)
+                typed = partial(self._type, caller, call.operation.session)
+                watch = self._watch(caller, call.operation, typed)
+                return await stack.enter_async_context(watch)
+
+            yield await self._begin(Call(caller, request, spec_of(request), enter))
+
+    @asynccontextmanager
+    async def follow(self, caller: Caller, request: Follow) -> AsyncIterator[EventStream]:
+        """Follow one session or all of them while this context is entered.
+
+        Raises what a step raises, SessionNotFound and InvalidInput.
+        """
+        async with AsyncExitStack() as stack:
+
+            async def enter(call: Call) -> EventStream:
+                assert isinstance(call.operation, Follow)
+                return await stack.enter_async_context(self._follow(caller, call.operation))
+
+            yield await self._begin(Call(caller, request, spec_of(request), enter))
+
+    async def _type(self, caller: Caller, session: str | int, data: bytes) -> None:
+        await self(caller, TypeAtScreen(session=session, data=data))
+
+    def _call(self, caller: Caller, operation: Operation) -> Call:
+        return Call(caller, operation, spec_of(operation), self._run)
+
+    async def _run(self, call: Call) -> Result:
+        return await self._handlers.of(call.operation)(call.caller, call.operation)
+
+
+async def _handle(call: Call) -> Any:
+    return await call.handle(call)

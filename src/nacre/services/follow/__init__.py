@@ -1,0 +1,1 @@
+"""Events of one session, or of all sessions."""

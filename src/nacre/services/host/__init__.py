@@ -1,0 +1,1 @@
+"""What all sessions share: settings, loop, engine, reading time, events."""

@@ -1,0 +1,42 @@
+"""What a session needs from the daemon around it."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from nacre.services.host.bus import Events
+from nacre.services.host.engine import Engine
+from nacre.services.host.read_share import ReadShare
+from nacre.settings.table import Settings
+from nacre.system.keeper.client import Keeping
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a session needs from the daemon around it."""
+
+    loop: asyncio.AbstractEventLoop
+    settings: Settings
+    engine: Engine
+    read_share: ReadShare
+    descriptor_limit: int
+    runtime: str | None = None  # a private folder; without it no shell is integrated
+    journals: str | None = None  # the folder of all journals; without it nothing is recorded
+    keeping: Keeping = field(default_factory=lambda: Keeping(None))
+    events: Events[Any] = field(default_factory=Events)  # of sessions, a layer above this one
+    # Called when a session's child has ended; services that are built later add themselves.
+    when_ended: list[Callable[[], None]] = field(default_factory=list)
+
+    def journal_of(self, identifier: str) -> str | None:
+        """Return the folder of a session's journal."""
+        if self.journals is None or not self.settings.journal:
+            return None
+        return os.path.join(self.journals, identifier)
+
+    def budget(self, max_chars: int | None) -> int:
+        """Return how many characters an answer may have, as JSON; some are left for news."""
+        if max_chars is not None:
+            return max_chars
+        return self.settings.max_result_chars - self.settings.max_handover_chars

@@ -1,0 +1,76 @@
+"""Find out what a session is doing now."""
+
+from typing import Literal
+
+from nacre.core.operations.steps import restore
+from nacre.core.shell.state import Seen, State, judge
+from nacre.services.session.session import Session
+from nacre.system.processes.integration import is_integrated
+from nacre.wording import Hint
+
+
+def look(session: Session) -> State:
+    """Judge by marks, kernel and screen. It takes about 0.3 ms, so only on request or in a wait."""
+    if session.ending is not None:
+        if session.ending.lost:
+            hint = Hint("the session was lost", restore(session.identity.name))
+            return State(state="lost", evidence=[str(session.ending)], hint=hint)
+        return State(state="exited", evidence=[str(session.ending)])
+    if session.stream.prompting.phase == "prompt" and session.in_foreground:
+        # The shell's own mark is enough; anything else costs a hundred times as much.
+        return State(
+            state="prompt",
+            evidence=["mark: prompt", "foreground: the shell itself"],
+            program=session.launch.program,
+        )
+    facts = session.facts()
+    if facts is None:
+        return State(state="running", evidence=["its terminal is closed"], sure=False)
+    modes = session.terminal.modes()
+    marked = _marked(session)
+    in_shell = session.launch.is_shell and facts.group == session.pid
+    if marked == "running" and in_shell and not is_integrated(session.pid):
+        marked, in_shell = None, False  # after `exec zsh` its marks will never come
+    return judge(
+        Seen(
+            marked=marked,
+            in_shell=in_shell,
+            program=facts.program,
+            echo=facts.echo,
+            canonical=facts.canonical,
+            waits=facts.waits,
+            alternate=modes.alternate_screen,
+            bracketed_paste=modes.bracketed_paste,
+            line=line_before_cursor(session),
+            scripted=facts.scripted,
+            known_prompt=session.stream.last_prompt if marked == "running" and in_shell else "",
+            timeout=facts.timeout,
+            edits=facts.edits,
+            quiet=session.now - session.last_output,
+            unasked=session.last_output - session.last_input,
+        )
+    )
+
+
+def glance(session: Session) -> State:
+    """Judge like `look`, but reuse the last result if nothing was printed, typed or started since.
+
+    For lists: a full check of 500 sessions would hold up everyone else.
+    """
+    sign = (session.generation, session.last_input, session.foreground, session.alive)
+    if session.glanced is None or session.glanced[0] != sign:
+        session.glanced = (sign, look(session))
+    return session.glanced[1]
+
+
+def line_before_cursor(session: Session) -> str:
+    """Return the text left of the cursor, which is the prompt if one is shown."""
+    cursor = session.terminal.cursor()
+    line = session.terminal.plain_lines()[cursor.row]
+    return line[: cursor.col].ljust(min(cursor.col, len(line) + 1))
+
+
+def _marked(session: Session) -> Literal["prompt", "continuation", "running"] | None:
+    phase = session.stream.prompting.phase
+    # Between two commands the kernel decides: a theme may have drawn its prompt without our marks.
+    return None if phase == "drawing" else phase

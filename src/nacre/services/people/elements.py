@@ -1,0 +1,171 @@
+"""The operations on overlays, panels, the screen mode and captured input."""
+
+from collections.abc import Awaitable
+
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.display import (
+    AwaitInput,
+    CapturedKeys,
+    InputModeNow,
+    OverlayList,
+    PanelList,
+    PutOverlay,
+    PutPanel,
+    RemoveOverlay,
+    RemovePanel,
+    ScreenModeNow,
+    SetInputMode,
+    SetScreenMode,
+)
+from nacre.core.operations.elements import Overlay, Panel
+from nacre.core.operations.results import Success
+from nacre.core.operations.steps import capture_input
+from nacre.core.shell.quiet import Until
+from nacre.errors import InvalidInput
+from nacre.services.dispatch.handlers import Handlers
+from nacre.services.host.host import Host
+from nacre.services.observe.wait import Turn, wait_until
+from nacre.services.registry.registry import Registry
+from nacre.services.session.session import Session
+from nacre.wording import Use
+
+_FACTS = 100  # characters of the other fields of an answer
+
+
+class Visuals:
+    def __init__(self, registry: Registry, host: Host) -> None:
+        self._registry = registry
+        self._host = host
+
+    def handlers(self) -> Handlers:
+        return (
+            Handlers()
+            .on(PutOverlay, self.overlay)
+            .on(RemoveOverlay, self.remove_overlay)
+            .on(PutPanel, self.panel)
+            .on(RemovePanel, self.remove_panel)
+            .on(SetInputMode, self.input_mode)
+            .on(SetScreenMode, self.screen_mode)
+            .on(AwaitInput, self.await_input)
+        )
+
+    # --- elements --------------------------------------------------------------------------
+
+    async def overlay(self, caller: Caller, request: PutOverlay) -> Overlay | OverlayList:
+        session = self._find(request.session)
+        if request.list:
+            return OverlayList(overlays=session.display.elements.overlays())
+        overlay = session.display.elements.put_overlay(request)
+        session.display.drop_focus_of_gone()
+        session.display.show()
+        return overlay
+
+    async def panel(self, caller: Caller, request: PutPanel) -> Panel | PanelList:
+        session = self._find(request.session)
+        if request.list:
+            return PanelList(panels=session.display.elements.panels())
+        panel = session.display.elements.put_panel(request)
+        session.display.drop_focus_of_gone()
+        session.display.show()
+        found = session.display.elements.find(panel.id)  # now it is known whether it fits
+        assert isinstance(found, Panel)
+        return found
+
+    async def remove_overlay(self, caller: Caller, request: RemoveOverlay) -> Success:
+        session = self._find(request.session)
+        session.display.elements.remove(Overlay, request.id)
+        self._after_removal(session)
+        return Success()
+
+    async def remove_panel(self, caller: Caller, request: RemovePanel) -> Success:
+        session = self._find(request.session)
+        session.display.elements.remove(Panel, request.id)
+        self._after_removal(session)
+        return Success()
+
+    async def screen_mode(self, caller: Caller, request: SetScreenMode) -> ScreenModeNow:
+        session = self._find(request.session)
+        if request.action == "enter_alt":
+            session.display.elements.enter_layer()
+        elif request.action == "exit_alt":
+            session.display.elements.leave_layer()
+        if request.action is not None:
+            self._after_removal(session)
+        return ScreenModeNow(mode=session.display.elements.mode)
+
+    def _find(self, reference: str | int) -> Session:
+        session = self._registry.find(reference)
+        session.display.note_screen()
+        return session
+
+    def _after_removal(self, session: Session) -> None:
+        session.display.drop_focus_of_gone()
+        session.display.show()
+
+    # --- keys ------------------------------------------------------------------------------
+
+    async def input_mode(self, caller: Caller, request: SetInputMode) -> InputModeNow:
+        """Raises InvalidInput for an invalid focus; nothing is changed then.
+
+        Raises SessionExited for a capture in an ended session: no keys will come.
+        """
+        session = self._registry.find(request.session)
+        if request.mode == "capture":
+            session.require_alive()
+        keyboard = session.display.keyboard
+        before = (keyboard.mode, keyboard.focus)
+        if request.focus is not None:
+            self._check_focus(session, request)
+        if request.mode == "capture":
+            keyboard.begin()
+        elif request.mode == "release":
+            keyboard.release()
+        if request.focus is not None:
+            keyboard.focus = request.focus
+        if request.unfocus:
+            keyboard.focus = None
+        if (keyboard.mode, keyboard.focus) != before:
+            session.display.tell_input_mode()
+        return InputModeNow(mode=keyboard.mode, focused_element=keyboard.focus)
+
+    def _check_focus(self, session: Session, request: SetInputMode) -> None:
+        element = session.display.elements.find(request.focus or "")
+        if element is None:
+            raise InvalidInput(
+                f"no overlay or panel {request.focus!r} to focus",
+                Use("overlay", "list them", {"session": session.identity.name, "list": True}),
+            )
+        if not element.focusable:
+            raise InvalidInput(
+                f"{request.focus!r} is not focusable", "update it with focusable: true"
+            )
+        if request.mode == "release" or request.unfocus:
+            raise InvalidInput("focus cannot be combined with release or unfocus")
+
+    async def await_input(self, caller: Caller, request: AwaitInput) -> CapturedKeys:
+        session = self._registry.find(request.session)
+        keyboard = session.display.keyboard
+        # A number from an earlier daemon may be too high: the call would wait forever.
+        after = None if request.after is None else min(request.after, keyboard.last)
+        if not keyboard.active and not keyboard.has_more_than(after):
+            raise InvalidInput(
+                "input is not captured, so no key will come",
+                capture_input(session.identity.name),
+            )
+        wait = min(request.max_wait_ms / 1000, self._host.settings.max_wait)
+        deadline = self._host.loop.time() + wait
+
+        async def check(turn: Turn) -> bool | Until:
+            waits = keyboard.active and session.alive and not keyboard.has_more_than(after)
+            return Until() if waits else True
+
+        def next_key(until: float, *, output: bool) -> Awaitable[None]:
+            return session.display.next_key(until - self._host.loop.time())
+
+        await wait_until(check, deadline, next_key)
+        keys = keyboard.take(after, self._host.budget(None) - _FACTS)
+        session.put_down_in_memory()  # the next daemon does not tell them again
+        last = keys[-1].number if keys else keyboard.last
+        return CapturedKeys(
+            keys=keys, last=last, mode=keyboard.mode, more=keyboard.has_more_than(last)
+        )

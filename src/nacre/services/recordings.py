@@ -1,0 +1,190 @@
+"""The past of sessions: earlier screens and recordings, read from their journals.
+
+Rule: a thread does what takes long: reading files and replaying them through its own engine. The
+loop only makes sure that the journal is written.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.recordings import ExportRecording, ScreenAt
+from nacre.core.operations.results import EarlierScreen, Recording
+from nacre.core.text.budget import json_chars
+from nacre.errors import BadParameter, Failed, InvalidInput
+from nacre.services.dispatch.handlers import Handlers
+from nacre.services.host.host import Host
+from nacre.services.observe.views import fill_screen
+from nacre.services.registry.registry import Registry
+from nacre.services.session.session import Session
+from nacre.system.storage.segments import Past, read_all, read_from
+
+if TYPE_CHECKING:
+    from nacre.core.journal.replay import Replay
+
+
+class History:
+    def __init__(self, registry: Registry, host: Host) -> None:
+        self._registry = registry
+        self._host = host
+
+    def handlers(self) -> Handlers:
+        return Handlers().on(ScreenAt, self.screen_at).on(ExportRecording, self.export)
+
+    # --- an earlier screen -----------------------------------------------------------------
+
+    async def screen_at(self, caller: Caller, request: ScreenAt) -> EarlierScreen:
+        """Raises InvalidInput for a moment that is no longer in the journal, or not yet."""
+        session = self._registry.find(request.session)
+        if (request.generation is None) == (request.time is None):
+            raise InvalidInput("give either generation or time")
+        if request.generation is not None and request.generation > session.generation:
+            raise InvalidInput(f"the session is at generation {session.generation}")
+        folder = await self._journal(session)
+        return await self._host.loop.run_in_executor(None, self._look_back, folder, request)
+
+    def _look_back(self, folder: str, request: ScreenAt) -> EarlierScreen:
+        from nacre.core.journal.replay import replay_until  # it loads the engine
+
+        moment = _absolute(request.time)
+        past = read_from(folder, generation=request.generation, moment=moment)
+        begin = _beginning(past)
+        if begin is None or not _is_after(begin, request.generation, moment):
+            raise InvalidInput(_too_early(past))
+        replay = replay_until(
+            past.checkpoint,
+            past.engine,
+            past.records,
+            generation=request.generation,
+            time=moment,
+            scrollback=self._host.settings.scrollback,
+        )
+        try:
+            return _seen(replay, request, self._host.budget(request.max_chars))
+        finally:
+            replay.terminal.close()
+
+    # --- recordings ------------------------------------------------------------------------
+
+    async def export(self, caller: Caller, request: ExportRecording) -> Recording:
+        """Raises Failed for a file that cannot be written and for an answer that is too long."""
+        session = self._registry.find(request.session)
+        folder = await self._journal(session)
+        about = (session.identity.name, session.launch.command)
+        return await self._host.loop.run_in_executor(
+            None, self._export, folder, about, request, caller.cwd
+        )
+
+    def _export(
+        self, folder: str, about: tuple[str, str], request: ExportRecording, cwd: str | None
+    ) -> Recording:
+        from nacre.core.journal.asciicast_writer import CastAbout, write_cast  # it loads the engine
+        from nacre.core.journal.replay import END, Moment
+
+        past = read_all(folder)
+        since, until = _absolute(request.since), _absolute(request.until)
+        if since is not None and until is not None and since >= until:
+            raise BadParameter("since", "must be before the end of the span")
+        lines = write_cast(
+            past.checkpoint,
+            past.engine,
+            past.records,
+            after=Moment(time=since) if since is not None else None,
+            until=Moment(time=until) if until is not None else END,
+            idle_cap=request.idle_cap,
+            typed=request.input,
+            markers=request.markers,
+            about=CastAbout(command=about[1], title=about[0]),
+        )
+        if request.path is None:
+            return self._answer(about[0], lines, request)
+        home = os.path.expanduser("~")
+        return _written(
+            about[0], lines, os.path.join(cwd or home, os.path.expanduser(request.path))
+        )
+
+    def _answer(self, name: str, lines: Iterator[str], request: ExportRecording) -> Recording:
+        budget = self._host.budget(request.max_chars)
+        kept: list[str] = []
+        used = 0
+        for line in lines:
+            used += json_chars(line) + 2
+            if used > budget:
+                raise Failed(
+                    f"the recording is longer than {budget} characters",
+                    "write it to a file with path",
+                    "choose a time span with since and until",
+                    "raise max_chars",
+                )
+            kept.append(line)
+        text = "".join(line if line.endswith("\n") else f"{line}\n" for line in kept)
+        return Recording(session=name, events=len(kept) - 1, size=len(text), recording=text)
+
+    async def _journal(self, session: Session) -> str:
+        """Return the folder of a journal, with everything up to now written to it."""
+        recorder = session.recorder
+        if recorder.folder is None or not self._host.settings.journal:
+            raise Failed("this session has no journal", "the setting journal turns it on")
+        await recorder.settled()
+        return recorder.folder
+
+
+def _written(name: str, lines: Iterator[str], path: str) -> Recording:
+    events = -1
+    try:
+        with open(path, "x", encoding="utf-8", newline="\n") as file:
+            for line in lines:
+                file.write(line if line.endswith("\n") else f"{line}\n")
+                events += 1
+            size = file.tell()
+    except FileExistsError:
+        raise Failed(f"{path} already exists", "choose another path") from None
+    except OSError as error:
+        raise Failed(f"{path} cannot be written: {error.strerror}") from error
+    return Recording(session=name, events=events, size=size, path=path)
+
+
+def _absolute(moment: float | None) -> float | None:
+    return time.time() + moment if moment is not None and moment < 0 else moment
+
+
+def _beginning(past: Past) -> tuple[int, float] | None:
+    """Return the generation and time at which a part of a journal begins."""
+    if past.checkpoint is not None:
+        return past.checkpoint.generation, past.checkpoint.time
+    if past.records:
+        return past.records[0].generation, past.records[0].time
+    return None
+
+
+def _is_after(begin: tuple[int, float], generation: int | None, moment: float | None) -> bool:
+    if generation is not None:
+        return generation >= begin[0]
+    return moment is not None and moment >= begin[1]
+
+
+def _too_early(past: Past) -> str:
+    begin = _beginning(past)
+    if begin is None:
+        return "nothing is recorded of this session yet"
+    return (
+        f"the journal begins with generation {begin[0]}, at {begin[1]:.3f}; "
+        "what came before was dropped (journal_bytes, journal_age)"
+    )
+
+
+def _seen(replay: "Replay", request: ScreenAt, budget: int) -> EarlierScreen:
+    terminal = replay.terminal
+    facts = EarlierScreen(
+        cursor=terminal.cursor(),
+        rows=terminal.rows,
+        cols=terminal.cols,
+        mode="alt" if terminal.alternate else "normal",
+        generation=replay.generation,
+        time=replay.time,
+        title=terminal.title,
+        lines=(),
+    )
+    return fill_screen(facts, terminal, request.format, budget)

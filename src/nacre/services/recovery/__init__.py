@@ -1,0 +1,1 @@
+"""Recovery of the sessions of an earlier daemon."""

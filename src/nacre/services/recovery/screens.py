@@ -1,0 +1,165 @@
+"""Rebuild the screens of an earlier daemon's sessions from their journals.
+
+Rule 1: if the engine crashed while it replayed a session, that session is not replayed again. It
+gets an empty screen with a notice, and its journal is put aside. The same holds for a journal that
+cannot be read.
+Rule 2: sessions are replayed one after the other: because of the engine's memory two threads would
+be slower than one, and after a crash it is clear which session was being replayed.
+"""
+
+import logging
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+
+from nacre.services.host.host import Host
+from nacre.services.session.recorder import ABOUT
+from nacre.services.session.screen import Beginning
+from nacre.system.storage.ring import Ring
+from nacre.system.storage.segments import cut_torn_end, ends_whole, read_end
+
+_log = logging.getLogger("nacre.recovery")
+
+# A file in a journal that was put aside: the last bytes, which may be missing in the journal.
+_UNWRITTEN = "ring"
+_REPLAYING = "replaying"  # a file that exists while a session is being replayed
+_ATTEMPTS = 10  # replays that a kill may interrupt before the session itself is suspected
+
+_QUARANTINED = (
+    "\x1b[7m nacre \x1b[0m The screen of this session could not be rebuilt: the terminal engine\r\n"
+    "crashed in its output. The program is still running; what it printed is kept in\r\n{}\r\n"
+)
+_DAMAGED = (
+    "\x1b[7m nacre \x1b[0m The journal of this session cannot be read: what stood here before\r\n"
+    "is lost. The program is still running; the journal is kept in\r\n{}\r\n"
+)
+_GAP = (
+    "\x1b[7m nacre \x1b[0m The daemon was restarted while the journal could not be written:\r\n"
+    "what stood here before is lost. The program is still running.\r\n"
+)
+
+
+@dataclass(slots=True)
+class Rebuilt(Beginning):
+    """A session's screen, rebuilt from its journal."""
+
+    notice: str | None = None  # why the screen is incomplete
+
+
+class Screens:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def rebuild(self, folder: str | None, size: tuple[int, int], ring: Ring | None) -> Rebuilt:
+        """Return a session's screen; if `folder` is None it has no journal.
+
+        Without a ring there is nothing after the journal.
+        """
+        if folder is not None and self._is_suspect(folder):
+            return self._quarantine(folder, size, ring)
+        self.begin_replay(folder)
+        rebuilt = self._rebuild_or_begin_anew(folder, size, ring)
+        self.end_replay(folder)
+        return rebuilt
+
+    def _rebuild_or_begin_anew(
+        self, folder: str | None, size: tuple[int, int], ring: Ring | None
+    ) -> Rebuilt:
+        """Return an empty screen with a notice for a journal that cannot be read."""
+        try:
+            return self._rebuild(folder, size, ring)
+        except (OSError, ValueError):
+            assert folder is not None
+            _log.exception("a session's journal cannot be read", extra={"folder": folder})
+            aside = self._put_aside(folder, ring)
+            return self._begun_anew(size, ring, _DAMAGED.format(aside))
+
+    def _begun_anew(
+        self, size: tuple[int, int], ring: Ring | None, notice: str, generation: int = 0
+    ) -> Rebuilt:
+        """Return an empty screen, on which everything in the ring will be shown."""
+        return Rebuilt(
+            self._host.engine.new_terminal(*size),
+            generation=generation,
+            offset=None if ring is None else ring.begin,
+            notice=notice,
+        )
+
+    def _rebuild(self, folder: str | None, size: tuple[int, int], ring: Ring | None) -> Rebuilt:
+        from nacre.core.journal.replay import Replay  # it loads the engine
+
+        scrollback = self._host.settings.scrollback
+        if folder is None:
+            return self._begun_anew(size, ring, _GAP)
+        cut_torn_end(folder)
+        if not ends_whole(folder):
+            raise ValueError("a part of the journal is missing or damaged")
+        past = read_end(folder)
+        replay = Replay(past.checkpoint, past.engine, scrollback=scrollback)
+        if past.checkpoint is None and not past.records:
+            replay.terminal.resize(*size)
+        replay.run(past.records)
+        end, offset = replay.prompt_end, replay.offset or 0
+        if ring is not None and offset < ring.begin:
+            replay.terminal.close()
+            return self._begun_anew(size, ring, _GAP, replay.generation)
+        return Rebuilt(
+            replay.terminal,
+            replay.prompting,
+            (end.row, end.col) if end is not None else None,
+            replay.generation,
+            None if ring is None else min(offset, ring.end),
+        )
+
+    def begin_replay(self, folder: str | None) -> None:
+        """Leave a marker file for the next daemon, in case this one dies in the replay."""
+        if folder is not None and os.path.isdir(folder):
+            with suppress(OSError), open(os.path.join(folder, _REPLAYING), "ab") as file:
+                file.write(b"x")
+
+    def end_replay(self, folder: str | None) -> None:
+        if folder is not None:
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, _REPLAYING))
+
+    def _attempts(self, folder: str | None) -> int:
+        """Return how many daemons died while they replayed this session."""
+        if folder is None:
+            return 0
+        try:
+            return os.stat(os.path.join(folder, _REPLAYING)).st_size
+        except OSError:
+            return 0
+
+    def _is_suspect(self, folder: str | None) -> bool:
+        """Return whether the engine crashed in it, or too many daemons died during its replay."""
+        return self._attempts(folder) >= (1 if self._host.keeping.crashed else _ATTEMPTS)
+
+    def _put_aside(self, folder: str, ring: Ring | None) -> str:
+        """Move a journal away, with the bytes that are not in it yet. Return its new path."""
+        aside = f"{folder}.quarantine"
+        shutil.rmtree(aside, ignore_errors=True)
+        about = os.path.join(folder, ABOUT)
+        os.makedirs(aside, mode=0o700)
+        for name in os.listdir(folder):
+            if name == _REPLAYING:
+                os.unlink(os.path.join(folder, name))
+            if name.endswith((".log", ".screen")):
+                os.replace(os.path.join(folder, name), os.path.join(aside, name))
+        if os.path.exists(about):
+            shutil.copy(about, aside)
+        if ring is not None:
+            with suppress(OSError), open(os.path.join(aside, _UNWRITTEN), "wb") as file:
+                file.write(ring.since(0))
+        return aside
+
+    def _quarantine(self, folder: str, size: tuple[int, int], ring: Ring | None) -> Rebuilt:
+        aside = self._put_aside(folder, ring)
+        if ring is not None:
+            ring.release(ring.end)
+        _log.error(
+            "a session's output crashes the engine; it is put aside", extra={"folder": aside}
+        )
+        terminal = self._host.engine.new_terminal(*size)
+        return Rebuilt(terminal, notice=_QUARANTINED.format(aside))

@@ -1,0 +1,225 @@
+"""Recover the sessions of an earlier daemon when this one starts.
+
+A session that the keeper holds is alive: it continues with the same name, id, port, screen and
+secrets. A session that is only on disk was lost (a reboot, or both keeper and daemon are gone): it
+is listed with its screen and can be restored.
+
+Rule: a session that cannot be recovered does not affect the others.
+"""
+
+import logging
+import os
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from nacre.services.host.host import Host
+from nacre.services.recovery.screens import Rebuilt, Screens
+from nacre.services.registry.ports import PortPool
+from nacre.services.registry.registry import Registry
+from nacre.services.runs.ledger import Ledger
+from nacre.services.session.record import SessionRecord, unpack, unpack_from_disk, unpack_short
+from nacre.services.session.recorder import ABOUT
+from nacre.services.session.session import Session
+from nacre.system.processes.exits import Ending
+from nacre.system.processes.pty import leader_of, size_of
+from nacre.system.processes.tree import Tree, look
+from nacre.system.storage.ring import Ring
+from nacre.system.storage.segments import segments
+
+_log = logging.getLogger("nacre.recovery")
+
+_ANY_SIZE = (24, 80)  # for a terminal that is gone, until its journal has the size
+
+_LOOKS = 20  # scans of all processes, a few milliseconds each
+
+
+@dataclass(slots=True)
+class _Held:
+    """The descriptors of one session that the keeper held."""
+
+    ring: int | None = None
+    master: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A session before its screen is rebuilt."""
+
+    identifier: str
+    folder: str | None  # the folder of its journal
+    size: tuple[int, int]
+    record: SessionRecord
+    ring: Ring | None = None  # None: it is only on disk
+    master: int | None = None
+
+
+class Recovery:
+    def __init__(self, registry: Registry, ports: PortPool, ledger: Ledger, host: Host) -> None:
+        self._registry = registry
+        self._ports = ports
+        self._ledger = ledger
+        self._host = host
+        self._screens = Screens(host)
+
+    def run(self, kept: dict[str, int]) -> None:
+        """Take over what the keeper holds and what is on disk. It takes up to 30 ms per session."""
+        held: dict[str, _Held] = {}
+        ports: set[int] = set()
+        for key, descriptor in kept.items():
+            kind, _, rest = key.partition("/")
+            if kind == "ports":
+                self._ports.adopt(listener := socket.socket(fileno=descriptor))
+                ports.add(listener.getsockname()[1])
+            elif kind == "sessions":
+                identifier, _, part = rest.partition("/")
+                setattr(held.setdefault(identifier, _Held()), part, descriptor)
+        found: list[_Found] = []
+        for identifier, one in held.items():
+            with _careful(identifier):
+                if (opened := self._open(identifier, one)) is not None:
+                    found.append(opened)
+        found += self._on_disk(set(held))
+        sessions: list[Session] = []
+        for one_found in found:
+            with _careful(one_found.identifier):
+                screen = self._screens.rebuild(one_found.folder, one_found.size, one_found.ring)
+                sessions.append(self._join(one_found, screen))
+        for session in sorted(sessions, key=lambda session: session.created):
+            if session.listed:
+                self._registry.add(session)
+            else:
+                self._registry.add_unlisted(session)
+        for port in ports - {session.identity.port for session in sessions if session.listed}:
+            self._ports.release(port)  # its session was just being created
+        if sessions:
+            _log.info("sessions recovered", extra={"sessions": len(sessions)})
+
+    @property
+    def finds_journals(self) -> bool:
+        """Return whether there is anything on disk; if not, the engine need not be loaded."""
+        root = self._host.journals
+        return root is not None and os.path.isdir(root) and bool(os.listdir(root))
+
+    # --- what the keeper held --------------------------------------------------------------
+
+    def _open(self, identifier: str, held: _Held) -> _Found | None:
+        ring = Ring(held.ring) if held.ring is not None else None
+        if ring is None or not ring.long:  # it was just being created: there is no process yet
+            if ring is not None:
+                ring.close()
+            if held.master is not None:
+                os.close(held.master)
+            self._host.keeping.drop(f"sessions/{identifier}/")
+            return None
+        size = size_of(held.master) if held.master is not None else _ANY_SIZE
+        folder = self._host.journal_of(identifier)
+        return _Found(identifier, folder, size, unpack(ring.long), ring, held.master)
+
+    def _join(self, found: _Found, rebuilt: Rebuilt) -> Session:
+        """Create the session that was found, with its screen, and let it continue."""
+        self._screens.begin_replay(found.folder)
+        if found.ring is None:
+            assert found.folder is not None
+            session = self._lost(found.record, found.folder, rebuilt)
+        else:
+            session = self._take_over(found.record, found.ring, found.master, rebuilt)
+        self._screens.end_replay(found.folder)
+        return session
+
+    def _take_over(
+        self, record: SessionRecord, ring: Ring, master: int | None, rebuilt: Rebuilt
+    ) -> Session:
+        veil, runs = unpack_short(ring.short) if ring.short else (None, [])
+        child = self._child(record, master)
+        session = Session(record, rebuilt, ring, self._host)
+        self._ledger.restore(session, runs, rebuilt.generation)
+        if rebuilt.notice:
+            session.show_notice(rebuilt.notice)
+        session.resume(child, veil)
+        self._ledger.settle_restored(session)
+        return session
+
+    def _child(self, record: SessionRecord, master: int | None) -> tuple[int, int] | None:
+        """Return the process and terminal of a running child. Close descriptors without one."""
+        if master is None:
+            return None
+        if record.ended is None:
+            pid = record.pid or leader_of(master) or _started_with(record.cookie)
+            if pid:
+                return pid, master
+        self._host.keeping.drop(f"sessions/{record.identity.id}/master")
+        os.close(master)
+        return None
+
+    # --- what lies on disk -----------------------------------------------------------------
+
+    def _on_disk(self, known: set[str]) -> list[_Found]:
+        """Return the lost sessions on disk. Remove those that are too old."""
+        root = self._host.journals
+        if root is None or not os.path.isdir(root):
+            return []
+        found = []
+        for identifier in sorted(os.listdir(root)):
+            if identifier in known or "." in identifier:
+                continue
+            folder = os.path.join(root, identifier)
+            try:
+                with open(os.path.join(folder, ABOUT), "rb") as file:
+                    record = unpack_from_disk(file.read())
+                too_old = time.time() - _last_written(folder) > self._host.settings.lost_keep
+            except (OSError, ValueError):
+                too_old = True
+            if too_old:
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                found.append(_Found(identifier, folder, _ANY_SIZE, record))
+        return found
+
+    def _lost(self, record: SessionRecord, folder: str, rebuilt: Rebuilt) -> Session:
+        ring = Ring()
+        port = self._ports.claim_again(record.identity.port)
+        record.identity = replace(record.identity, port=port)
+        record.launch = replace(record.launch, cwd=_folder(record, rebuilt))
+        session = Session(record, rebuilt, ring, self._host)
+        if rebuilt.notice:
+            session.show_notice(rebuilt.notice)
+        ending = record.ending or Ending(None, None, lost=True)
+        session.keep_ended(ending, record.ended or _last_written(folder))
+        return session
+
+
+@contextmanager
+def _careful(identifier: str) -> Iterator[None]:
+    """Log an error with one session, and continue with the others."""
+    try:
+        yield
+    except (OSError, ValueError):
+        _log.exception("session %s could not be recovered", identifier)
+
+
+def _started_with(cookie: str) -> int | None:
+    """Return a child that was started but has not opened its terminal yet.
+
+    It may still be in exec. Waiting is fine here, because no client is served yet.
+    """
+    for _ in range(_LOOKS):
+        seen = look([Tree(None, cookie)])
+        if seen.members or not seen.executing:
+            break
+    return min(seen.members, default=None)
+
+
+def _folder(record: SessionRecord, rebuilt: Rebuilt) -> str:
+    """Return the folder to restart it in: the last folder of its shell, if that still exists."""
+    folder = rebuilt.prompting.folder if record.launch.is_shell else None
+    return folder if folder and os.path.isdir(folder) else record.launch.cwd
+
+
+def _last_written(folder: str) -> float:
+    """Return when a session last printed something; later daemons change only other files."""
+    logs = [segment.log for segment in segments(folder)]
+    return max(os.stat(path).st_mtime for path in logs or [os.path.join(folder, ABOUT)])

@@ -1,0 +1,1 @@
+"""All sessions: their names, ids and ports."""

@@ -1,0 +1,1 @@
+"""Commands, from the moment they are sent until their exit code."""

@@ -1,0 +1,68 @@
+"""Ask a session's own shell where it is: its marks are gone, or somebody has pressed keys.
+
+Rule: only a key is pressed (marks.ASK_KEY). The shell's line editor answers it with a mark, shows
+nothing and keeps what is typed, so that nothing can go wrong where it was not at its prompt.
+"""
+
+import asyncio
+
+from nacre.core.shell.marks import ASK_KEY
+from nacre.services.dispatch.permit import may_type
+from nacre.services.observe.settle import settle
+from nacre.services.session.session import Session
+
+_ANSWER = 10.0  # seconds for a shell that is still busy with a prompt command
+_NO_ANSWER = (0.1, 0.4)  # seconds in which a shell that waits for keys would have answered
+_TRIES = 3  # without an answer: somebody has taken the key away
+QUICK = (0.0005, 0.001, 0.004, 0.03, 0.2)  # seconds; it takes a key at once
+
+
+async def ask_shell(session: Session) -> None:
+    """Return when it has answered, and its marks are there again; or when it does not answer."""
+    prompting = session.stream.prompting
+    before = prompting.answers
+    until = asyncio.get_running_loop().time() + _ANSWER
+    session.write(ASK_KEY, recorded=b"")
+    await settle(
+        session,
+        lambda: prompting.answers > before,
+        until,
+        asks=lambda state: waits_for_keys(session),
+        looks_at=_NO_ANSWER,
+    )
+    if prompting.answers == before:
+        prompting.unanswered += 1
+
+
+async def await_typed(session: Session, deadline: float) -> bool:
+    """Wait until its shell is through with the keys that somebody pressed at its prompt.
+
+    Return whether it was still at that prompt then; else the rest of the keys may come to another.
+    Else the end of their line would be taken for that of a command that is typed behind them, and
+    Ctrl+C would take its first letters along. The kernel tells when it waits for more; that nothing
+    is left on the way to it, only its own answer does. Behind a lone Escape the key would be
+    another one.
+    """
+    prompting = session.stream.prompting
+
+    def reads_line() -> bool:
+        return prompting.phase == "prompt" and session.in_foreground
+
+    await settle(
+        session,
+        lambda: not reads_line(),
+        deadline,
+        asks=lambda state: waits_for_keys(session),
+        looks_at=QUICK,
+    )
+    if not reads_line():
+        return False
+    if prompting.unanswered < _TRIES and not session.in_escape and may_type(session):
+        await ask_shell(session)
+    return prompting.phase != "drawing"
+
+
+def waits_for_keys(session: Session) -> bool:
+    """Whether somebody waits for keys, as far as the kernel tells."""
+    facts = session.facts()
+    return facts is None or facts.waits is not False

@@ -1,0 +1,153 @@
+"""Send a run's command to its shell: typed, wrapped into one line, or in parts.
+
+Rule 1: the screen shows the command, never the wrapper, whose echo is hidden until the start mark.
+Rule 2: text that a line editor would change is never typed.
+"""
+
+import re
+
+from nacre.core.shell.dialects import SHELLS, SHORT_LINE, Dialect, dialect_of, other_family
+from nacre.core.shell.echo import Veil
+from nacre.core.shell.state import State
+from nacre.core.shell.wrapper import wrap, wrap_long
+from nacre.services.dispatch.permit import turn, type_into
+from nacre.services.host.host import Host
+from nacre.services.observe.settle import read_on, settle
+from nacre.services.observe.state import line_before_cursor
+from nacre.services.runs.ask_shell import ask_shell
+from nacre.services.runs.request import new_nonce
+from nacre.services.runs.run import TrackedRun
+from nacre.services.session.session import Session
+
+START_MARK = 3.0  # seconds for a wrapper's start mark, also over a slow connection
+_PROMPT_ON_ITS_WAY = 0.02  # seconds for a prompt that is printed but not yet read
+_PASTE_MODE = 0.1  # seconds between a prompt's mark and the start of bracketed paste
+
+# What a shell would change: history expansion, completion, control keys.
+_NOT_TYPED = re.compile(r"[!\x00-\x1f\x7f]")
+_LONGEST_TYPED = 1000  # characters; a longer line is wrapped, so no line editor has to redraw it
+
+_KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, zle, fish)
+
+
+class Delivery:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._dialects: dict[tuple[str, int], Dialect] = {}  # by session id and foreground process
+
+    def forget_session(self, identifier: str) -> None:
+        for key in [key for key in self._dialects if key[0] == identifier]:
+            del self._dialects[key]
+
+    async def native(self, session: Session, run: TrackedRun, command: str) -> None:
+        prompting = session.stream.prompting
+        run.request.tells_start = True
+        hurt = prompting.hurt
+        if hurt:
+            await ask_shell(session)
+        if prompting.edits_like_vi:
+            # Else the command's letters might be commands themselves.
+            await type_into(session, dialect_of(session.launch.program).begin_anew)
+        elif self._line_may_be_typed(session, run):
+            await type_into(session, _KILL_LINE)
+        if hurt or _NOT_TYPED.search(command) or len(command) > _LONGEST_TYPED:
+            run.request.starts_by_wrapper = True
+            dialect = dialect_of(session.launch.program)
+            await self._write_line(session, run, command, dialect, dialect.longest_line)
+        else:
+            await type_into(session, session.terminal.encode_paste(command) + b"\r")
+
+    def _line_may_be_typed(self, session: Session, run: TrackedRun) -> bool:
+        """Return whether there may be typed text at the prompt, visible or not.
+
+        Text that was typed ahead, or is left from the line before, shows after the prompt's mark.
+        """
+        left = dialect_of(session.launch.program).keeps_bad_line
+        return session.stream.line_is_typed or run.request.typed_ahead or left
+
+    async def wrapped(
+        self, session: Session, run: TrackedRun, command: str, deadline: float
+    ) -> None:
+        facts = session.facts()
+        program = (facts.program if facts else None) or "sh"
+        key = (session.identity.id, facts.group if facts and facts.group else 0)
+        dialect = dialect_of(program)
+        if program not in SHELLS:
+            dialect = self._dialects.get(key, dialect)
+        run.request.program = program
+        if program in SHELLS and facts is not None:
+            run.request.pid = facts.pid
+        for attempt in (dialect, other_family(dialect)):
+            run.request.dialect = attempt
+            await self._write_wrapped(session, run, command, attempt)
+            until = min(deadline, self._host.loop.time() + START_MARK)
+            how, _ = await settle(session, lambda: run.state.started_by_mark or run.done, until)
+            if how != "deadline" or program in SHELLS:
+                self._dialects[key] = attempt
+                return
+            if self._host.loop.time() >= deadline:
+                return  # it may just be slow: a second try would be typed into the first
+            session.stream.lift_veil()
+            run.request.nonce = new_nonce()
+            await type_into(session, _KILL_LINE)  # a line that it cannot parse may still be there
+
+    async def _write_wrapped(
+        self, session: Session, run: TrackedRun, command: str, dialect: Dialect
+    ) -> None:
+        # A prompt that is printed but not read yet does not belong to the echo.
+        await read_on(session)
+        run.request.prompt = line_before_cursor(session)
+        if not run.request.prompt.strip():
+            await session.next_change(self._host.loop.time() + _PROMPT_ON_ITS_WAY, output=True)
+            run.request.prompt = line_before_cursor(session)
+        await self._write_line(session, run, command, dialect, SHORT_LINE)
+
+    async def _write_line(
+        self, session: Session, run: TrackedRun, command: str, dialect: Dialect, longest: int
+    ) -> None:
+        await turn(session)  # before the veil: who drives meanwhile sees what they type
+        self._veil(session, run, command)
+        line = wrap(command, dialect, run.request.nonce, own=run.in_own_shell)
+        if len(line) > longest and dialect.syntax.read is not None:
+            await self._write_parts(session, run, command, dialect)
+            return
+        late = run.request.context == "native" and dialect.takes_pastes_late
+        if late or len(line) > _LONGEST_TYPED:
+            # Key by key it would take seconds; for a highlighter of zsh even a short line does.
+            soon = self._host.loop.time() + _PASTE_MODE
+            await settle(session, lambda: session.terminal.modes().bracketed_paste, soon)
+        await type_into(
+            session, pasted(session, line), recorded=command.encode(errors="replace") + b"\r"
+        )
+
+    async def _write_parts(
+        self, session: Session, run: TrackedRun, command: str, dialect: Dialect
+    ) -> None:
+        head, parts = wrap_long(command, dialect, run.request.nonce, own=run.in_own_shell)
+        await type_into(
+            session, pasted(session, head), recorded=command.encode(errors="replace") + b"\r"
+        )
+        until = self._host.loop.time() + START_MARK
+        await settle(
+            session, lambda: run.state.reads_parts or run.state.started_by_mark, until, asks=never
+        )
+        for part in parts:
+            await type_into(session, part.encode() + b"\r", recorded=b"")
+
+    def _veil(self, session: Session, run: TrackedRun, command: str) -> None:
+        session.stream.scanner.accept(run.request.nonce)
+        run.when_changed()
+        shown = command.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
+        session.stream.hide_echo(Veil(run.request.nonce, shown))
+
+
+def pasted(session: Session, line: str) -> bytes:
+    """Return a wrapper as input.
+
+    A leading space keeps it out of the history; fish drops a pasted one.
+    """
+    return b" " + session.terminal.encode_paste(line.removeprefix(" ")) + b"\r"
+
+
+def never(state: State) -> bool:
+    return False

@@ -1,0 +1,51 @@
+"""Decide that a run is over, and say why.
+
+Rule 1: only this file decides it. There are three kinds of evidence, which `ended_by` names:
+  mark    the shell has marked the end of the command
+  prompt  the prompt at which it was sent is back, and nothing marked its end
+  exit    the shell that it ran in is gone
+Rule 2: quiet is no evidence. What was typed into another program is left when that has been quiet,
+because nobody can know its end; `quiet` says so.
+"""
+
+from typing import Literal, NamedTuple
+
+from nacre.core.shell.marks import Mark
+from nacre.services.runs.request import RunRequest
+
+EndedBy = Literal["mark", "prompt", "exit", "quiet"]
+
+
+class RunEnd(NamedTuple):
+    by: EndedBy
+    exit_code: int | None = None
+    folder: str | None = None  # where the shell is then
+
+
+BACK_AT_PROMPT = RunEnd("prompt")  # its exit code is unknown
+LEFT = RunEnd("quiet")
+
+
+def end_by_mark(request: RunRequest, shell_id: str, mark: Mark) -> RunEnd | None:
+    """Return how a run ends by this mark, or None; `shell_id` is the shell that it began in."""
+    if mark.nonce == request.nonce:
+        # In the native shell the prompt's own mark follows, with the folder.
+        return _by_own_mark(shell_id, mark) if request.context == "wrapped" else None
+    if mark.kind == "D" and request.context == "native":
+        return RunEnd("mark", mark.exit_code, mark.folder)
+    if mark.kind == "D" or (mark.kind == "E" and mark.nonce in request.outer):
+        # The session's own shell is back, or the command that started this run's shell has ended.
+        return RunEnd("exit", mark.exit_code)
+    return None
+
+
+def answers_elsewhere(shell_id: str, mark: Mark) -> bool:
+    """Return whether another shell than the run's own answered when it was asked for its end."""
+    _, asked, answering = mark.value.partition(";")
+    return bool(asked) and answering != shell_id
+
+
+def _by_own_mark(shell_id: str, mark: Mark) -> RunEnd | None:
+    if mark.kind != "E" or answers_elsewhere(shell_id, mark):
+        return None
+    return RunEnd("prompt" if ";" in mark.value else "mark", mark.exit_code)

@@ -1,0 +1,89 @@
+"""Find a text, or a regular expression, in what a run printed.
+
+Rule 1: it is looked for line by line, and takes as long as one answer may: what was not searched by
+then is said, and the caller goes on from there.
+Rule 2: it blocks, and belongs into a thread.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from nacre.core.operations.results import FoundLine
+from nacre.core.text.budget import json_size
+from nacre.core.text.pattern import LineFinder
+
+_SHOWN = 400  # characters of a long line that are shown on each side of what was found
+
+Texts = Iterable[tuple[int, bytes]]  # parts of it: the number of the first line, and the lines
+Page = Callable[[int, int], list[str]]
+
+
+class SearchOutcome(NamedTuple):
+    lines: list[FoundLine]
+    next_offset: int | None  # None: all of it was searched
+
+
+class Search(NamedTuple):
+    finder: LineFinder
+    context: int
+    most: int  # lines that are found
+    budget: int  # characters of JSON
+    seconds: float
+
+    def run(self, texts: Texts, page: Page, total: int) -> SearchOutcome:
+        """Search the parts; `page` gives the lines around what is found."""
+        found: list[FoundLine] = []
+        deadline = time.monotonic() + self.seconds
+        used = 0
+        for first, text in texts:
+            for number, line, start, end in _lines(self.finder, first, text):
+                if number >= total:
+                    return SearchOutcome(found, None)
+                shown = self._show(page, number, line, start, end)
+                used += _size(shown)
+                if len(found) == self.most or (found and used > self.budget):
+                    return SearchOutcome(found, number)
+                found.append(shown)
+            following = first + text.count(b"\n") + 1
+            if following < total and time.monotonic() > deadline:
+                return SearchOutcome(found, following)
+        return SearchOutcome(found, None)
+
+    def _show(self, page: Page, number: int, line: str, start: int, end: int) -> FoundLine:
+        before = page(max(0, number - self.context), min(number, self.context))
+        after = page(number + 1, self.context)
+        return FoundLine(
+            line=number,
+            text=_around(line, start, end),
+            before=tuple(_around(one, 0, 0) for one in before),
+            after=tuple(_around(one, 0, 0) for one in after),
+        )
+
+
+def search_lines(search: Search, lines: list[str], offset: int) -> SearchOutcome:
+    """Search lines that are in memory."""
+    texts = [(offset, "\n".join(lines[offset:]).encode())] if offset < len(lines) else []
+    return search.run(texts, lambda first, count: lines[first : first + count], len(lines))
+
+
+def _lines(finder: LineFinder, first: int, text: bytes) -> Iterator[tuple[int, str, int, int]]:
+    number, counted = first, 0
+    for begin, start, end in finder.lines(text):
+        number += text.count(b"\n", counted, begin)
+        counted = begin
+        stop = text.find(b"\n", begin)
+        line = text[begin:] if stop < 0 else text[begin:stop]
+        # Offsets of bytes become those of characters.
+        from_, to = len(line[:start].decode()), len(line[:end].decode())
+        yield number, line.decode(), from_, to
+
+
+def _around(line: str, start: int, end: int) -> str:
+    """Return a line, of a long one what stands around a place in it."""
+    first, last = max(0, start - _SHOWN), min(len(line), end + _SHOWN, start + 3 * _SHOWN)
+    return f"{'…' if first else ''}{line[first:last]}{'…' if last < len(line) else ''}"
+
+
+def _size(found: FoundLine) -> int:
+    return json_size(found) + 1  # and a comma

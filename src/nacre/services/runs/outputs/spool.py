@@ -1,0 +1,60 @@
+"""The whole output of long runs, on disk within a quota.
+
+Rule: a run's file is written while it prints, and never longer than its quota; the rest is counted.
+"""
+
+import os
+from contextlib import suppress
+
+from nacre.core.shell.dialects import without_prompt_mark
+from nacre.services.runs.outputs.long_output import LongOutput
+
+_LAST = 4096  # bytes at the end in which a shell's own mark is looked for
+
+
+class Spool:
+    def __init__(self, path: str, quota: int, cols: int) -> None:
+        self._path = path
+        self._quota = quota
+        self._file = open(path, "wb", buffering=0)  # noqa: SIM115  # closed by close()
+        self._output = LongOutput(path, cols, quota)
+        self.size = 0
+        self._lost = 0
+
+    @property
+    def lost(self) -> int:
+        return self._lost + self._output.undrawn
+
+    def write(self, data: bytes) -> None:
+        room = self._quota - self.size
+        kept = data[:room] if room > 0 else b""
+        try:
+            self._file.write(kept)
+        except OSError:  # a full disk loses this output, but does not affect the session
+            self._lost += len(data)
+            return
+        self.size += len(kept)
+        self._lost += len(data) - len(kept)
+
+    def finish(self) -> None:
+        self._file.close()
+
+    def remove(self) -> None:
+        self._file.close()
+        self._output.remove()
+        with suppress(FileNotFoundError):
+            os.unlink(self._path)
+
+    def look_through(self, *, finished: bool) -> tuple[LongOutput, int]:
+        """Return the lines, and how many there are; blocks while new ones are counted."""
+        end = self.size
+        return self._output, self._output.advance(
+            self._end(end) if finished else end, finished=finished
+        )
+
+    def _end(self, size: int) -> int:
+        """Return where the output ends, before what the shell printed ahead of its prompt."""
+        with open(self._path, "rb") as file:
+            file.seek(max(0, size - _LAST))
+            last = file.read(_LAST)
+        return size - (len(last) - len(without_prompt_mark(last)))

@@ -1,0 +1,143 @@
+"""The prompt at which a command is sent: wait for it, find what is behind it, recognise it again.
+
+Rule 1: a prompt is known by its mark if the shell makes one, else by the kernel and the screen.
+Text that only looks like a prompt is not taken for one.
+Rule 2: wait only for a prompt that is about to come; never wait for a running program.
+"""
+
+import asyncio
+
+import msgspec
+
+from nacre.core.shell.programs import OPAQUE
+from nacre.core.shell.repls import prompt_pattern
+from nacre.core.shell.state import State, asks_for_line
+from nacre.services.observe.settle import LOOKS, settle, waits_for_somebody
+from nacre.services.observe.state import line_before_cursor, look
+from nacre.services.runs.ask_shell import QUICK, await_typed
+from nacre.services.runs.request import Context
+from nacre.services.runs.run import TrackedRun
+from nacre.services.session.session import Session
+
+NEXT_PROMPT = 1.0  # seconds for a shell to draw its prompt
+_INTERRUPT_EFFECT = 0.3  # seconds for a program to end after a key, before it counts as busy
+_BETWEEN_POLLS = 0.05  # seconds, for two checks
+
+
+async def await_prompt(session: Session, last: TrackedRun | None, deadline: float) -> State:
+    """Wait for a prompt that is about to come, of a shell that starts or has just ended a run.
+
+    Return the state of the session then; `last` is its last run.
+    """
+    loop, prompting = asyncio.get_running_loop(), session.stream.prompting
+
+    def at_prompt() -> bool:
+        # A hook of the user's may run a program after the prompt is drawn.
+        return prompting.phase in ("prompt", "continuation") and session.in_foreground
+
+    typed = _typed_since(session, last)
+
+    async def until_read() -> None:
+        while session.marks_itself and prompting.phase in (None, "drawing", "prompt"):
+            if not at_prompt():
+                await settle(session, at_prompt, deadline, asks=_takes_commands)
+            if not (typed and at_prompt()):
+                break
+            if await await_typed(session, deadline):
+                break  # else there was an Enter, or a hook ran a program: there may be more keys
+
+    await until_read()
+    state = look(session)
+    if _left_at_prompt(session, last, state):
+        if not line_before_cursor(session).strip():  # its prompt is still on its way
+            soon = min(deadline, loop.time() + NEXT_PROMPT)
+            await settle(session, lambda: bool(line_before_cursor(session).strip()), soon)
+        known = "the run before ended here, and nothing was typed since"
+        return msgspec.structs.replace(state, state="prompt", evidence=[*state.evidence, known])
+    soon = min(deadline, session.last_input + _INTERRUPT_EFFECT)
+    looks_at: tuple[float, ...] = LOOKS
+    if last is not None and last.state.ended is not None:
+        soon, looks_at = min(deadline, max(soon, last.state.ended + NEXT_PROMPT)), QUICK
+    if state.state == "running" and session.generation == 0:
+        soon = deadline
+    if not _takes_commands(state) and loop.time() < soon:
+        how, _ = await settle(session, at_prompt, soon, asks=_takes_commands, looks_at=looks_at)
+        if how == "done" and typed:
+            await until_read()  # a wrapped run ends before its shell's own mark and prompt
+        state = look(session)
+    if state.state == "running":
+        # It may be between two looks for a key: who polls waits most of the time.
+        until = loop.time() + _BETWEEN_POLLS
+        _, seen = await settle(session, at_prompt, until, asks=waits_for_somebody)
+        state = seen or look(session)
+    return state
+
+
+async def until_all_is_read(session: Session, deadline: float) -> None:
+    """Wait until the session's own shell waits at its prompt: nothing that was typed is left.
+
+    Without that, the end of a line that somebody typed ahead would be taken for another's.
+    """
+    soon = min(deadline, asyncio.get_running_loop().time() + NEXT_PROMPT)
+    await settle(
+        session,
+        lambda: False,
+        soon,
+        asks=lambda state: state.state != "running" and has_read_all(session),
+        looks_at=QUICK,
+    )
+
+
+def has_read_all(session: Session) -> bool:
+    """Whether the shell has taken all that was typed, and waits for more."""
+    child = session.supervisor.last
+    if child is None or child.input.pending:
+        return False
+    facts = session.facts()
+    # Where nobody may look, nobody knows better.
+    return facts is None or (facts.group == session.pid and facts.waits is not False)
+
+
+def context_at(session: Session, state: State) -> Context | None:
+    """Return how to send a command to what waits there; None if nothing takes commands."""
+    if state.state == "prompt":
+        native = (
+            session.stream.prompting.phase == "prompt" and state.program == session.launch.program
+        )
+        return "native" if native and session.launch.is_shell else "wrapped"
+    return "repl" if state.asks == "repl" else None
+
+
+def tell_read(session: Session, run: TrackedRun | None, state: State) -> State:
+    """Distinguish the `read` of a wrapped command from the prompt: in dash they look the same."""
+    if state.state != "prompt" or run is None or run.done:
+        return state
+    facts = session.facts()
+    if run.request.context != "wrapped" or facts is None or not facts.canonical:
+        return state
+    line = line_before_cursor(session).rstrip()
+    if facts.pid != run.request.pid or line[-1:] == run.request.prompt.rstrip()[-1:]:
+        return state
+    return asks_for_line(state, line)
+
+
+def shown_pattern(session: Session) -> str:
+    """Return the pattern of what stands left of the cursor now."""
+    return prompt_pattern(line_before_cursor(session))
+
+
+def _typed_since(session: Session, last: TrackedRun | None) -> bool:
+    """Whether keys were pressed since the last run was over: its shell may not have read them."""
+    return session.inputs > (last.state.inputs if last is not None and last.done else 0)
+
+
+def _left_at_prompt(session: Session, last: TrackedRun | None, state: State) -> bool:
+    """Whether the shell behind ssh is known to wait, whatever its prompt looks like."""
+    if state.state != "running" or last is None or last.ended_by != "mark":
+        return False
+    wrapped = last.request.context == "wrapped" and last.request.program == state.program
+    return wrapped and state.program in OPAQUE and session.inputs == last.state.inputs
+
+
+def _takes_commands(state: State) -> bool:
+    return state.state == "prompt" or state.asks == "repl"

@@ -1,0 +1,26 @@
+"""Which session a reference means: by name, id or port, or by the id of a run in it."""
+
+from nacre.services.dispatch.call import Target
+from nacre.services.registry.registry import Registry
+from nacre.services.runs.ledger import Ledger
+from nacre.services.session.session import Session
+
+
+class KnownSessions:
+    """What dispatch uses to resolve references (dispatch/resolve.py)."""
+
+    def __init__(self, registry: Registry, ledger: Ledger) -> None:
+        self._registry = registry
+        self._ledger = ledger
+
+    def session(self, reference: str | int) -> Target:
+        """Raises SessionNotFound."""
+        return _target(self._registry.find(reference))
+
+    def of_run(self, run_id: str) -> Target | None:
+        session = self._ledger.session_of(run_id)
+        return None if session is None else _target(session)
+
+
+def _target(session: Session) -> Target:
+    return Target(session.identity.id, session.identity.name)

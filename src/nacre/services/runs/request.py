@@ -1,0 +1,31 @@
+"""What a run was asked to do: how its command reaches the shell, and how to know its marks."""
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nacre.core.shell.dialects import SH, Dialect
+
+# native: the session's own shell, with marks; wrapped: another shell; repl: without marks.
+Context = Literal["native", "wrapped", "repl"]
+
+
+def new_nonce() -> str:
+    return secrets.token_hex(16)
+
+
+@dataclass(slots=True)
+class RunRequest:
+    context: Context
+    started: float  # by the loop's clock
+    id: str = field(default_factory=lambda: secrets.token_hex(6))
+    nonce: str = field(default_factory=new_nonce)  # in its own marks
+    outer: frozenset[str] = frozenset()  # nonces of the runs around it
+    typed_ahead: bool = False  # keys were sent between the run before and this one
+    tells_start: bool = False  # its shell marks the start of every line that it runs
+    more_lines: bool = False  # are to be typed: the end of this one is not the end of the run
+    starts_by_wrapper: bool = False  # in the native shell: its line is wrapped, not typed
+    dialect: Dialect = SH
+    pid: int | None = None  # the shell that a wrapped command was sent to, if it is local
+    program: str | None = None  # its name, or ssh's
+    prompt: str = ""  # the prompt's line when the command was sent

@@ -1,0 +1,228 @@
+"""One run: a command from the moment it was sent until its exit code.
+
+Its parts are the request (request.py), its state (run_state.py) and its output (run_output.py).
+This file follows the session.
+
+Rule: three facts can end it: a mark, a prompt that is back, a shell that is gone. They are noted
+here and judged in ending.py.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec.structs import replace
+
+from nacre.core.operations.results import RunOutcome
+from nacre.core.operations.steps import read_whole_run
+from nacre.core.operations.terminal import MOST_LINES
+from nacre.core.shell.marks import Mark
+from nacre.core.shell.state import State
+from nacre.core.text.budget import json_size
+from nacre.services.runs.ending import (
+    BACK_AT_PROMPT,
+    LEFT,
+    EndedBy,
+    RunEnd,
+    answers_elsewhere,
+    end_by_mark,
+)
+from nacre.services.runs.request import RunRequest
+from nacre.services.runs.run_output import RunOutput
+from nacre.services.runs.run_state import RunState
+from nacre.services.session.session import Session
+from nacre.wording import Hint, also
+
+
+class TrackedRun:
+    def __init__(self, session: Session, request: RunRequest, output: RunOutput) -> None:
+        self.session = session
+        self.request = request
+        self.state = RunState()
+        self.output = output
+        self.when_changed: Callable[[], None] = _nothing
+        self.when_done: Callable[[], None] = _nothing
+
+    @property
+    def id(self) -> str:
+        return self.request.id
+
+    @property
+    def done(self) -> bool:
+        return self.state.end is not None
+
+    @property
+    def in_own_shell(self) -> bool:
+        """Whether the session's own shell runs it, not one that was started there."""
+        return self.request.context == "native" or self.request.pid == self.session.pid
+
+    @property
+    def ended_by(self) -> EndedBy | None:
+        return self.state.end.by if self.state.end is not None else None
+
+    @property
+    def exit_code(self) -> int | None:
+        return self.state.end.exit_code if self.state.end is not None else None
+
+    @property
+    def duration_ms(self) -> int:
+        """How long it took, or has taken up to now."""
+        now = self.state.ended
+        if now is None:
+            now = asyncio.get_running_loop().time()
+        return round((now - self.request.started) * 1000)
+
+    # --- the end ---------------------------------------------------------------------------
+
+    def prompt_is_back(self) -> None:
+        """Note that the prompt at which it was sent is back, and no mark will come."""
+        if self.output.cut is not None:
+            self.output.cut.at_prompt = True
+        self._end(BACK_AT_PROMPT)
+
+    def was_refused(self) -> None:
+        """A syntax error: the shell ran nothing, and said why below the echo of the line."""
+        if self.state.unstarted_end is not None and not self.done:
+            self.output.record_echo()
+            self._end(self.state.unstarted_end)
+
+    def shell_is_gone(self, exit_code: int | None, at: float | None = None) -> None:
+        """Note that the session's child has ended, now or at this time, and the run with it."""
+        self._end(RunEnd("exit", exit_code), at)
+
+    def reopen(self, journaled: int) -> None:
+        """Forget what came after this generation, because it will be seen once more."""
+        state = self.state
+        if state.last is not None and state.last > journaled:
+            state.reopen()
+            self.output.recording = True
+        if state.first > journaled and self.request.context != "repl":
+            self.output.recording = state.started_by_mark = False
+
+    def settle_again(self) -> None:
+        """End it as it was known to have ended, if its end was not seen again."""
+        if self.state.known_end is not None:
+            self._end(self.state.known_end)
+            self.state.known_end = None
+
+    def end_as_its_last_line(self) -> None:
+        """All of its lines are through, and the shell marks no end for the last one."""
+        self._end(self.state.part_end or BACK_AT_PROMPT)
+
+    def leave(self) -> None:
+        """Record no more: what was typed is answered as far as anybody can tell."""
+        self._end(LEFT)
+
+    def _end(self, end: RunEnd, at: float | None = None) -> None:
+        if self.done:
+            return
+        if self.request.more_lines and end.by in ("mark", "prompt"):
+            self.state.end_part(end)
+            self.output.end_part()
+            return
+        self.state.close(
+            end,
+            at=asyncio.get_running_loop().time() if at is None else at,
+            generation=self.session.generation,
+            inputs=self.session.inputs,
+        )
+        self.output.close()
+        self.when_changed()
+        self.when_done()
+
+    # --- following the session -------------------------------------------------------------
+
+    def tap(self, piece: bytes | Mark) -> None:
+        """Follow the session's output; one of the stream's taps."""
+        if isinstance(piece, Mark):
+            self._note_mark(piece)
+        elif self.output.recording:
+            self.output.record(piece)
+        elif not self.state.started_by_mark:
+            self.output.note_echo(piece)
+
+    def _note_mark(self, mark: Mark) -> None:
+        native = self.request.context == "native"
+        if (end := end_by_mark(self.request, self.state.shell_id, mark)) is not None:
+            unstarted = native and end.by == "mark" and not self.state.started_by_mark
+            if unstarted and self.request.tells_start and not self.done:
+                self.state.unstarted_end = end
+                self.output.end_echo()
+                self.when_changed()
+                return
+            if unstarted and not self.done:
+                self.output.record_echo()
+            self._end(end)
+        elif mark.nonce == self.request.nonce:
+            self._note_own(mark)
+        elif native and mark.kind == "C" and not self.request.starts_by_wrapper:
+            self._start()
+        elif native and mark.kind == "O" and self.output.recording:
+            self.output.printed_all()
+
+    def _note_own(self, mark: Mark) -> None:
+        if mark.kind == "S" and mark.value == "read":
+            self.state.reads_parts = True
+        elif mark.kind == "S":
+            self.state.shell_id = mark.value
+            self._start()
+        elif mark.kind == "E" and self.request.context == "native":
+            self.output.recording = False  # the prompt's own mark follows, with the folder
+        elif mark.kind == "E" and self.request.context == "wrapped":
+            self.state.elsewhere = answers_elsewhere(self.state.shell_id, mark)
+
+    def _start(self) -> None:
+        self.state.unstarted_end = None
+        self.state.started_by_mark = self.output.recording = True
+        if not self.state.parts:
+            self.state.first = self.session.generation
+        self.when_changed()
+
+    # --- the answer ------------------------------------------------------------------------
+
+    def outcome(
+        self,
+        status: Literal["completed", "timeout"],
+        budget: int,
+        state: State | None = None,
+        *,
+        ended_by: Literal["needs_input", "deadline"] | None = None,
+        hint: str | None = None,
+    ) -> RunOutcome:
+        """Return the answer; the output has the room that the other fields leave to it."""
+        request, end = self.request, self.state.end
+        facts = RunOutcome(
+            status=status,
+            exit_code=self.exit_code,
+            run_id=self.id,
+            cwd=(end.folder if end is not None else None) or self.session.cwd,
+            duration_ms=self.duration_ms,
+            context=request.context,
+            ended_by=ended_by or self.ended_by,
+            state=state,
+            hint=hint,
+            output="",
+        )
+        rendered = self.output.rendered()
+        output, omitted = rendered.within(budget - json_size(facts))
+        if omitted:
+            more = also(hint, self.what_is_left_out(omitted))
+            noted = replace(facts, omitted_lines=omitted, hint=more)
+            output, omitted = rendered.within(budget - json_size(noted))
+            more = also(hint, self.what_is_left_out(omitted))
+            facts = replace(noted, omitted_lines=omitted, hint=more)
+        if self.ended_by == "prompt" and request.prompt and request.context != "repl":
+            # Back at the prompt without an end mark: the prompt is not output.
+            output = output.removesuffix(request.prompt.rstrip()).rstrip("\n")
+        return replace(facts, output=output)
+
+    def what_is_left_out(self, omitted: int) -> Hint:
+        rows, characters = self.output.size
+        name, rows = self.session.identity.name, min(rows, MOST_LINES)
+        lines = "1 line is" if omitted == 1 else f"{omitted} lines are"
+        whole = read_whole_run(self.id, name, rows, characters)
+        return Hint(f"{lines} left out of the middle", whole)
+
+
+def _nothing() -> None:
+    return None

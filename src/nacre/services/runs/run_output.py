@@ -1,0 +1,197 @@
+"""What a run printed: its head and tail in memory, all of it on disk if memory is full.
+
+Rule 1: memory does not grow with the output, and the file has a quota (outputs/spool.py).
+Rule 2: the order is kept. While the earlier part is still being read from the journal, new output
+waits.
+Rule 3: of what a REPL prints, echo and prompts are cut off first (repl_cut.py).
+Rule 4: what several lines of one run print stands below each other, without what the shell puts
+before its prompt.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from nacre.core.shell.dialects import without_prompt_mark
+from nacre.core.terminal.repl_cut import ReplCut
+from nacre.core.terminal.transcript import render
+from nacre.core.text.budget import HeadTail, head_and_tail, parted_head_and_tail
+from nacre.services.runs.outputs.spool import Spool
+
+_ECHO = 64 * 1024  # bytes kept of what comes before the start mark
+_AROUND = 10  # rows of the command itself and of the next prompt
+_HELD = 4096  # bytes: more than a shell prints before its prompt, in the widest of terminals
+
+# Control sequences and the way back to a line's beginning (ECMA-48 5.4): nobody sees them.
+_INVISIBLE = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\].*?(?:\x07|\x1b\\)|\x1b[()].|[\r\x07]")
+_FACTS = 500  # characters of the other fields of the answer that has it
+
+
+class Rendered(NamedTuple):
+    """What a reader would have seen; of a long output its ends."""
+
+    head: list[str]
+    tail: list[str] | None = None  # None: the head is everything
+    lines: int = 0  # in all, and of them those that are not known
+    between: int = 0
+
+    def within(self, budget: int) -> tuple[str, int]:
+        """Return the text within a budget, and how many lines were cut out of it."""
+        if self.tail is None:
+            return head_and_tail(self.head, budget)
+        return parted_head_and_tail(self.head, self.tail, self.lines, self.between, budget)
+
+
+class RunOutput:
+    def __init__(self, cols: int, memory: int) -> None:
+        self.cols = cols
+        self.recording = False  # between the start mark and the end
+        self.spool: Spool | None = None
+        self.on_overflow: Callable[[], Spool | None] | None = None
+        self.cut: ReplCut | None = None
+        self.in_parts = False  # of several lines: what may be no output is held back
+        self._held = b""
+        self._memory = memory
+        self._capture = HeadTail(memory // 2, memory // 2)
+        self._unstarted = bytearray()  # from before the start mark: the echo
+        self._refusal: bytes | None = None  # the same, of a line that ended without a start
+        self._waiting: list[bytes] | None = None  # new output that waits for the earlier part
+        self._closed = False
+        self._trailing: bytearray | None = None  # came after the shell said that all was printed
+
+    def record(self, data: bytes) -> None:
+        if self._trailing is not None:
+            self._trailing += data
+            if len(self._trailing) > _ECHO:  # no prompt is as long as that
+                self.go_on()
+            return
+        if self.in_parts:
+            data = self._held + data
+            data, self._held = data[:-_HELD], data[-_HELD:]
+        self._pass_on(data)
+
+    def _pass_on(self, data: bytes) -> None:
+        if self._waiting is not None:
+            self._waiting.append(data)
+        elif data:
+            self._write(data)
+
+    def end_part(self) -> None:
+        """A line has ended, and another follows: it begins below what this one printed."""
+        self.recording = False
+        self._trailing = None
+        self._unstarted.clear()
+        held, self._held = without_prompt_mark(self._held), b""
+        in_line = _INVISIBLE.sub(b"", held.rpartition(b"\n")[2])
+        self._pass_on(held + b"\r\n" if in_line else held)
+
+    def note_echo(self, data: bytes) -> None:
+        """Remember what came before the start mark: it is output if that mark never comes."""
+        if len(self._unstarted) < _ECHO:
+            self._unstarted += data
+
+    def end_echo(self) -> None:
+        """A line has ended without a start: what follows is the next prompt."""
+        self._refusal, self._unstarted = bytes(self._unstarted), bytearray()
+
+    def record_echo(self) -> None:
+        """Take what is below the echo of the line as output: it says why nothing was started."""
+        echo = bytes(self._unstarted) if self._refusal is None else self._refusal
+        self.record(echo.partition(b"\n")[2])
+
+    def printed_all(self) -> None:
+        """The shell prepares its next prompt: what comes until the end is no output.
+
+        Where no end follows, it was one after all: somebody called the shell's prompt commands.
+        """
+        self.go_on()
+        self._trailing = bytearray()
+
+    def go_on(self) -> None:
+        trailing, self._trailing = self._trailing, None
+        if trailing:
+            self.record(bytes(trailing))
+
+    def close(self) -> None:
+        """Note that nothing follows."""
+        self._release()
+        self.recording = False
+        self._trailing = None
+        self._closed = True
+        if self._waiting is not None:
+            return
+        self.end_answer()
+        if self.spool is not None:
+            self.spool.finish()
+
+    def end_answer(self) -> None:
+        """What a REPL printed for one line of a command is all there."""
+        if self.cut is not None:
+            self._store(self.cut.finish())
+
+    def text(self, budget: int) -> tuple[str, int]:
+        """Return the output as a reader would see it, within the budget, and the lines left out."""
+        return self.rendered().within(budget)
+
+    def rendered(self) -> "Rendered":
+        self._release()
+        head, tail, between = self._capture.parts()
+        end = without_prompt_mark(head if tail is None else tail)
+        if self.cut is not None:
+            end += self.cut.rest()
+        if tail is None:
+            return Rendered(render(end, self.cols))
+        first, last = render(head, self.cols), render(end, self.cols)
+        return Rendered(first, last, self._capture.lines, between)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Return the rows and characters that it takes at most when read from a screen."""
+        rows = self._capture.lines + self._capture.total // self.cols + _AROUND
+        # In JSON a quote, a backslash and a line's end are two characters each.
+        return rows, 2 * (self._capture.total + _AROUND * self.cols) + _FACTS
+
+    def lines(self) -> list[str]:
+        """Return all of an output that memory has room for."""
+        text, _ = self.text(1 << 60)
+        return text.split("\n") if text else []
+
+    def _release(self) -> None:
+        held, self._held = self._held, b""
+        self._pass_on(held)
+
+    # --- the earlier part ------------------------------------------------------------------
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a part from an earlier daemon must still be read from the journal."""
+        return self._waiting is not None
+
+    def fall_behind(self) -> None:
+        self._waiting = []
+
+    def record_earlier(self, parts: Iterable[bytes]) -> None:
+        for part in parts:
+            self._write(part)
+
+    def catch_up(self) -> None:
+        """The earlier part is complete: continue with what came meanwhile."""
+        waiting, self._waiting = self._waiting or [], None
+        self.record_earlier(waiting)
+        if self._closed:
+            self.close()
+
+    def _write(self, data: bytes) -> None:
+        self._store(data if self.cut is None else self.cut.take(data))
+
+    def _store(self, data: bytes) -> None:
+        if not data:
+            return
+        if self.on_overflow is not None and self._capture.total + len(data) > self._memory:
+            self.spool = self.on_overflow()
+            self.on_overflow = None
+            if self.spool is not None:
+                self.spool.write(self._capture.parts()[0])
+        self._capture.write(data)
+        if self.spool is not None:
+            self.spool.write(data)

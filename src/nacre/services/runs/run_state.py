@@ -1,0 +1,34 @@
+"""How far a run has come: not started, started, over."""
+
+from dataclasses import dataclass
+
+from nacre.services.runs.ending import RunEnd
+
+
+@dataclass(slots=True)
+class RunState:
+    started_by_mark: bool = False
+    reads_parts: bool = False  # the shell waits for the parts of a long command
+    shell_id: str = ""  # the shell that it began in, as that shell reports it, also behind ssh
+    elsewhere: bool = False  # another shell answered when it was asked for its end
+    first: int = 0  # the generation after which its output begins
+    last: int | None = None  # the generation that it ends with
+    unstarted_end: RunEnd | None = None  # an end without a start: perhaps of another line
+    parts: int = 0  # lines of it that have ended, while more were to come
+    part_end: RunEnd | None = None  # how the last of them ended
+    end: RunEnd | None = None
+    ended: float | None = None  # when, by the loop's clock
+    inputs: int = 0  # the session's count of inputs at its end
+    known_end: RunEnd | None = None  # known to an earlier daemon; it may be seen again
+
+    def close(self, end: RunEnd, *, at: float, generation: int, inputs: int) -> None:
+        self.end, self.ended, self.last, self.inputs = end, at, generation, inputs
+
+    def end_part(self, end: RunEnd) -> None:
+        """A line has ended, and another follows."""
+        self.parts += 1
+        self.part_end, self.started_by_mark = end, False
+
+    def reopen(self) -> None:
+        """Forget an end that will be seen once more."""
+        self.known_end, self.end, self.ended, self.last = self.end, None, None, None

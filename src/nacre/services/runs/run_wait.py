@@ -1,0 +1,264 @@
+"""The wait for a run: until its end, a question of its program, or the deadline.
+
+Rule 1: the run itself knows when it is over (ending.py). This file only asks its shell, or brings
+it back to its prompt.
+Rule 2: a shell that waits for the rest of an incomplete command is brought back to its prompt.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from nacre.core.operations.results import RunOutcome
+from nacre.core.operations.steps import interrupt, read_output, wait_for_run
+from nacre.core.shell.dialects import dialect_of
+from nacre.core.shell.echo import Veil
+from nacre.core.shell.repl_input import IncompleteInput
+from nacre.core.shell.repls import listens_always, prompt_pattern
+from nacre.core.shell.state import State
+from nacre.core.shell.wrapper import report
+from nacre.errors import ControlHeld
+from nacre.services.dispatch.permit import may_type
+from nacre.services.host.host import Host
+from nacre.services.observe.settle import Settled, settle, waits_for_somebody
+from nacre.services.runs.ask_shell import QUICK, ask_shell, waits_for_keys
+from nacre.services.runs.delivery import START_MARK, never, pasted
+from nacre.services.runs.ledger import Ledger
+from nacre.services.runs.prompt import shown_pattern, tell_read
+from nacre.services.runs.repl import ReplRun, is_back
+from nacre.services.runs.run import TrackedRun
+from nacre.services.session.session import Session
+from nacre.wording import Hint, also
+
+_INTERRUPTS = 5  # times to send Ctrl+C to a shell that waits for the rest of a command
+
+_NO_CODE = "a REPL has no exit code"
+_ERASE_LINE = b"\r\x1b[K"  # ECMA-48 8.3.41, EL
+
+
+class IncompleteCommand(Exception):
+    """The shell asked for the rest of the command."""
+
+
+class RunWait:
+    def __init__(self, ledger: Ledger, host: Host) -> None:
+        self._ledger = ledger
+        self._host = host
+        self._in_repl: dict[str, TrackedRun] = {}  # the last run in a REPL, by session id
+
+    def forget_session(self, identifier: str) -> None:
+        self._in_repl.pop(identifier, None)
+
+    # --- in a shell ------------------------------------------------------------------------
+
+    async def in_shell(self, run: TrackedRun, deadline: float, budget: int) -> RunOutcome:
+        """Raises IncompleteCommand when nothing was run."""
+        session = run.session
+        how, state = await self._until_read(run, deadline)
+        if how == "needs_input" and state is not None:
+            state = tell_read(session, self._ledger.innermost(session), state)
+            await self.ask_whether_over(run, state)
+        if not run.state.started_by_mark or not run.done:
+            session.stream.lift_veil()
+        if not run.done:
+            return _unfinished(run, how, state, budget)
+        self._ledger.drop_ended(session)
+        hint = None
+        if run.ended_by == "exit":
+            hint = _what_ended(session)
+        elif run.exit_code is None:
+            hint = "its exit code is not known"
+        return run.outcome("completed", budget, hint=hint)
+
+    async def _until_read(self, run: TrackedRun, deadline: float) -> tuple[Settled, State | None]:
+        """Wait for the end. Take back a command that the shell finds incomplete."""
+        prompting = run.session.stream.prompting
+        patience = dialect_of(run.session.launch.program).unread_after
+
+        def incomplete() -> bool:
+            return run.request.context == "native" and prompting.phase == "continuation"
+
+        def asks(state: State) -> bool:
+            # Until it has started, the prompt is still the one at which it was typed.
+            started = run.state.started_by_mark or state.state != "prompt"
+            return started and waits_for_somebody(state)
+
+        def unread() -> bool:
+            """Return whether a typed line has no start mark, so it may be incomplete."""
+            typed = run.request.context == "native" and not run.request.starts_by_wrapper
+            return typed and not run.state.started_by_mark and patience is not None
+
+        soon = deadline
+        if patience is not None and unread():
+            soon = min(deadline, self._host.loop.time() + patience)
+        shown = prompting.shown
+
+        def passed_over() -> bool:
+            """Whether a prompt came, and our line was not started: an end or none came with it."""
+            if run.done or run.state.started_by_mark or not run.request.tells_start:
+                return False
+            drawn = prompting.shown > shown and prompting.phase == "prompt" and patience is None
+            return drawn or run.state.unstarted_end is not None
+
+        def settled() -> bool:
+            return run.done or incomplete() or passed_over()
+
+        how, state = await settle(run.session, settled, soon, asks=asks)
+        if how == "deadline" and soon < deadline and not unread():
+            how, state = await settle(run.session, settled, deadline, asks=asks)
+        if passed_over():
+            how, state = await self._until_read_whole(run, deadline, asks)
+        if incomplete() or (how == "deadline" and unread() and soon < deadline):
+            await self._take_back(run)
+        return how, state
+
+    async def _until_read_whole(
+        self, run: TrackedRun, deadline: float, asks: Callable[[State], bool]
+    ) -> tuple[Settled, State | None]:
+        """A prompt came, but our line was not started. If the shell has read all, it will not be.
+
+        Else it was the prompt of a line that somebody typed before, or one that Ctrl+C brought up.
+        """
+        session = run.session
+
+        def started() -> bool:
+            return run.done or run.state.started_by_mark
+
+        await settle(
+            session, started, deadline, asks=lambda state: waits_for_keys(session), looks_at=QUICK
+        )
+        if not started():
+            run.was_refused()
+        if not started() and may_type(session):
+            await ask_shell(session)
+            if not started() and session.stream.prompting.phase == "prompt":
+                run.prompt_is_back()
+        return await settle(session, lambda: run.done, deadline, asks=asks)
+
+    async def _take_back(self, run: TrackedRun) -> None:
+        """The shell asks for the rest of an incomplete command: bring it back to its prompt."""
+        session, generation = run.session, run.session.generation
+        marks_unrun = dialect_of(session.launch.program).marks_unrun
+
+        def back() -> bool:
+            ended = run.done if marks_unrun else session.generation > generation
+            return ended and session.stream.prompting.phase == "prompt"
+
+        for _ in range(_INTERRUPTS):  # a key is lost if the shell does not read yet
+            if not may_type(session):
+                break  # a person has taken over: they see what the shell waits for
+            session.write(b"\x03")
+            until = self._host.loop.time() + START_MARK / _INTERRUPTS
+            how, _ = await settle(session, back, until, asks=never)
+            if how == "done":
+                break
+        run.prompt_is_back()
+        self._ledger.drop_ended(session)
+        raise IncompleteCommand(
+            "the command is incomplete (an open quote, bracket or block); nothing was run"
+        )
+
+    async def ask_whether_over(self, run: TrackedRun, state: State) -> None:
+        """Ask the shell itself; by a line only where the prompt stands that the run was sent at."""
+        session, request = run.session, run.request
+        run.was_refused()
+        if not may_type(session):
+            return
+        if request.context == "native" and state.unmarked:
+            await ask_shell(session)
+            return
+        if not self._may_report(run, state):
+            return
+        run.output.recording = False
+        session.stream.hide_echo(Veil(request.nonce, _ERASE_LINE, "E"))
+        session.write(
+            pasted(session, report(request.dialect, request.nonce, own=run.in_own_shell)),
+            recorded=b"",
+        )
+        until = self._host.loop.time() + START_MARK
+        await settle(session, lambda: run.done or run.state.elsewhere, until, asks=never)
+        session.stream.lift_veil()
+        run.output.recording = not run.done
+
+    def _may_report(self, run: TrackedRun, state: State) -> bool:
+        request = run.request
+        if request.context != "wrapped" or not run.state.shell_id or run.state.elsewhere:
+            return False
+        if state.program != request.program:  # `exec bash`
+            return False
+        same = shown_pattern(run.session) == prompt_pattern(request.prompt)
+        return state.state == "prompt" and bool(request.prompt.strip()) and same
+
+    # --- in a REPL -------------------------------------------------------------------------
+
+    async def in_repl(
+        self, run: TrackedRun, command: str, deadline: float, budget: int
+    ) -> RunOutcome:
+        """Raises IncompleteCommand when the REPL asked for the rest of it."""
+        identifier = run.session.identity.id
+        repl = ReplRun(self._host, run, deadline, self._in_repl.get(identifier))
+        self._in_repl[identifier] = run
+        try:
+            how, state = await repl.send(command)
+        except IncompleteInput as incomplete:
+            run.prompt_is_back()
+            self._ledger.drop_ended(run.session)
+            raise IncompleteCommand(f"the input is incomplete: {incomplete}") from incomplete
+        except ControlHeld:  # a person drives, and its rest will not be typed
+            run.prompt_is_back()
+            self._ledger.drop_ended(run.session)
+            raise
+        if not run.done:
+            outcome = _unfinished(run, how, state, budget)
+            if repl.untyped:
+                lines = (
+                    "1 more line was" if repl.untyped == 1 else f"{repl.untyped} more lines were"
+                )
+                outcome = msgspec.structs.replace(
+                    outcome, hint=also(f"{lines} not typed", outcome.hint)
+                )
+            return outcome
+        self._ledger.drop_ended(run.session)
+        # With a code, it ended the REPL itself.
+        hint = _NO_CODE if run.exit_code is None else None
+        return run.outcome("completed", budget, hint=hint)
+
+    def note_prompt(self, run: TrackedRun | None, state: State) -> None:
+        """End a REPL's run that was left, when its prompt is back."""
+        if run is None or run.done or state.asks != "repl":
+            return
+        if is_back(run, state.program):
+            run.prompt_is_back()
+
+    def goes_on(self, run: TrackedRun | None, state: State) -> bool:
+        """Whether a REPL that listens all the time still computes what was typed before."""
+        if run is None or run.done or run.request.context != "repl" or state.asks != "repl":
+            return False
+        return state.program == run.request.program and listens_always(state.program or "")
+
+
+def _what_ended(session: Session) -> str:
+    if session.alive:
+        return "the shell that it ran in has ended"
+    return f"the session's process has ended ({session.ending})"
+
+
+def _unfinished(run: TrackedRun, how: Settled, state: State | None, budget: int) -> RunOutcome:
+    hint = state.hint if state is not None else None
+    if state is not None and state.state == "prompt" and _has_started(run, how):
+        hint = "it started a shell; the next run goes into that shell, and exit leaves it"
+    if how != "needs_input":
+        name = run.session.identity.name
+        steps = (wait_for_run(name, run.id), read_output(name), interrupt(name))
+        after = f"still running after {round(run.duration_ms / 1000, 1):g} s"
+        hint = Hint(after, *steps) if hint is None else also(after, hint)
+    ended_by: Literal["needs_input", "deadline"]
+    ended_by = "needs_input" if how == "needs_input" else "deadline"
+    return run.outcome("timeout", budget, state, ended_by=ended_by, hint=hint)
+
+
+def _has_started(run: TrackedRun, how: Settled) -> bool:
+    """Until then, the prompt that is there is the one that it was typed at."""
+    waits = how == "needs_input" or run.request.context == "repl"
+    return waits or run.state.started_by_mark

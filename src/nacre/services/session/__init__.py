@@ -1,0 +1,1 @@
+"""One session: its child, its terminal, its input and output, and what is kept of it."""

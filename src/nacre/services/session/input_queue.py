@@ -1,0 +1,156 @@
+"""The input of a child: bytes wait here until its terminal accepts them.
+
+Rule 1: writing never blocks and never sleeps; the loop says when the terminal takes more.
+Rule 2: bounded: a child that does not read makes further input an error, not a growing buffer.
+Rule 3: an interrupt does not stand in line behind what it is to stop.
+Rule 4: a person who takes over has the keyboard to themselves: what others sent, and the terminal
+has not taken yet, is dropped as a whole. Later it would be typed at something else.
+"""
+
+import asyncio
+import base64
+import binascii
+import os
+from collections import deque
+from dataclasses import dataclass
+
+from nacre.errors import BadParameter, InvalidInput, LimitReached
+from nacre.system.processes.pty import discard_unread
+
+# xterm ctlseqs, bracketed paste: what stands between them is text, not keys.
+_PASTE_BEGINS, _PASTE_ENDS = b"\x1b[200~", b"\x1b[201~"
+
+TERMINAL = None  # who sent what the terminal itself answers to its program
+
+
+@dataclass(slots=True)
+class _Piece:
+    data: bytes
+    owner: str | None
+    written: int = 0
+
+    @property
+    def left(self) -> int:
+        return len(self.data) - self.written
+
+
+class InputQueue:
+    def __init__(self, loop: asyncio.AbstractEventLoop, master: int, limit: int) -> None:
+        self._loop = loop
+        self._master = master
+        self._limit = limit
+        self._waiting: deque[_Piece] = deque()
+        self._pending = 0
+        self._watched = False
+        self._closed = False
+
+    @property
+    def pending(self) -> int:
+        return self._pending
+
+    def write(self, data: bytes, owner: str | None = TERMINAL) -> None:
+        """Queue bytes for the child, and write what it takes at once; `owner` is who sent them.
+
+        Raises LimitReached when too much is waiting already; then nothing of `data` is queued.
+        """
+        if self._closed or not data:
+            return
+        if self._pending + len(data) > self._limit:
+            raise LimitReached(
+                f"{self._pending} bytes of input are waiting for a program that does not read",
+                "wait for it",
+                "interrupt it (ctrl+c)",
+                "kill the session",
+            )
+        self._waiting.append(_Piece(data, owner))
+        self._pending += len(data)
+        if not self._watched:
+            self._flush()
+
+    def drop_others(self, owner: str) -> int:
+        """Forget what waits and is not this one's, nor the terminal's; return how many bytes.
+
+        A paste that was begun is ended: what comes after it are keys again.
+        """
+        kept: deque[_Piece] = deque()
+        dropped = 0
+        for piece in self._waiting:
+            if piece.owner in (owner, TERMINAL):
+                kept.append(piece)
+                continue
+            dropped += piece.left
+            if ending := _ending(piece.data[: piece.written]):
+                kept.append(_Piece(ending, TERMINAL))
+        self._waiting = kept
+        self._pending = sum(piece.left for piece in kept)
+        self._watch(wanted=bool(kept))
+        return dropped
+
+    def discard(self) -> None:
+        """Drop waiting input, here and in the kernel, so that an interrupt overtakes it."""
+        self._waiting.clear()
+        self._pending = 0
+        self._watch(wanted=False)
+        discard_unread(self._master)
+
+    def close(self) -> None:
+        """Drop waiting input: nobody will read it."""
+        self._closed = True
+        self._waiting.clear()
+        self._pending = 0
+        self._watch(wanted=False)
+
+    def _flush(self) -> None:
+        while self._waiting:
+            piece = self._waiting[0]
+            try:
+                written = os.write(self._master, memoryview(piece.data)[piece.written :])
+            except BlockingIOError:
+                break
+            except OSError:  # EIO: no process has the terminal open any more
+                self._waiting.clear()
+                self._pending = 0
+                break
+            self._pending -= written
+            piece.written += written
+            if not piece.left:
+                self._waiting.popleft()
+        self._watch(wanted=bool(self._waiting))
+
+    def _watch(self, *, wanted: bool) -> None:
+        if wanted and not self._watched:
+            self._loop.add_writer(self._master, self._flush)
+        elif self._watched and not wanted:
+            self._loop.remove_writer(self._master)
+        self._watched = wanted
+
+
+def _ending(written: bytes) -> bytes:
+    """Return what ends a paste of which only this was written; it may end within a bracket."""
+    last = written[max(0, written.rfind(b"\x1b")) :]
+    if written.rfind(_PASTE_BEGINS) > written.rfind(_PASTE_ENDS):
+        return _PASTE_ENDS.removeprefix(last) if _PASTE_ENDS.startswith(last) else _PASTE_ENDS
+    within = len(b"\x1b[2") < len(last) < len(_PASTE_BEGINS) and _PASTE_BEGINS.startswith(last)
+    return _PASTE_BEGINS.removeprefix(last) + _PASTE_ENDS if within else b""
+
+
+def input_bytes(text: str, encoding: str, limit: int) -> bytes:
+    """Return the bytes of an input. Raises InvalidInput if it cannot be decoded or is too long."""
+    if len(text) > limit * 4 // 3 + 4:
+        raise _too_long(len(text), limit)
+    try:
+        data = base64.b64decode(text, validate=True) if encoding == "base64" else text.encode()
+    except (binascii.Error, ValueError) as error:
+        # ValueError: base64 that is not ASCII. UnicodeError: text with a lone surrogate.
+        raise BadParameter("input", f"is not valid {encoding}: {error}") from error
+    if len(data) > limit:
+        raise _too_long(len(data), limit)
+    return data
+
+
+def _too_long(size: int, limit: int) -> InvalidInput:
+    return InvalidInput(
+        f"input of {size} bytes is over the limit of {limit} (max_input_bytes)",
+        "write it to a file",
+        "send it in parts",
+    )

@@ -1,0 +1,214 @@
+"""Decide what a new session runs: argument vector, folder, environment.
+
+Rule 1: everything that can be wrong is found here, before anything is started.
+Rule 2: only if no program has the name is a shell asked for it, in a thread, so that the loop does
+not wait.
+"""
+
+import asyncio
+import os
+import pwd
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from nacre import __version__
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.sessions import CreateSession
+from nacre.core.shell.dialects import INTEGRATED, OFFERED, SHELLS
+from nacre.errors import BadParameter, CommandNotFound, InvalidInput
+from nacre.system.processes.pty import find_program
+from nacre.wording import Give, Omit
+
+# Not passed on from the daemon's environment: these describe its terminal, not the child's.
+_NOT_INHERITED = (
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+    "LINES",
+    "COLUMNS",
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+)
+
+# Seconds for an answer that normally takes 2 ms. If it takes longer, the machine or a folder hangs;
+# then the session's own shell will report an unknown command.
+_SHELL_PATIENCE = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    argv: tuple[str, ...]
+    command: str  # for people to read
+    program: str  # the name of what runs: bash, vim
+    is_shell: bool  # an interactive shell at its prompt, not a command
+    integrated: bool  # it is started so that it marks its prompts
+    cwd: str
+    env: Mapping[str, str]
+
+
+async def plan_launch(
+    request: CreateSession, caller: Caller, *, default_shell: str | None, home: str
+) -> Launch:
+    """Resolve a request.
+
+    Raises InvalidInput for a folder, program or variable that cannot be used.
+    """
+    _refuse_nul(request)
+    cwd = _resolve_folder(request.cwd, caller.cwd, home)
+    env = _environment(caller, request.env or {}, cwd)
+    if request.command is None:
+        if request.args is not None:
+            raise BadParameter("args", "need a command", Omit(("args",), "to get the shell"))
+        shell = _find_shell(default_shell or env.get("SHELL"), cwd, env)
+        name = os.path.basename(shell)
+        return Launch((shell,), shell, name, True, name in INTEGRATED, cwd, env)
+    if not request.command.strip():
+        raise BadParameter("command", "is empty", Omit(("command",), "to get the shell"))
+    if request.args is not None:
+        program = _require_program(request.command, cwd, env)
+        argv = (program, *request.args)
+        command = shlex.join((request.command, *request.args))
+        return Launch(argv, command, os.path.basename(program), False, False, cwd, env)
+    return await _plan_line(request.command, cwd, env)
+
+
+def relaunch(launch: Launch, caller: Caller, home: str) -> Launch:
+    """Return how to start a lost session again; its environment was not stored.
+
+    It gets the environment that a new session of this caller would have.
+    """
+    cwd = launch.cwd if os.path.isdir(launch.cwd) else home
+    return replace(launch, cwd=cwd, env=_environment(caller, {}, cwd))
+
+
+async def _plan_line(line: str, cwd: str, env: Mapping[str, str]) -> Launch:
+    word = _first_word(line)
+    if word is not None:
+        program = find_program(word, cwd=cwd, path=env.get("PATH"))
+        if program is None and (os.sep in word or not await _shell_knows(word, cwd, env)):
+            raise _not_found(word)
+        if program is not None and line.strip() == word:
+            name = os.path.basename(program)
+            integrated = name in INTEGRATED
+            return Launch((program,), line.strip(), name, name in SHELLS, integrated, cwd, env)
+    name = os.path.basename(word or "sh")
+    return Launch(("/bin/sh", "-c", line), line, name, False, False, cwd, env)
+
+
+def _first_word(line: str) -> str | None:
+    """Return the program that a command line begins with; None if only a shell could know."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.commenters = ""
+    lexer.whitespace_split = True
+    try:
+        for token in lexer:
+            name, equals, _ = token.partition("=")
+            if equals and name.isidentifier():
+                if name == "PATH":  # it decides where to look for the program
+                    return None
+                continue
+            after = next(lexer, "")
+            if after.startswith("(") or (token.isdigit() and after.startswith(("<", ">"))):
+                return None  # f() {…}, or the 2 of 2>file
+            return None if any(char in token for char in "$`*?[]{}()<>|&;~!#\\\n'\"") else token
+    except ValueError:  # an open quote: the shell will report it
+        return None
+    return None
+
+
+async def _shell_knows(word: str, cwd: str, env: Mapping[str, str]) -> bool:
+    return await asyncio.to_thread(_ask_shell, word, cwd, env)
+
+
+def _ask_shell(word: str, cwd: str, env: Mapping[str, str]) -> bool:
+    """Ask /bin/sh whether a word is a builtin, a keyword or one of its functions."""
+    try:
+        asked = subprocess.run(
+            ["/bin/sh", "-c", 'command -v -- "$1"', "sh", word],
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            timeout=_SHELL_PATIENCE,
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    return asked.returncode == 0
+
+
+def _find_shell(asked: str | None, cwd: str, env: Mapping[str, str]) -> str:
+    for candidate in (asked, pwd.getpwuid(os.getuid()).pw_shell, "/bin/sh"):
+        if candidate and (found := find_program(candidate, cwd=cwd, path=env.get("PATH"))):
+            return found
+    return "/bin/sh"
+
+
+def _require_program(name: str, cwd: str, env: Mapping[str, str]) -> str:
+    program = find_program(name, cwd=cwd, path=env.get("PATH"))
+    if program is None:
+        raise _not_found(name)
+    return program
+
+
+def _not_found(word: str) -> CommandNotFound:
+    return CommandNotFound(
+        f"command not found: {word!r}", "give its full path", Give(("env",), "set PATH")
+    )
+
+
+def _resolve_folder(asked: str | None, caller_cwd: str | None, home: str) -> str:
+    if asked is None:
+        # The caller's folder may be gone by now.
+        return caller_cwd if caller_cwd and os.path.isdir(caller_cwd) else home
+    folder = os.path.join(caller_cwd or home, os.path.expanduser(asked))
+    if not os.path.isdir(folder):
+        raise BadParameter(
+            "cwd", f"is not a folder: {asked!r}", "create it first", "choose another"
+        )
+    if not os.access(folder, os.X_OK):
+        raise BadParameter("cwd", f"cannot be entered: {asked!r}")
+    return os.path.normpath(folder)
+
+
+def _environment(caller: Caller, extra: Mapping[str, str], cwd: str) -> dict[str, str]:
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not _is_ours(name) and name not in _NOT_INHERITED
+    }
+    env.update(caller.env)
+    # The engine is Ghostty's; xterm-256color describes it well and is installed everywhere.
+    env.update(TERM="xterm-256color", COLORTERM="truecolor", PWD=cwd)
+    env.update(TERM_PROGRAM="nacre", TERM_PROGRAM_VERSION=__version__)
+    for name in extra:
+        if not name or "=" in name:
+            raise InvalidInput(f"{name!r} cannot be the name of an environment variable")
+    env.update(extra)
+    return env
+
+
+def _is_ours(name: str) -> bool:
+    """NACRE_HOME is passed on, so that `nacre` inside the session finds this daemon."""
+    return name.startswith("NACRE_") and name != "NACRE_HOME"
+
+
+def _refuse_nul(request: CreateSession) -> None:
+    words = [request.command or "", request.cwd or "", *(request.args or ())]
+    words += [text for pair in (request.env or {}).items() for text in pair]
+    for word in words:
+        if "\0" in word:
+            raise InvalidInput("a NUL character cannot be part of a command, folder or variable")
+        try:
+            os.fsencode(word)
+        except UnicodeEncodeError:
+            raise InvalidInput("a lone surrogate cannot be part of a command or variable") from None
+
+
+def installed_shells() -> list[str]:
+    """Return the names of the installed shells."""
+    return [name for name in (*OFFERED, "pwsh") if shutil.which(name)]

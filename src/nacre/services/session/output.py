@@ -1,0 +1,290 @@
+"""A session's stream: from the bytes of its terminal to its screen.
+
+Rule 1: marks are taken out and noted, what a veil hides is left out, the rest is shown, in order.
+Rule 2: only this file tells the journal what was shown, exact to the byte. So the next daemon shows
+the rest of the ring, and nothing twice.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+from nacre.core.operations.follow import RunEvent
+from nacre.core.screen.screen import Cursor
+from nacre.core.shell.echo import Veil
+from nacre.core.shell.marks import Mark, MarkScanner, Prompting
+from nacre.core.terminal.echoes import Echoes
+from nacre.core.text.widths import from_column
+from nacre.errors import LimitReached
+from nacre.services.host.bus import Tell
+from nacre.services.host.host import Host
+from nacre.services.session.child import ChildProcess
+from nacre.services.session.record import KeptVeil, pack_short
+from nacre.services.session.recorder import Recorder
+from nacre.services.session.screen import Beginning, LiveScreen
+from nacre.system.storage.ring import Ring
+
+_VEIL_PATIENCE = 3.0  # seconds for the mark that an earlier daemon waited for
+
+
+class OutputStream:
+    def __init__(
+        self,
+        begin: Beginning,
+        nonce: str,
+        screen: LiveScreen,
+        recorder: Recorder,
+        ring: Ring,
+        host: Host,
+        *,
+        tell: Tell,
+        changed: Callable[[], None],
+    ) -> None:
+        """`tell` sends events to followers, `changed` wakes waits for a change of the screen."""
+        self._screen = screen
+        self._recorder = recorder
+        self._ring = ring
+        self._host = host
+        self._tell = tell
+        self._changed = changed
+        self.begin(nonce, begin.prompting)
+        self.prompt_end = begin.prompt_end
+        self._prompt_line: int | None = None  # counted from the session's first line
+        self.taps: list[Callable[[bytes | Mark], None]] = []
+        self.tracked = 0  # running runs, which send their own events
+        self._command: tuple[str | None, float] | None = None  # typed, and since when it runs
+        self._veiled_from = 0
+        self._kept_runs: list[bytes] = []
+
+    def begin(self, nonce: str, prompting: Prompting | None = None) -> None:
+        """Read a new child, or one that an earlier daemon has read up to this prompt.
+
+        The child's marks have this nonce; in the journal they have a tag instead.
+        """
+        self._nonce, self._tag = nonce, _tag(nonce)
+        self.scanner = MarkScanner(nonce)
+        self.prompting = prompting or Prompting()
+        self.echoes = Echoes()
+        self.prompts_drawn = 0  # so far, continued ones too; themes draw them again
+        self.line_refused = False  # the last line was not run: a syntax error
+        self._line_started = False
+        self._veil: Veil | None = None
+
+    # --- output ----------------------------------------------------------------------------
+
+    def absorb(
+        self,
+        child: ChildProcess | None,
+        data: bytes,
+        *,
+        answer: bool = True,
+        end: int | None = None,
+    ) -> None:
+        """`end` is the offset of the data's end, if the stream has more already."""
+        ring = self._ring
+        marked = False
+        for piece in self.scanner.scan(data):
+            marked = marked or isinstance(piece, Mark)
+            if self._veil is None:
+                self._show(piece)
+            else:
+                for seen in self._veil.pass_on(piece):
+                    self._show(seen)
+        if (replies := self._screen.terminal.take_replies()) and answer and child is not None:
+            # If a program sends queries but never reads the answers, only it loses them.
+            with suppress(LimitReached):
+                child.input.write(replies)
+        ring.answered = max(ring.answered, ring.end if end is None else end)
+        self._commit(end)
+        if marked:
+            # The record of runs must not be ahead of the journal for long.
+            self._recorder.flush()
+        self._changed()
+
+    def absorb_again(self, child: ChildProcess | None, kept: KeptVeil | None) -> None:
+        """Show what an earlier daemon read, and perhaps showed, but did not write to the journal.
+
+        The program gets no answer twice, and a veil hides what it hid before.
+        """
+        ring = self._ring
+        data, end, answered = ring.since(self._recorder.offset), ring.end, ring.answered
+        begin = at = end - len(data)
+        veil, veiled_from = (None, 0) if kept is None else (_veil(kept), kept.begin)
+        edges = {edge for edge in (answered, veiled_from) if begin < edge < end}
+        for edge in (*sorted(edges), end):
+            if veil is not None and at == veiled_from:
+                self._veil_from(veil, veiled_from)
+            if edge > at:
+                part = data[at - begin : edge - begin]
+                self.absorb(child, part, answer=at >= answered, end=edge)
+            at = edge
+        if veil is not None and veiled_from == end and not veil.lifted:
+            self._veil_from(veil, veiled_from)
+
+    def flush(self) -> None:
+        """Show what was held back, because the child has ended and nothing follows."""
+        if held := self.scanner.flush():
+            self._show(held)
+            self._commit()
+
+    def _show(self, piece: bytes | Mark) -> None:
+        if isinstance(piece, bytes):
+            cost = self._screen.feed(piece)
+            self._recorder.output(piece, self._screen.generation, cost)
+        elif (mark := self._note_mark(piece)) is None:
+            return
+        else:
+            piece = mark
+        for tap in self.taps:
+            tap(piece)
+
+    def _commit(self, end: int | None = None) -> None:
+        veiled = self._veil is not None and not self._veil.lifted
+        end = self._ring.end if end is None else end
+        shown = self._veiled_from if veiled else end - self.scanner.held
+        self._recorder.commit(shown)
+
+    # --- marks -----------------------------------------------------------------------------
+
+    def _note_mark(self, mark: Mark) -> Mark | None:
+        """Return the mark as others should take it; None for what says nothing new."""
+        if mark.kind in "ABCDOPQRV":
+            noted = self.prompting.note(mark)
+            if noted is None:
+                return None
+            mark = noted
+        if mark.kind == "B":
+            terminal = self._screen.terminal
+            cursor = terminal.cursor()
+            self.prompt_end = (cursor.row, cursor.col)
+            self._prompt_line = terminal.evicted + terminal.scrollback_total + cursor.row
+            self.echoes.begin(self._prompt_line, cursor.col)
+        elif mark.kind in "CD":
+            self.echoes.end(self._screen.terminal, started=mark.kind == "C")
+            self.line_refused = mark.kind == "D" and not self._line_started
+            self._line_started = mark.kind == "C"
+        if mark.kind in "BP":
+            self.prompts_drawn += 1
+        if mark.kind in "CD" and not self.tracked:
+            self._tell_command(mark)
+        tag = self._tag if mark.nonce == self._nonce else _tag(mark.nonce)
+        self._recorder.mark(mark, tag, self._screen.generation)
+        return mark
+
+    def _tell_command(self, mark: Mark) -> None:
+        """Send an event for a command that somebody typed."""
+        now = self._host.loop.time()
+        if mark.kind == "C":
+            command = self.command_line if self._host.events.wanted("runs") else None
+            self._command = (command, now)
+            self._tell("runs", lambda: RunEvent(status="started", command=command))
+        elif self._command is not None:
+            (typed, begun), self._command = self._command, None
+            ended = RunEvent(
+                status="ended",
+                command=typed,
+                exit_code=mark.exit_code,
+                duration_ms=round((now - begun) * 1000),
+            )
+            self._tell("runs", lambda: ended)
+
+    @property
+    def command_line(self) -> str:
+        """Return the text between the last prompt and the cursor: a command that is starting."""
+        terminal = self._screen.terminal
+        if terminal.alternate or self.prompt_end is None or self._prompt_line is None:
+            return ""
+        row = self._prompt_line - terminal.evicted - terminal.scrollback_total
+        first = max(0, row)
+        lines = terminal.unwrapped_rows(first, terminal.cursor().row - first)
+        if row >= 0 and lines:
+            lines[0] = from_column(lines[0], self.prompt_end[1])
+        return "\n".join(lines).strip()
+
+    @property
+    def last_prompt(self) -> str:
+        """The line of the last prompt that had its marks, if the terminal still has it."""
+        terminal = self._screen.terminal
+        if terminal.alternate or self.prompt_end is None or self._prompt_line is None:
+            return ""
+        row = self._prompt_line - terminal.evicted
+        above = terminal.scrollback_total
+        if row < 0:
+            return ""
+        lines = (
+            terminal.scrollback_plain(row, 1)
+            if row < above
+            else terminal.plain_lines()[row - above :]
+        )
+        return lines[0][: self.prompt_end[1]] if lines else ""
+
+    @property
+    def line_is_typed(self) -> bool:
+        """Whether there is text after the prompt already: a person began to type."""
+        if self.prompting.phase != "prompt" or self.prompt_end is None:
+            return False
+        now: Cursor = self._screen.terminal.cursor()
+        return (now.row, now.col) != self.prompt_end
+
+    @property
+    def folder(self) -> str | None:
+        """The folder that the shell reported, as text."""
+        folder = self.prompting.folder
+        return folder and os.fsencode(folder).decode(errors="replace")
+
+    # --- the veil --------------------------------------------------------------------------
+
+    def hide_echo(self, veil: Veil) -> None:
+        self._recorder.flush()  # the next daemon can know only one veil
+        self._veil = veil
+        self._veiled_from = self._ring.end - self.scanner.held
+        self.keep_runs(self._kept_runs)
+
+    def lift_veil(self) -> None:
+        """Show what was hidden, because the mark that the veil waited for does not come."""
+        if self._veil is not None:
+            held = self._veil.release()
+            self._veil = None
+            if held:
+                self._show(held)
+                self._commit()
+                self._changed()
+            self.keep_runs(self._kept_runs)
+
+    def expect_mark(self) -> None:
+        """Lift an earlier daemon's veil after a while, since the run that set it is gone."""
+        if self._veil is not None and not self._veil.lifted:
+            self._host.loop.call_later(_VEIL_PATIENCE, self._give_up, self._veil)
+
+    def _give_up(self, veil: Veil) -> None:
+        if self._veil is veil and not veil.lifted:
+            self.lift_veil()
+
+    def _veil_from(self, veil: Veil, offset: int) -> None:
+        self._veil, self._veiled_from = veil, offset
+        self.scanner.accept(veil.nonce)
+
+    def keep_runs(self, runs: list[bytes]) -> None:
+        """Store these packed runs for the next daemon; the last ones that fit."""
+        self._kept_runs = runs
+        veil, known, recorded = None, self._veil, self._recorder.offset
+        # Before the journal is past the veil, hidden bytes would be shown from the ring.
+        if known is not None and not (known.lifted and recorded > self._veiled_from):
+            veil = KeptVeil(
+                nonce=known.nonce, shown=known.shown, until=known.until, begin=self._veiled_from
+            )
+        limit = self._ring.short_limit
+        try:
+            self._ring.short = pack_short(veil, runs, limit)
+        except ValueError:  # a veil over a command that is too long to store
+            self._ring.short = pack_short(None, runs, limit)
+
+
+def _veil(kept: KeptVeil) -> Veil:
+    return Veil(kept.nonce, kept.shown, kept.until)
+
+
+def _tag(nonce: str) -> str:
+    """Return a tag for marks in the journal, which does not reveal the nonce."""
+    return hashlib.sha256(nonce.encode()).hexdigest()[:8]

@@ -1,0 +1,207 @@
+"""What the next daemon must know about a session, beside its screen.
+
+A session has one record and works with it. The ring gets a copy whenever it changes, the disk the
+part that may be written to disk, and the next daemon recreates the session from it.
+
+Rule 1: a new field is added here and nowhere else. In `DiskRecord` it is written to disk. In
+`SessionRecord` it stays in memory that the keeper holds, as nonces and the environment must.
+Rule 2: records of the version before must be readable: a new field has a default, and a field name
+never changes its meaning.
+"""
+
+import json
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from nacre.core.display.layers import KeptElements
+from nacre.core.keys.capture import KeptCapture
+from nacre.core.operations.control import CommandRun, Handover
+from nacre.services.session.identity import Identity
+from nacre.services.session.launch import Launch
+from nacre.system.processes.exits import Ending
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The secrets by which a session's child is recognised."""
+
+    cookie: str  # is in the environment of all its processes
+    nonce: str  # is in its marks
+    file: str | None = None  # holds the nonce for an integrated shell
+
+
+class KeptLease(msgspec.Struct, frozen=True, kw_only=True):
+    """Who drives, since when, and what they did until now."""
+
+    door: str
+    key: str
+    label: str
+    since: float  # seconds since the epoch
+    keys: int
+    dropped: int
+    commands: list[CommandRun]
+    first: int  # the generation that it began at
+
+
+class KeptNews(msgspec.Struct, frozen=True, kw_only=True):
+    """What people did before, and up to which hand-over each agent was told."""
+
+    handovers: list[Handover]
+    first: int
+    told: dict[str, int]
+
+
+class KeptDisplay(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What people see beside the screen, whose keys they are, and who drives."""
+
+    rows: int
+    cols: int
+    elements: KeptElements
+    lease: KeptLease | None = None
+    news: KeptNews | None = None
+    capture: KeptCapture | None = None
+
+
+class DiskRecord(msgspec.Struct, kw_only=True):
+    """Enough to list a lost session and to restart it."""
+
+    identity: Identity
+    launch: Launch  # on disk without its environment
+    created: float = msgspec.field(default_factory=time.time)  # seconds since the epoch
+    ended: float | None = None  # the same; unknown for a lost session
+    exit_code: int | None = None
+    signal: str | None = None
+
+
+class SessionRecord(DiskRecord, kw_only=True):
+    """The whole record, as it is in the ring."""
+
+    cookie: str = ""
+    nonce: str = ""
+    secret: str | None = None
+    pid: int | None = None  # of the last child
+    listed: bool = True
+    lost: bool = False  # nobody saw its end: the daemon and its keeper were gone
+    display: KeptDisplay | None = msgspec.field(default=None, name="stage")
+
+    @property
+    def secrets(self) -> Secrets:
+        return Secrets(self.cookie, self.nonce, self.secret)
+
+    @secrets.setter
+    def secrets(self, known: Secrets) -> None:
+        self.cookie, self.nonce, self.secret = known.cookie, known.nonce, known.file
+
+    @property
+    def alive(self) -> bool:
+        return self.ended is None and not self.lost
+
+    @property
+    def ending(self) -> Ending | None:
+        """How the child ended; None while it runs."""
+        return None if self.alive else Ending(self.exit_code, self.signal, self.lost)
+
+    def end(self, ending: Ending, ended: float) -> None:
+        self.exit_code, self.signal, self.lost = ending.exit_code, ending.signal, ending.lost
+        self.ended = None if ending.lost else ended
+
+    def begin(self) -> None:
+        """Note that a child runs; how the one before it ended no longer matters."""
+        self.ended = self.exit_code = self.signal = None
+        self.lost = False
+
+
+# --- in the ring and on disk -------------------------------------------------------------------
+
+
+def pack(record: SessionRecord) -> bytes:
+    return _as_json(msgspec.to_builtins(record))
+
+
+def unpack(data: bytes) -> SessionRecord:
+    """Raises ValueError for what is none."""
+    return msgspec.convert(json.loads(data), SessionRecord)
+
+
+def pack_for_disk(record: SessionRecord) -> bytes:
+    """Pack without what must not be on disk; nested fields are flat there."""
+    everything = msgspec.to_builtins(record)
+    flat = {name: everything[name] for name in DiskRecord.__struct_encode_fields__}
+    identity, launch = flat.pop("identity"), flat.pop("launch")
+    del launch["env"]
+    return _as_json({**identity, **launch, **flat})
+
+
+def unpack_from_disk(data: bytes) -> SessionRecord:
+    """Raises ValueError for what is none."""
+    flat = json.loads(data)
+    if not isinstance(flat, dict):
+        raise ValueError("this is no record of a session")
+    known = {name: flat[name] for name in DiskRecord.__struct_encode_fields__ if name in flat}
+    nested = {**known, "identity": flat, "launch": {**flat, "env": {}}}
+    return msgspec.convert(nested, SessionRecord)
+
+
+def _as_json(built: Any) -> bytes:
+    """Encode without msgspec: a folder's name or a variable may be bytes that are not text."""
+    return json.dumps(built).encode()
+
+
+# --- what changes with every run ---------------------------------------------------------------
+
+
+class KeptVeil(msgspec.Struct, frozen=True, kw_only=True):
+    nonce: str
+    shown: bytes
+    until: str
+    begin: int  # the offset in the terminal's stream where it begins to hide
+
+
+class KeptRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A running or finished run; its output is read from the journal by its generations."""
+
+    id: str
+    nonce: str
+    context: Literal["native", "wrapped", "repl"]
+    cols: int
+    started: float  # seconds since the epoch
+    first: int  # the generation after which its output begins
+    last: int | None = None  # the generation that it ends with
+    ended: float | None = None
+    exit_code: int | None = None
+    ended_by: Literal["mark", "prompt", "exit", "quiet"] | None = None
+    folder: str | None = None
+    recording: bool = False
+    starts_by_wrapper: bool = False
+    started_by_mark: bool = False
+    outer: list[str] = []
+    kind: str = "sh"
+    pid: int | None = None
+    program: str | None = None
+    shell_id: str = ""
+    prompt: str = ""
+
+
+def pack_short(veil: KeptVeil | None, runs: list[bytes], limit: int) -> bytes:
+    """Return the ring's short record: a line for the veil, and one for each run.
+
+    The runs are packed already, since most never change again; the last ones that fit are kept.
+    """
+    lines = [msgspec.json.encode(veil)]
+    left = limit - len(lines[0])
+    for run in reversed(runs):
+        left -= len(run) + 1
+        if left < 0:
+            break
+        lines.append(run)
+    return b"\n".join(lines)
+
+
+def unpack_short(data: bytes) -> tuple[KeptVeil | None, list[KeptRun]]:
+    """Return the veil and the runs, the oldest first. Raises ValueError for what is none."""
+    first, *lines = data.split(b"\n")
+    veil = msgspec.json.decode(first, type=KeptVeil | None) if first else None
+    return veil, [msgspec.json.decode(line, type=KeptRun) for line in reversed(lines)]

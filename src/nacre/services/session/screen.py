@@ -1,0 +1,110 @@
+"""A session's screen as it is now: the engine, and the generation of what it shows.
+
+Rule 1: the engine never loses a byte: the child is read only as fast as the engine can work.
+Rule 2: the generation is written here and nowhere else. Every chunk of output and every other
+change of the screen increases it. It is in the ring too, so that the next daemon continues from it
+and no number is ever used for two screens.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nacre.core.display.compose import Shown
+from nacre.core.shell.marks import Prompting
+from nacre.services.session.seen_screens import SeenScreens
+from nacre.services.viewers.viewers import Viewers
+from nacre.settings.table import Settings
+from nacre.system.storage.ring import Ring
+
+if TYPE_CHECKING:
+    from nacre.core.terminal.terminal import Terminal
+
+
+@dataclass(slots=True)
+class Beginning:
+    """What a session begins with: an empty screen, or the one from its journal."""
+
+    terminal: "Terminal"
+    prompting: Prompting = field(default_factory=Prompting)
+    prompt_end: tuple[int, int] | None = None
+    generation: int = 0
+    offset: int | None = None  # the journal has the bytes up to here; None: all of the ring
+
+
+class LiveScreen:
+    """`shown` returns the overlays and panels that viewers see with it."""
+
+    def __init__(
+        self,
+        begin: Beginning,
+        ring: Ring,
+        loop: asyncio.AbstractEventLoop,
+        settings: Settings,
+        shown: Callable[[], Shown],
+    ) -> None:
+        self.terminal = begin.terminal
+        self.generation = max(begin.generation, ring.generation)
+        self.last_output = ring.shown_at or loop.time()
+        self.seen = SeenScreens()
+        self.viewers = Viewers(lambda: self.terminal, settings, shown)
+        self._ring = ring
+        self._loop = loop
+        self._compressed_at: int | None = None
+
+    def feed(self, data: bytes) -> float:
+        """Show output and pass it to viewers. Return the engine's time for it, in seconds."""
+        if self.seen.wanted:
+            self.seen.keep(self.generation, self.terminal)
+        begun = time.perf_counter()
+        self.terminal.feed(data)
+        cost = time.perf_counter() - begun
+        if self.viewers:
+            self.viewers.publish(data)
+        self._advance()
+        return cost
+
+    def resize(self, rows: int, cols: int) -> None:
+        """Resize it; the engine has a minimum size."""
+        if self.seen.wanted:
+            self.seen.keep(self.generation, self.terminal)
+        self.terminal.resize(rows, cols)
+        self.viewers.refresh()
+        self._advance()
+
+    def begin_anew(self, terminal: "Terminal") -> None:
+        """Start with an empty terminal, for another child."""
+        self.terminal.close()
+        self.terminal = terminal
+        self._advance()
+
+    def _advance(self) -> None:
+        self.generation += 1
+        self._ring.generation = self.generation
+        self.last_output = self._ring.shown_at = self._loop.time()
+
+    def shown_again(self, when: float) -> None:
+        """Take back the time: a former daemon had shown all of it by then."""
+        self.last_output = self._ring.shown_at = when
+
+    def hand_out(self) -> int:
+        """Return the generation for a caller, which may later ask for what came after it."""
+        self.seen.wanted = True
+        return self.generation
+
+    @property
+    def last_line(self) -> str:
+        """The last line of the screen that is not empty."""
+        lines = self.terminal.plain_lines()
+        return next((line for line in reversed(lines) if line.strip()), "")
+
+    @property
+    def is_compressed(self) -> bool:
+        return self._compressed_at == self.generation
+
+    def compress(self) -> None:
+        """Compress the scrollback to a quarter or less; reading unpacks what is read."""
+        self.terminal.compress()
+        self._compressed_at = self.generation

@@ -1,0 +1,434 @@
+"""A session: a child process on a terminal, and the engine that reads it.
+
+Its parts are in other files: the record, the screen, the stream from the child to the screen, the
+supervisor of the child, waits for changes, the display for people, what the next daemon gets.
+
+Rule 1: a session is complete when it is created: `start` it, or let it `resume` an earlier
+daemon's.
+Rule 2: waits are woken by events.
+Rule 3: an ended session can still be read. It has ended when its exit code is known and all of its
+output is on the screen.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Coroutine
+from signal import SIGINT
+from typing import TYPE_CHECKING
+
+from nacre.core.display.compose import Shown
+from nacre.core.journal import records as journal
+from nacre.core.operations.follow import Change, Event
+from nacre.core.operations.steps import CREATE, restart
+from nacre.core.shell.state import State
+from nacre.errors import SessionExited
+from nacre.services.dispatch.permit import require_permit
+from nacre.services.host.host import Host
+from nacre.services.session.changes import Changes
+from nacre.services.session.child import ChildProcess
+from nacre.services.session.display import Display
+from nacre.services.session.launch import Launch
+from nacre.services.session.output import OutputStream
+from nacre.services.session.persistence import Persistence, take_checkpoint
+from nacre.services.session.record import KeptVeil, SessionRecord
+from nacre.services.session.recorder import Recorder
+from nacre.services.session.screen import Beginning, LiveScreen
+from nacre.services.session.supervisor import Supervisor
+from nacre.system.processes.exits import Ending
+from nacre.system.processes.foreground import TerminalFacts
+from nacre.system.processes.pty import size_of
+from nacre.system.processes.tree import working_directory
+from nacre.system.storage.ring import Ring
+
+if TYPE_CHECKING:
+    from nacre.core.terminal.terminal import Terminal
+
+_INTERRUPT = b"\x03"  # Ctrl+C
+
+
+class Session:
+    def __init__(self, record: SessionRecord, begin: Beginning, ring: Ring, host: Host) -> None:
+        """`record` belongs to the session from now on: nobody else changes it."""
+        self.record = record
+        self.identity = record.identity
+        self.notice: str | None = None  # for its user, such as that the journal has stopped
+        self.ended_at: float | None = None  # by the loop's clock
+        self.last_input = ring.typed_at or host.loop.time()
+        self.first_input = asyncio.Lock()  # see observe/first_prompt.py
+        self.in_escape = False  # the last key that was typed is an Escape
+        self.inputs = 0  # counts inputs: the loop's clock is too coarse to order them
+        self.watchers: list[Callable[[], None]] = []  # called at every change of the screen
+        self.glanced: tuple[object, State] | None = None  # see observe/state.py
+        self._host = host
+        self._ring = ring
+        self._changes = Changes(host.loop)
+        self.screen = LiveScreen(begin, ring, host.loop, host.settings, self._shown)
+        self.viewers, self.seen_screens = self.screen.viewers, self.screen.seen
+        self.display = Display(self, host)
+        self.recorder = Recorder(
+            host.loop,
+            host.settings,
+            host.journal_of(record.identity.id),
+            ring,
+            self._look,
+            self._warn,
+            begin.offset,
+        )
+        self.stream = OutputStream(
+            begin,
+            record.nonce,
+            self.screen,
+            self.recorder,
+            ring,
+            host,
+            tell=self.tell,
+            changed=self.note_change,
+        )
+        self._persistence = Persistence(record, ring, self.recorder, self.display.keep)
+        self.supervisor = Supervisor(
+            host,
+            record,
+            ring,
+            absorb=self.stream.absorb,
+            full=self.recorder.flush,
+            ended=self._on_exit,
+        )
+
+    # --- what it is ------------------------------------------------------------------------
+
+    @property
+    def launch(self) -> Launch:
+        return self.record.launch
+
+    @property
+    def created(self) -> float:
+        return self.record.created
+
+    @property
+    def listed(self) -> bool:
+        return self.record.listed
+
+    @property
+    def alive(self) -> bool:
+        return self.record.alive
+
+    @property
+    def ending(self) -> Ending | None:
+        return self.record.ending
+
+    @property
+    def pid(self) -> int:
+        """The process id of its child, or of the last one."""
+        return self.record.pid or 0
+
+    def rename(self, name: str) -> None:
+        self.identity.name, self.identity.named = name, True
+        self.put_down()
+        self.announce("renamed")
+
+    def unlist(self) -> None:
+        """Be known only by the id from now on: it was killed or dismissed."""
+        self.record.listed = False
+        self.put_down()
+        self.announce("removed")
+
+    # --- begin and end ---------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the child at the terminal's current size.
+
+        Raises Internal when the system has no terminal.
+        """
+        rows, cols = self.terminal.rows, self.terminal.cols
+        self._keep_ring()
+        self.supervisor.prepare()
+        self.stream.begin(self.record.nonce)
+        self.put_down(started=False)
+        child = self.supervisor.start(rows, cols)
+        self.ended_at = None
+        self.put_down()
+        self.recorder.note(journal.START, journal.size_payload(rows, cols), self.generation)
+        self.recorder.flush()  # the ring alone does not show that a new screen began
+        self.supervisor.begin(child)
+
+    def resume(self, child: tuple[int, int] | None, veil: KeptVeil | None) -> None:
+        """Continue where an earlier daemon stopped: show what it read, and read its child.
+
+        The child is a process id and a terminal; None: it has ended.
+        """
+        display, shown = self.record.display, self.last_output
+        if child is not None:
+            self.supervisor.take_over(*child)
+        self.stream.absorb_again(self.supervisor.last, veil)
+        if display is not None:
+            self.display.restore_lease(display)
+        if child is None:
+            self.end_with(self.ending or Ending(None, None), self.record.ended)
+            self.display.ended()
+            return
+        if (size := size_of(child[1])) != (self.terminal.rows, self.terminal.cols):
+            self.set_size(*size)  # the daemon was killed before it stored the size
+        if display is not None:
+            self.display.restore(display)
+        self.stream.expect_mark()
+        self.screen.shown_again(shown)
+        self.supervisor.adopt()
+        self.put_down()
+
+    def keep_ended(self, ending: Ending, ended: float) -> None:
+        """Stay readable and restorable; the child ended with an earlier daemon."""
+        self._keep_ring()
+        self.end_with(ending, ended)
+
+    def show_notice(self, text: str) -> None:
+        """Start with an empty screen and a notice, because the old screen cannot be rebuilt."""
+        data, shown = text.encode(), self.last_output
+        self.screen.feed(data)
+        self.screen.shown_again(shown)
+        size = journal.size_payload(self.terminal.rows, self.terminal.cols)
+        self.recorder.note(journal.START, size, self.generation)
+        self.recorder.note(journal.NOTICE, data, self.generation)
+        self.recorder.flush()
+
+    async def end(self) -> None:
+        """Hang up and then kill everything the session started; return when it is gone."""
+        await self.supervisor.end()
+
+    async def restart(self, launch: Launch | None = None) -> None:
+        """Kill what runs, and start the same or the given program on an empty screen."""
+        if launch is not None:
+            self.record.launch = launch
+        await self.supervisor.end(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self.screen.begin_anew(
+            self._host.engine.new_terminal(self.terminal.rows, self.terminal.cols)
+        )
+        self.display.restarted()
+        self.start()
+        self.note_change()
+        self.announce("restarted")
+
+    def retire(self) -> None:
+        """Keep nothing for the next daemon: it was killed and can only be read for a while."""
+        self.recorder.close()
+        self._host.keeping.drop(f"sessions/{self.identity.id}/")
+        self._ring.close()
+
+    def close(self) -> None:
+        """Free the memory and the journal; the session can no longer be read."""
+        if self.supervisor.last is not None:
+            self.supervisor.last.stop_reading()
+        self.retire()
+        self.recorder.remove()
+        self.terminal.close()
+
+    def _on_exit(self, child: ChildProcess, ending: Ending) -> None:
+        self.stream.flush()
+        if child is not self.supervisor.last:
+            return
+        self.end_with(ending)
+        self._host.keeping.forget(child.pid)
+        self.display.ended()
+        self.viewers.ended(ending.exit_code, ending.signal)
+        self._changes.note_end()
+        self.announce("ended")
+        for call in self._host.when_ended:
+            call()
+
+    def end_with(self, ending: Ending, ended: float | None = None) -> None:
+        """Note how the child ended, now or at a time that an earlier daemon noted."""
+        now = time.time()
+        at = now if ended is None else ended
+        self.record.end(ending, at)
+        self.ended_at = self._host.loop.time() - max(0.0, now - at)
+        if ended is None and not ending.lost:
+            payload = journal.ending_payload(ending.exit_code, ending.signal)
+            self.recorder.note(journal.EXIT, payload, self.generation)
+        self.put_down()
+
+    # --- what outlives the daemon ----------------------------------------------------------
+
+    def put_down(self, *, started: bool = True) -> None:
+        """Store the record for the next daemon; called whenever it changes."""
+        self._persistence.put_down(started=started)
+
+    def put_down_in_memory(self) -> None:
+        """Store the record only in the ring, if nothing on disk has changed."""
+        self._persistence.put_down_in_memory()
+
+    def _keep_ring(self) -> None:
+        self._host.keeping.keep(f"sessions/{self.identity.id}/ring", self._ring.descriptor)
+
+    def _look(self) -> tuple[journal.Checkpoint, bytes] | None:
+        return take_checkpoint(self.screen, self.stream, self.recorder.offset)
+
+    def _warn(self, text: str | None) -> None:
+        self.notice = text
+        self.announce("notice")
+
+    # --- the screen ------------------------------------------------------------------------
+
+    @property
+    def terminal(self) -> "Terminal":
+        return self.screen.terminal
+
+    @property
+    def generation(self) -> int:
+        return self.screen.generation
+
+    @property
+    def last_output(self) -> float:
+        return self.screen.last_output
+
+    @property
+    def last_active(self) -> float:
+        """When something was printed or typed last: what was typed may still be answered."""
+        return max(self.screen.last_output, self.last_input)
+
+    @property
+    def last_line(self) -> str:
+        return self.screen.last_line
+
+    @property
+    def now(self) -> float:
+        """The time of `last_output` and `last_input`: the loop's."""
+        return self._host.loop.time()
+
+    def hand_out(self) -> int:
+        """Return the generation for a caller, which may later ask for what came after it."""
+        return self.screen.hand_out()
+
+    def _shown(self) -> Shown:
+        return self.display.shown()
+
+    def note_change(self) -> None:
+        """Wake waits for a change of the screen."""
+        if self.display.elements:
+            self.display.note_screen()
+        self._changes.note_output()
+        for call in self.watchers:
+            call()
+
+    def next_change(self, until: float, *, output: bool) -> Coroutine[None, None, None]:
+        """Return when the child ends, at the next output if `output`, or at the time `until`."""
+        return self._changes.next(until, output=output)
+
+    def tell(self, kind: str, make: Callable[[], Event]) -> None:
+        """Send an event to followers of this session; it is made only if somebody wants it."""
+        self._host.events.tell(kind, self, make)
+
+    def announce(self, change: Change) -> None:
+        """Send a change of this session to followers."""
+        self._host.events.tell_change(self, change)
+
+    def set_size(self, rows: int, cols: int) -> None:
+        """Resize the child's screen; the display handles the whole size."""
+        if cols != self.terminal.cols:
+            self.stream.echoes.forget()
+        self.screen.resize(rows, cols)
+        rows, cols = self.terminal.rows, self.terminal.cols
+        if self.supervisor.last is not None:
+            self.supervisor.last.set_size(rows, cols)
+        self.note_change()
+        self.recorder.note(journal.RESIZE, journal.size_payload(rows, cols), self.generation)
+        self.recorder.flush()  # the ring does not have it
+        self.announce("resized")
+
+    # --- input and control -----------------------------------------------------------------
+
+    def write(self, data: bytes, *, recorded: bytes | None = None) -> None:
+        """Raises SessionExited when the child has ended, LimitReached when it does not read.
+
+        ControlHeld when it is for a call that may not type now (dispatch/permit.py).
+        `recorded` goes into the journal instead, if `data` must not be seen there.
+        """
+        child = self.require_alive()
+        caller = require_permit(self.identity.id)
+        self.last_input = self._ring.typed_at = self._host.loop.time()
+        self.inputs += 1
+        self.in_escape = data.endswith(b"\x1b")
+        if data == _INTERRUPT and child.input.pending:
+            child.input.discard()
+            if child.takes_signals:
+                # If input is waiting, the terminal is full and could not take the key.
+                child.signal(SIGINT)
+                return
+        shown = data if recorded is None else recorded
+        if shown:
+            visible = (
+                self.stream.prompting.phase in ("prompt", "continuation") and self.in_foreground
+            )
+            visible = visible or child.shows_input
+            self.recorder.note(journal.INPUT, shown if visible else b"", self.generation)
+        child.input.write(data, "" if caller is None else caller.key)
+
+    def drop_input_of_others(self, key: str) -> int:
+        """Forget what waits for the program and somebody else has sent; return how many bytes."""
+        child = self.supervisor.last
+        return 0 if child is None else child.input.drop_others(key)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the foreground process group, else to the child's own."""
+        self.require_alive().signal(number)
+
+    def require_alive(self) -> ChildProcess:
+        child = self.supervisor.last
+        if not self.alive or child is None:
+            raise SessionExited(
+                f"the process of session {self.identity.name!r} has ended ({self.ending}); "
+                "its screen can still be read",
+                restart(self.identity.name) if self.listed else CREATE,
+                exit_code=self.record.exit_code,
+                signal=self.record.signal,
+            )
+        return child
+
+    @property
+    def marks_itself(self) -> bool:
+        """Whether its own shell marks prompts and commands."""
+        return self.record.secret is not None
+
+    def read_now(self) -> None:
+        """Read what is already printed, although the loop does not know about it yet.
+
+        A busy kernel may report late that a terminal is readable; a read gets the bytes anyway.
+        """
+        child = self.supervisor.last
+        if child is not None and child.reading:
+            child.read_now()
+
+    def facts(self) -> TerminalFacts | None:
+        """What the kernel knows about the terminal now; None if it is closed."""
+        child = self.supervisor.last
+        return child.facts() if child is not None else None
+
+    @property
+    def foreground(self) -> int | None:
+        """The process group that has the terminal."""
+        child = self.supervisor.last
+        return child.foreground if child is not None else None
+
+    @property
+    def in_foreground(self) -> bool:
+        """Whether the session's own program has the terminal, not something that it started."""
+        return self.foreground == self.pid
+
+    @property
+    def foreground_busy(self) -> bool:
+        """Whether a command is running: only a shell at its prompt is idle."""
+        child = self.supervisor.last
+        if not self.launch.is_shell or child is None or not child.reading:
+            return self.alive
+        return self.foreground not in (None, self.pid)
+
+    @property
+    def cwd(self) -> str:
+        """Its folder: as its shell reports it, else of its process, else where it started."""
+        prompting = self.stream.prompting
+        if self.terminal.cwd or prompting.folder:
+            return prompting.folder or self.terminal.cwd or ""
+        found = working_directory(self.pid) if self.alive else None
+        # A folder's name is bytes; what is not text is replaced, because it could not be sent.
+        return os.fsencode(found or self.launch.cwd).decode(errors="replace")

@@ -1,0 +1,125 @@
+"""Start and end a session's children, one after the other; a restart starts the next one.
+
+Rule 1: one start or end at a time: a kill during a restart ends what the restart started.
+Rule 2: a kill continues even if its caller is cancelled: half a kill would leave orphans.
+Rule 3: a session may have no child: it may have ended before this daemon started.
+Rule 4: the session's record says which child runs and what its secrets are.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from nacre.services.host.host import Host
+from nacre.services.session.child import ChildProcess, new_secrets, start_child
+from nacre.services.session.record import SessionRecord
+from nacre.system.processes.ending import end_trees
+from nacre.system.processes.exits import Ending, watch_adopted, watch_exit
+from nacre.system.processes.pty import Child
+from nacre.system.processes.tree import Tree
+from nacre.system.storage.ring import Ring
+
+
+class Supervisor:
+    def __init__(
+        self,
+        host: Host,
+        record: SessionRecord,
+        ring: Ring,
+        *,
+        absorb: Callable[[ChildProcess, bytes], None],
+        full: Callable[[], None],
+        ended: Callable[[ChildProcess, Ending], None],
+    ) -> None:
+        """For the calls see ChildProcess."""
+        self.last: ChildProcess | None = None  # the running one, or the one that ended last
+        self._host = host
+        self._record = record
+        self._ring = ring
+        self._absorb = absorb
+        self._full = full
+        self._ended = ended
+        self._lock = asyncio.Lock()
+        self._steps: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a child is being ended or begun."""
+        return self._lock.locked()
+
+    # --- begin -----------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Make the secrets of the next child."""
+        self._record.secrets = new_secrets()
+
+    def start(self, rows: int, cols: int) -> Child:
+        """Start a child, which is not read before `begin`. Raises Internal; see start_child."""
+        child, self._record.secrets = start_child(self._host, self._record, rows, cols)
+        self.take_over(child.pid, child.master)
+        return child
+
+    def take_over(self, pid: int, master: int) -> None:
+        """Take a child by its process and terminal; it is not read before `begin` or `adopt`."""
+        self._record.pid = pid
+        self._record.begin()
+        self.last = ChildProcess(
+            self._host,
+            self._record.secrets,
+            pid,
+            master,
+            self._ring,
+            self._absorb,
+            self._full,
+            self._ended,
+        )
+
+    def begin(self, child: Child) -> None:
+        """Read the child that was started, and wait for its end."""
+        assert self.last is not None
+        self.last.begin()
+        watch_exit(self._host.loop, child, self.last.on_exit)
+
+    def adopt(self) -> None:
+        """Read a child that was taken over from an earlier daemon, and wait for its end."""
+        assert self.last is not None
+        self.last.begin()
+        watch_adopted(self._host.loop, self.last.pid, self._host.keeping, self.last.on_exit)
+
+    # --- end -------------------------------------------------------------------------------
+
+    @property
+    def tree(self) -> Tree:
+        return self.last.tree if self.last is not None else Tree(None, self._record.cookie)
+
+    async def end(self, then: Callable[[], None] | None = None) -> None:
+        """Hang up and then kill everything that the child started; return when it is gone.
+
+        `then` is called before another start or end can begin.
+        """
+        task = self._host.loop.create_task(self._end(then))
+        self._steps.add(task)
+        task.add_done_callback(self._steps.discard)
+        await asyncio.shield(task)
+
+    async def _end(self, then: Callable[[], None] | None) -> None:
+        async with self._lock:
+            if self.last is not None:
+                await end_trees(lambda: [self.tree], self._host.settings.kill_grace)
+                await self.hang_up()
+            if then is not None:
+                then()
+
+    async def hang_up(self) -> None:
+        """Close the terminal and wait until the child is reaped: the last step of an end.
+
+        The kernel then hangs up processes that we may not signal (su).
+        """
+        child = self.last
+        if child is None:
+            return
+        child.stop_reading()
+        self._host.keeping.drop(f"sessions/{self._record.identity.id}/master")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._host.settings.kill_grace + 1.0):
+                await child.gone.wait()

@@ -1,0 +1,1 @@
+"""The operations on sessions, and the janitor that ends forgotten ones."""

@@ -1,0 +1,1 @@
+"""The viewers of a session, and the frames they get."""

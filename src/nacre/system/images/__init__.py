@@ -1,0 +1,1 @@
+"""Fonts, and pictures painted with them."""

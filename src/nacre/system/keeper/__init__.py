@@ -1,0 +1,1 @@
+"""The keeper process, and the daemon's side of it."""

@@ -1,0 +1,1 @@
+"""Child processes: start them on a terminal, inspect them, end them."""

@@ -1,0 +1,34 @@
+"""End the processes of one or many sessions: hang up first, then kill what is left.
+
+Rule: many sessions are ended together, with one scan of all processes, so that a daemon with
+hundreds of sessions stops as fast as one with a single session.
+"""
+
+import logging
+from collections.abc import Callable, Collection
+from signal import SIGCONT, SIGHUP, SIGKILL
+
+from nacre.system.processes.exits import wait_gone
+from nacre.system.processes.tree import Tree, find_members, send_signal
+
+_log = logging.getLogger("nacre.session")
+
+# Rounds after which we give up on processes that we may not signal, or that fork too fast.
+_KILL_ROUNDS = 5
+
+
+async def end_trees(trees: Callable[[], Collection[Tree]], grace: float) -> None:
+    """Return when all are gone; `trees` is called for each scan, because leaders get reaped."""
+    members = await find_members(trees())
+    # A stopped process gets the hangup only when it continues.
+    send_signal(members, SIGHUP)
+    send_signal(members, SIGCONT)
+    await wait_gone(members, grace)
+    for _ in range(_KILL_ROUNDS):
+        # What was forked during the kill is found in the next round.
+        members = await find_members(trees())
+        if not members:
+            return
+        send_signal(members, SIGKILL)
+        await wait_gone(members, 1.0)
+    _log.warning("processes survived the end of their session", extra={"pids": list(members)})

@@ -1,0 +1,326 @@
+"""What the kernel knows about a terminal: the foreground program, its modes, who waits for it.
+
+There is no event for any of it, so waits sample it. What we may not read (a process of another
+user, Yama) is None.
+
+The most important fact: does a thread of the foreground group wait for this terminal? It is decoded
+from the system call that the thread is in: read has a descriptor, poll and select have a set of
+them in the process's memory, epoll has a list in fdinfo.
+"""
+
+import fcntl
+import os
+import struct
+import sys
+import termios
+from contextlib import suppress
+from dataclasses import dataclass
+
+from nacre.core.shell.dialects import SHELLS
+from nacre.core.shell.programs import is_interpreter, program_name
+from nacre.system.processes.pty import terminal_name
+
+_ANY_TERMINAL = "/dev/tty"  # the terminal that controls the process
+_TIOCGSID = 0x5429  # asm-generic/ioctls.h: the leader of the terminal's session
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalFacts:
+    """One sample."""
+
+    group: int | None  # the foreground process group
+    program: str | None  # what waits for the terminal, else the group's leader, else any
+    pid: int | None  # the process of that program
+    echo: bool
+    canonical: bool
+    waits: bool | None  # the foreground waits for this terminal; None: unknown
+    scripted: bool = False  # the program is a shell or interpreter that runs a script or command
+    timeout: float | None = None  # seconds after which who waits goes on by itself; None: never
+    edits: bool = False  # Enter comes as it was typed, as line editors have it (ICRNL is off)
+
+    @property
+    def raw(self) -> bool:
+        return not self.canonical
+
+    @property
+    def secret(self) -> bool:
+        """Whether it asks for a password: canonical mode with echo off."""
+        return self.canonical and not self.echo
+
+
+def sample(master: int) -> TerminalFacts | None:
+    """Sample once; None if the terminal is gone."""
+    try:
+        group = os.tcgetpgrp(master)
+        attributes = termios.tcgetattr(master)
+    except (OSError, termios.error):
+        return None
+    local, keys = attributes[3], attributes[6]
+    members = _members(master, group)
+    waits, waiter, timeout = _who_waits(members, master)
+    if waits and not local & termios.ICANON and timeout is None and keys[termios.VMIN] == 0:
+        timeout = keys[termios.VTIME] / 10  # termios(3): a read that gives up
+    # In `git log` the pager waits, not git: the pager gets the input.
+    pid = waiter or (members[0] if members else None)
+    program = _name(pid) if pid else None
+    return TerminalFacts(
+        group=group if group > 0 else None,
+        program=program,
+        pid=pid,
+        echo=bool(local & termios.ECHO),
+        canonical=bool(local & termios.ICANON),
+        waits=waits,
+        scripted=program is not None and pid is not None and _is_scripted(program, pid),
+        timeout=timeout,
+        edits=not attributes[0] & termios.ICRNL,
+    )
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the ids of a process's children, over all its threads."""
+    found: list[int] = []
+    with suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with suppress(OSError), open(f"/proc/{pid}/task/{task}/children", "rb") as file:
+                found += map(int, file.read().split())
+    return found
+
+
+def _members(master: int, group: int) -> list[int]:
+    """Return the processes of a group, its leader first. They are found by descent.
+
+    A full scan of /proc takes 3 ms, the descendants of the terminal's session leader 40 µs. The
+    leader of a group may be gone before the rest of a pipeline.
+    """
+    if group <= 0:
+        return []
+    leader = _session_leader(master)
+    members: list[int] = []
+    todo = [pid for pid in (leader, group) if pid is not None]
+    seen = set(todo)
+    while todo:
+        pid = todo.pop()
+        if _group_of(pid) == group:
+            members.append(pid)
+        fresh = [child for child in children_of(pid) if child not in seen]
+        seen.update(fresh)
+        todo += fresh
+    return sorted(members, key=lambda pid: pid != group)
+
+
+def _session_leader(master: int) -> int | None:
+    try:
+        answer = fcntl.ioctl(master, _TIOCGSID, b"\0" * 4)
+    except OSError:
+        return None
+    return int(struct.unpack("i", answer)[0])
+
+
+def _group_of(pid: int) -> int | None:
+    try:
+        return os.getpgid(pid)
+    except OSError:
+        return None
+
+
+def _name(pid: int) -> str | None:
+    """Return a process's program: what it calls itself, or the file behind a name like editor."""
+    try:
+        with open(f"/proc/{pid}/comm", "rb") as file:
+            name = file.read().decode(errors="replace").strip()
+    except OSError:
+        return None
+    try:
+        path = os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)")
+    except OSError:
+        path = ""
+    return program_name(name, path.rpartition("/")[2])
+
+
+def _is_scripted(program: str, pid: int) -> bool:
+    if program in SHELLS:
+        return is_script(_arguments(pid))
+    return is_interpreter(program) and runs_file(_arguments(pid))
+
+
+def _arguments(pid: int) -> list[str]:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return [word.decode(errors="replace") for word in file.read().split(b"\0")[:-1]]
+    except OSError:
+        return []
+
+
+# Options of bash, zsh and fish whose argument is the next word.
+_WITH_ARGUMENT = ("--rcfile", "--init-file", "--init-command", "-C", "--features", "--profile")
+
+
+def is_script(argv: list[str]) -> bool:
+    """Return whether a shell's arguments contain a command or a file to run."""
+    words = argv[1:]
+    if argv and argv[0].rpartition("/")[2] == "busybox":
+        words = words[1:]
+    while words:
+        word = words.pop(0)
+        if word in ("-c", "--command") or (word[:1] == "-" and word[1:2] != "-" and "c" in word):
+            return True
+        if word == "--":
+            return bool(words)
+        if word[:1] not in ("-", "+") or word == "-":
+            return word != "-" or bool(words)
+        if word[1:2] != "-" and "s" in word:
+            return False
+        if word in _WITH_ARGUMENT or (word[1:2] != "-" and word[-1:] in "oO"):
+            del words[:1]
+    return False
+
+
+# Options of Python, Node, Ruby and PHP whose argument is the next word.
+_OPTION_WITH_ARGUMENT = ("-W", "-X", "-r", "--require", "-I", "--import", "-d")
+_RUNS = ("-c", "-m", "-e", "-p", "--eval", "--print")
+
+
+def runs_file(argv: list[str]) -> bool:
+    """Whether an interpreter's arguments give it something to run, without a prompt after it."""
+    words = argv[1:]
+    if "-i" in words or "--interactive" in words or "-a" in words:
+        return False
+    while words:
+        word = words.pop(0)
+        if word[:1] != "-" or word in _RUNS:
+            return True
+        if word in _OPTION_WITH_ARGUMENT:
+            del words[:1]
+    return False
+
+
+def _who_waits(members: list[int], master: int) -> tuple[bool | None, int | None, float | None]:
+    """Return whether somebody waits for the terminal, who, and how many seconds at most."""
+    if sys.platform != "linux" or not members:
+        return None, None, None
+    try:
+        terminal = terminal_name(master)
+    except OSError:
+        return None, None, None
+    unknown = False
+    for pid in members:
+        answer, timeout = _waits(pid, terminal)
+        if answer:
+            return True, pid, timeout
+        unknown = unknown or answer is None
+    return (None if unknown else False), None, None
+
+
+# Numbers of system calls by machine (asm/unistd.h).
+_CALLS = {
+    "x86_64": {
+        0: "read",
+        19: "readv",
+        17: "read",
+        7: "poll",
+        271: "ppoll",
+        23: "select",
+        270: "pselect",
+        232: "epoll",
+        281: "epoll",
+        441: "epoll2",
+    },
+    "aarch64": {63: "read", 65: "readv", 73: "ppoll", 72: "pselect", 22: "epoll", 441: "epoll2"},
+}.get(os.uname().machine, {})
+
+_POLLIN = 1
+
+
+def _waits(pid: int, terminal: str) -> tuple[bool | None, float | None]:
+    """Return whether a thread of the process waits for terminal input; None: no permission.
+
+    And how many seconds at most; None: until something comes.
+    """
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return False, None
+    for task in tasks:
+        try:
+            with open(f"/proc/{pid}/task/{task}/syscall", "rb") as file:
+                words = file.read().split()
+        except PermissionError:
+            return None, None
+        except OSError:
+            continue
+        if len(words) < 7:  # running, or blocked outside a system call
+            continue
+        kind = _CALLS.get(int(words[0]))
+        arguments = [int(word, 16) for word in words[1:7]]
+        if kind and any(
+            _is_terminal(pid, descriptor, terminal)
+            for descriptor in _descriptors(pid, kind, arguments)
+        ):
+            return True, _timeout(pid, kind, arguments)
+    return False, None
+
+
+# Which argument of a call is its time-out: in milliseconds, or where in memory it stands.
+_MILLISECONDS = {"poll": 2, "epoll": 3}
+_IN_MEMORY = {"ppoll": (2, 1e9), "select": (4, 1e6), "pselect": (4, 1e9), "epoll2": (3, 1e9)}
+
+
+def _timeout(pid: int, kind: str, arguments: list[int]) -> float | None:
+    """Return after how many seconds a call gives up; None: never, or it cannot be read."""
+    if kind in _MILLISECONDS:
+        given = arguments[_MILLISECONDS[kind]] & 0xFFFFFFFF
+        return None if given >= 1 << 31 else given / 1000
+    if kind not in _IN_MEMORY:
+        return None
+    at, parts = _IN_MEMORY[kind]
+    data = _memory(pid, arguments[at], 16) if arguments[at] else b""
+    if len(data) < 16:
+        return None
+    seconds, rest = struct.unpack("qq", data)
+    return float(seconds + rest / parts)
+
+
+def _descriptors(pid: int, kind: str, arguments: list[int]) -> list[int]:
+    """Return the descriptors that a thread in this system call waits for."""
+    if kind in ("read", "readv"):
+        return [arguments[0]]
+    if kind in ("poll", "ppoll"):
+        count = min(arguments[1], 1024)
+        data = _memory(pid, arguments[0], count * 8)
+        entries = struct.iter_unpack("ihh", data[: len(data) // 8 * 8])
+        return [fd for fd, events, _ in entries if events & _POLLIN and fd >= 0]
+    if kind in ("select", "pselect"):
+        if not arguments[1]:
+            return []
+        width = min(arguments[0], 1024)
+        bits = int.from_bytes(_memory(pid, arguments[1], (width + 7) // 8), "little")
+        return [fd for fd in range(width) if bits >> fd & 1]
+    return _epoll_descriptors(pid, arguments[0])
+
+
+def _epoll_descriptors(pid: int, epoll: int) -> list[int]:
+    found: list[int] = []
+    with suppress(OSError), open(f"/proc/{pid}/fdinfo/{epoll}", "rb") as file:
+        for line in file:
+            if line.startswith(b"tfd:"):
+                words = line.split()
+                if int(words[3], 16) & _POLLIN:
+                    found.append(int(words[1]))
+    return found
+
+
+def _memory(pid: int, address: int, size: int) -> bytes:
+    try:
+        with open(f"/proc/{pid}/mem", "rb", buffering=0) as file:
+            file.seek(address)
+            return file.read(size) or b""
+    except (OSError, ValueError, OverflowError):
+        return b""
+
+
+def _is_terminal(pid: int, descriptor: int, terminal: str) -> bool:
+    try:
+        target = os.readlink(f"/proc/{pid}/fd/{descriptor}")
+    except OSError:
+        return False
+    return target in (terminal, _ANY_TERMINAL)

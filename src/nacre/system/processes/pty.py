@@ -1,0 +1,183 @@
+"""Start a child on a pseudo-terminal.
+
+Rule 1: never fork with Python code in the child (preexec_fn, forkpty): at 300 MB it stops the loop
+for 7 to 17 ms, and it hangs when another thread holds a lock. A /bin/sh wrapper takes the
+controlling terminal and execs, which costs 0.3 ms.
+Rule 2: this is the only place where a session gets its descriptor and process, and where it is
+decided who gets a duplicate of the descriptor.
+"""
+
+import fcntl
+import os
+import re
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from nacre.errors import Internal
+
+# A session leader without a controlling terminal gets the first one it opens (tty_ioctl(4)); $0 is
+# the terminal's path. Children must not get the daemon's own raised descriptor limit.
+_WRAPPER = 'exec 0<>"$0" 1>&0 2>&0; ulimit -S -n "$1"; shift; exec "$@"'
+
+
+_TIOCGPTN = 0x80045430  # asm-generic/ioctls.h: the number of the pts behind a master
+
+_TIOCGSID = 0x5429 if sys.platform == "linux" else 0x40047463  # the same; sys/ttycom.h
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A started process: its id and the master side of its terminal (non-blocking)."""
+
+    pid: int
+    master: int
+    process: "subprocess.Popen[bytes]"
+
+
+def spawn(
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    rows: int,
+    cols: int,
+    descriptor_limit: int,
+    opened: Callable[[int], None] | None = None,
+) -> Child:
+    """Start argv as the leader of a new session on a new terminal.
+
+    `opened` gets the terminal's master before the process starts.
+
+    Raises Internal when the system has no terminal or process left. The caller must check that the
+    program exists: here it would only show as exit code 127.
+    """
+    try:
+        master, slave = os.openpty()
+    except OSError as error:
+        raise Internal(f"cannot open a pseudo-terminal: {error.strerror}") from error
+    try:
+        set_size(master, rows, cols)
+        os.set_blocking(master, False)
+        if opened is not None:
+            opened(master)
+        # As stdin the slave stays open in the child, so we can close it here at once.
+        process = subprocess.Popen(
+            [
+                *("/bin/sh", "-c", _WRAPPER, os.ttyname(slave), str(descriptor_limit)),
+                *_past_the_shell(env),
+                *argv,
+            ],
+            cwd=cwd,
+            env=dict(env),
+            stdin=slave,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        os.close(master)
+        raise Internal(f"cannot start {argv[0]}: {error.strerror}") from error
+    finally:
+        os.close(slave)
+    return Child(process.pid, master, process)
+
+
+def _past_the_shell(env: Mapping[str, str]) -> list[str]:
+    """Pass on variables that a shell drops because of their names (BASH_FUNC_x%%, a.b)."""
+    strange = [f"{name}={value}" for name, value in env.items() if not _NAME.fullmatch(name)]
+    return ["env", *strange] if strange else []
+
+
+def set_size(master: int, rows: int, cols: int) -> None:
+    """Set the terminal's size; the kernel sends SIGWINCH to the foreground group."""
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+
+
+def takes_signals(master: int) -> bool:
+    """Return whether the terminal turns Ctrl+C into a signal (ISIG), not into a key."""
+    try:
+        return bool(termios.tcgetattr(master)[3] & termios.ISIG)
+    except termios.error:
+        return False
+
+
+def shows_input(master: int) -> bool:
+    """Return whether the terminal echoes input (ECHO); line editors turn that off too."""
+    try:
+        return bool(termios.tcgetattr(master)[3] & termios.ECHO)
+    except termios.error:
+        return False
+
+
+def size_of(master: int) -> tuple[int, int]:
+    """Return the terminal's rows and columns."""
+    rows, cols, _, _ = struct.unpack("HHHH", fcntl.ioctl(master, termios.TIOCGWINSZ, b"\0" * 8))
+    return rows, cols
+
+
+def leader_of(master: int) -> int | None:
+    """Return the leader of the terminal's session; None if there is none."""
+    try:
+        return int(struct.unpack("i", fcntl.ioctl(master, _TIOCGSID, b"\0" * 4))[0]) or None
+    except OSError:
+        return None
+
+
+def discard_unread(master: int) -> None:
+    """Drop input that the child has not read yet.
+
+    It is in two places: on its way from the master, and in the line discipline of the slave.
+    """
+    with suppress(termios.error, OSError):
+        termios.tcflush(master, termios.TCOFLUSH)
+        slave = os.open(terminal_name(master), os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            termios.tcflush(slave, termios.TCIFLUSH)
+        finally:
+            os.close(slave)
+
+
+def terminal_name(master: int) -> str:
+    """Return the path of the slave; os.ptsname exists only from Python 3.13 on."""
+    if hasattr(os, "ptsname"):
+        return str(os.ptsname(master))
+    number: int = struct.unpack("i", fcntl.ioctl(master, _TIOCGPTN, b"\0" * 4))[0]
+    return f"/dev/pts/{number}"
+
+
+def foreground_group(master: int) -> int | None:
+    """Return the foreground process group of the terminal; None if there is none."""
+    try:
+        group = os.tcgetpgrp(master)
+    except OSError:
+        return None
+    return group if group > 0 else None
+
+
+def find_program(name: str, *, cwd: str, path: str | None) -> str | None:
+    """Return the path of a program, as exec would find it from that folder, or None."""
+    if os.sep in name:
+        candidate = os.path.join(cwd, name)
+        return candidate if os.access(candidate, os.X_OK) and os.path.isfile(candidate) else None
+    if path is not None:
+        # An entry may be relative (node_modules/.bin): to the child's folder, not to the daemon's.
+        path = os.pathsep.join(os.path.join(cwd, entry) for entry in path.split(os.pathsep))
+    return shutil.which(name, path=path)
+
+
+def raise_descriptor_limit() -> int:
+    """Raise the soft limit of open files to the hard one. Return the old limit, for children."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    target = min(hard, 1_048_576) if hard != resource.RLIM_INFINITY else 1_048_576
+    if soft < target:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
+    return soft

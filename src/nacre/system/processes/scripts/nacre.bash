@@ -1,0 +1,142 @@
+# Shell integration for bash: marks for prompt, command start and exit code, with a secret nonce.
+# Sourced by `bash --rcfile`. It keeps the user's own rc file, PROMPT_COMMAND, PS0, PS1 and traps.
+# Sourced again by a key (marks.ASK_KEY), it repairs what a user's command took away, and answers.
+#
+# Rule: the exit code comes from $? inside of PS1 (mark Q). Bash restores it before it expands the
+# prompt, so no PROMPT_COMMAND can change it. The function in PROMPT_COMMAND only tells it earlier.
+
+# The nonce comes by a file that is deleted at once: a child finds it in no environment, command line
+# or file. It stays in a variable of this shell that is not exported.
+if [[ -n ${NACRE_NONCE_FILE-} ]]; then
+    if [[ -r $NACRE_NONCE_FILE ]]; then
+        IFS= read -r __nacre_nonce < "$NACRE_NONCE_FILE"
+        command rm -f -- "$NACRE_NONCE_FILE"
+    fi
+    unset NACRE_NONCE_FILE
+    # What --rcfile took the place of.
+    [[ -r ~/.bashrc ]] && . ~/.bashrc
+    __nacre_began= __nacre_count=0
+fi
+
+if [[ -n ${__nacre_nonce-} ]]; then
+    # First of the prompt commands, in an element of its own: here $? is the command's. It says so
+    # to the terminal: after `exec >file` standard output is the user's own.
+    __nacre_pre() {
+        __nacre_status=$? __nacre_known=
+        if [[ -n ${__nacre_began-} ]]; then
+            if [[ ${PROMPT_COMMAND-} != "$__nacre_first"* ]]; then
+                # Another command came before: what it left in $? is not what was asked for.
+                \builtin printf '\e]133;O;n=%s\a' "$__nacre_nonce" >/dev/tty
+            elif __nacre_known=$__nacre_status; [[ $PWD == *[[:cntrl:]]* ]]; then
+                \builtin printf '\e]133;D;n=%s;%s\a' "$__nacre_nonce" "$__nacre_status" >/dev/tty
+            else
+                \builtin printf '\e]133;D;n=%s;%s;%s\a' "$__nacre_nonce" "$__nacre_status" "$PWD" \
+                    >/dev/tty
+            fi
+        fi
+        __nacre_began=1
+        \builtin return "$__nacre_status"
+    }
+
+    # Last of all: frameworks that rebuild the prompt have done so by now.
+    __nacre_post() {
+        __nacre_mark_prompts
+        # Joined by whatever IFS begins with, or by nothing.
+        [[ "${PROMPT_COMMAND[*]}" == "$__nacre_first"*"$__nacre_last"?(?)?(__bp_interactive_mode) ]] ||
+            __nacre_hook
+        \builtin return "$__nacre_status"
+    }
+
+    __nacre_mark_prompts() {
+        local begin end more start
+        [[ -v PS0 || -v READLINE_LINE ]] || PS0=
+        [[ -v PS1 && -v PS2 ]] || \builtin return 0
+        [[ ${PS0@a}${PS1@a}${PS2@a} != *r* ]] || \builtin return 0 # read-only: nobody changes them
+        __nacre_mode=emacs
+        [[ ! -o vi ]] || __nacre_mode=vi
+        if [[ :$BASHOPTS: == *:promptvars:* ]]; then
+            # $((…)) counts prompts: a prompt that is only drawn again keeps its number.
+            begin='\[\e]133;Q;n=${__nacre_nonce-};$((++__nacre_count));$?;${PWD//*[[:cntrl:]]*}\a'
+            begin+='\e]133;A;n=${__nacre_nonce-}\a\]'
+            end='\[\e]133;B;n=${__nacre_nonce-};${__nacre_mode-}\a\]'
+            more='\[\e]133;P;n=${__nacre_nonce-}\a\]'
+            # Also remembers the line that runs: at the next prompt it is a later one.
+            start='\e]133;C;n=${__nacre_nonce-};$((__nacre_line=LINENO))\a'
+        else
+            # As liquidprompt has it: nothing in them is expanded but what stands behind a backslash.
+            begin='\[\e]133;Q;n='$__nacre_nonce';'$((++__nacre_count))';'${__nacre_known-}';\a'
+            begin+='\e]133;A;n='$__nacre_nonce'\a\]'
+            end='\[\e]133;B;n='$__nacre_nonce';'$__nacre_mode'\a\]'
+            more='\[\e]133;P;n='$__nacre_nonce'\a\]'
+            start='\e]133;C;n='$__nacre_nonce'\a'
+        fi
+        __nacre_known=
+        if [[ $PS1 != "$begin"*"$end" ]]; then
+            # A line before or behind it, as virtualenv puts one, belongs to the prompt.
+            PS1=${PS1//"${__nacre_begin:-$begin}"/}
+            PS1=$begin${PS1//"${__nacre_end:-$end}"/}$end
+        fi
+        __nacre_begin=$begin __nacre_end=$end
+        # While a line is edited, bash holds on to the old PS0 and PS2 and would show freed memory.
+        [[ ! -v READLINE_LINE ]] || \builtin return 0
+        if [[ $PS2 != "$more"* ]]; then
+            PS2=$more${PS2//"${__nacre_more:-$more}"/}
+        fi
+        if [[ $PS0 != *"$start" ]]; then
+            PS0=${PS0//"${__nacre_start:-$start}"/}$start
+        fi
+        __nacre_more=$more __nacre_start=$start
+        # Exported, another shell would show them as text.
+        [[ ${PS0@a}${PS1@a}${PS2@a} != *x* ]] || \builtin export -n PS0 PS1 PS2
+    }
+
+    # Put our two functions first and last. Both are silent when they are gone or traced.
+    __nacre_hook() {
+        local each others=() very_last=()
+        [[ -v PROMPT_COMMAND ]] || PROMPT_COMMAND=()
+        [[ ${PROMPT_COMMAND@a} != *r* ]] || \builtin return 0
+        __nacre_first='{ __nacre_pre; } 2>/dev/null'
+        __nacre_last='{ __nacre_post; } 2>/dev/null'
+        for each in "${PROMPT_COMMAND[@]}"; do
+            each=${each//"$__nacre_first"/:}
+            each=${each//"$__nacre_last"/:}
+            # bash-preexec takes whatever comes behind its own last word for a user's command.
+            if [[ $each == *__bp_interactive_mode ]]; then
+                each=${each%__bp_interactive_mode} very_last=(__bp_interactive_mode)
+            fi
+            [[ $each == *([:[:space:]]) ]] || others+=("$each")
+        done
+        if ((BASH_VERSINFO[0] > 5 || (BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1))); then
+            PROMPT_COMMAND=("$__nacre_first" "${others[@]}" "$__nacre_last" "${very_last[@]}")
+        else
+            # One string; a newline parts also what ends with a semicolon or a comment.
+            PROMPT_COMMAND=$__nacre_first
+            for each in "${others[@]}" "$__nacre_last" "${very_last[@]}"; do
+                PROMPT_COMMAND+=$'\n'$each
+            done
+        fi
+    }
+
+    # A key that makes the line editor source this file, in the current shell: $? stays.
+    __nacre_bind() {
+        local keymap
+        __nacre_ask='{ __nacre_code=$? __nacre_at=$LINENO __nacre_in=${#BASH_SOURCE[@]};'
+        __nacre_ask+=" \\builtin . ${__nacre_script@Q}; } 2>/dev/null"
+        for keymap in emacs vi-insert vi-command; do
+            \builtin bind -m "$keymap" -x '"\e[7337~": \builtin eval "$__nacre_ask"'
+        done 2>/dev/null
+    }
+
+    __nacre_script=${BASH_SOURCE[0]}
+    __nacre_hook
+    __nacre_mark_prompts
+    __nacre_bind
+    if [[ -v READLINE_LINE && -n ${__nacre_code-} ]]; then
+        # In `read -e` it is the line that runs, or a function's. Without PS0's word nobody knows.
+        [[ -n ${__nacre_line-} && :$BASHOPTS: == *:promptvars:* ]] &&
+            ((__nacre_in == 0 && __nacre_at > __nacre_line)) && __nacre_in=prompt
+        \builtin printf '\e]133;R;n=%s;%s;%s;%s\a' "$__nacre_nonce" "$__nacre_code" "$__nacre_in" \
+            "${PWD//*[[:cntrl:]]*}" >/dev/tty
+    fi
+    __nacre_code=
+fi

@@ -1,0 +1,75 @@
+# Shell integration for fish: sourced by `fish --init-command`, after the user's own configuration.
+# Sourced again by a key (marks.ASK_KEY), it repairs what a user's command took away, and answers.
+
+if set -q NACRE_NONCE_FILE
+    if test -r "$NACRE_NONCE_FILE"
+        read -g __nacre_nonce <"$NACRE_NONCE_FILE"
+        set -gu __nacre_nonce $__nacre_nonce
+        command rm -f -- "$NACRE_NONCE_FILE"
+    end
+    set -e NACRE_NONCE_FILE
+end
+
+if set -q __nacre_nonce; and functions -q fish_prompt
+    function __nacre_preexec --on-event fish_preexec
+        builtin printf '\e]133;C;n=%s\a' $__nacre_nonce >&2
+    end
+
+    function __nacre_postexec --on-event fish_postexec
+        set -l code $status
+        if string match -qr '[[:cntrl:]]' -- $PWD
+            builtin printf '\e]133;D;n=%s;%s\a' $__nacre_nonce $code >&2
+        else
+            builtin printf '\e]133;D;n=%s;%s;%s\a' $__nacre_nonce $code $PWD >&2
+        end
+    end
+
+    function __nacre_posterror --on-event fish_posterror
+        # A syntax error runs nothing; 127 is what fish reports for it.
+        builtin printf '\e]133;D;n=%s;127\a' $__nacre_nonce >&2
+    end
+
+    function __nacre_mode --on-variable fish_bind_mode --on-variable fish_key_bindings
+        set -l mode emacs
+        test "$fish_key_bindings" = fish_default_key_bindings; or set mode vi
+        builtin printf '\e]133;V;n=%s;%s\a' $__nacre_nonce $mode >&2
+    end
+
+    function __nacre_set_status
+        return $argv[1]
+    end
+
+    # Before every prompt: a theme that was loaded meanwhile has a function of its own.
+    function __nacre_wrap --on-event fish_prompt
+        set -l code $status
+        if not functions fish_prompt | string match -q '*__nacre_user_prompt*'
+            functions -e __nacre_user_prompt
+            functions -c fish_prompt __nacre_user_prompt
+            function fish_prompt
+                set -l code $status
+                builtin printf '\e]133;Q;n=%s;;%s;\a\e]133;A;n=%s\a' $__nacre_nonce $code $__nacre_nonce
+                # The user's prompt may show the status: it must find the one it would have found.
+                __nacre_set_status $code
+                __nacre_user_prompt
+                builtin printf '\e]133;B;n=%s\a' $__nacre_nonce
+            end
+        end
+        return $code
+    end
+    # In `read` the same keys work: that is no prompt.
+    function __nacre_ask
+        set -l code $status
+        set -l where other
+        test (status current-command) = fish; and set where prompt
+        source $__nacre_script
+        set -l folder $PWD
+        string match -qr '[[:cntrl:]]' -- $PWD; and set folder
+        builtin printf '\e]133;R;n=%s;%s;%s;%s\a' $__nacre_nonce $code $where "$folder" >/dev/tty
+    end
+
+    set -g __nacre_script (status filename)
+    for mode in default insert
+        bind -M $mode \e\[7337~ __nacre_ask
+    end
+    __nacre_wrap
+end

@@ -1,0 +1,155 @@
+# Shell integration for zsh: found through ZDOTDIR. It gives ZDOTDIR back, reads the user's own
+# .zshenv, and installs its hooks at the first prompt, when all of the user's files have been read.
+# Sourced again by a key (marks.ASK_KEY), it repairs what a user's command took away, and answers.
+
+if [[ -n "${NACRE_NONCE_FILE-}" ]]; then
+    if [[ -r "$NACRE_NONCE_FILE" ]]; then
+        IFS= read -r __nacre_nonce < "$NACRE_NONCE_FILE"
+        command rm -f -- "$NACRE_NONCE_FILE"
+    fi
+    unset NACRE_NONCE_FILE
+
+    if [[ -n "${NACRE_ZDOTDIR-}" ]]; then
+        ZDOTDIR="$NACRE_ZDOTDIR"
+    else
+        unset ZDOTDIR
+    fi
+    unset NACRE_ZDOTDIR
+
+    [[ -r "${ZDOTDIR:-$HOME}/.zshenv" ]] && . "${ZDOTDIR:-$HOME}/.zshenv"
+    __nacre_began=
+fi
+
+if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
+    typeset -g __nacre_nonce __nacre_began
+    typeset -g __nacre_status=0 __nacre_off=
+
+    # `set -x` traces every command of a hook, and with it the nonce. It does not trace the words of a
+    # loop, which switch it off here; zsh switches it on again when the function returns.
+    __nacre_precmd() {
+        for __nacre_status in $? ${options[xtrace]::=off}; do break; done
+        emulate -L zsh
+        if [[ -n "$__nacre_began" ]]; then
+            if [[ "$PWD" == *[[:cntrl:]]* ]]; then
+                builtin printf '\e]133;D;n=%s;%s\a' "$__nacre_nonce" "$__nacre_status" >/dev/tty
+            else
+                builtin printf '\e]133;D;n=%s;%s;%s\a' "$__nacre_nonce" "$__nacre_status" "$PWD" \
+                    >/dev/tty
+            fi
+        fi
+        __nacre_began=1
+        return $__nacre_status
+    }
+
+    # Last of the precmd functions: frameworks have set their prompt by now.
+    __nacre_wrap() {
+        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        emulate -L zsh
+        local mark=$'\e]133;' begin end
+        # %? is the exit code whatever other hooks do. It counts where no D came (marks.py).
+        begin="%{${mark}Q;n=$__nacre_nonce;;%?;"$'\a'"${mark}A;n=$__nacre_nonce"$'\a%}'
+        end="%{${mark}B;n=$__nacre_nonce"$'\a%}'
+        if [[ "$PS1" != "$begin"*"$end" ]]; then
+            PS1="${PS1//$begin/}"
+            PS1="$begin${PS1//$end/}$end"
+        fi
+        begin="%{${mark}P;n=$__nacre_nonce"$'\a%}'
+        [[ "$PS2" == "$begin"* ]] || PS2="$begin$PS2"
+        # Shown after output that ends within a line; a theme has one of its own (PROMPT_SP).
+        begin="%{${mark}O;n=$__nacre_nonce;eol"$'\a%}'
+        [[ "${PROMPT_EOL_MARK-}" == "$begin"* ]] ||
+            PROMPT_EOL_MARK="$begin${PROMPT_EOL_MARK-%B%S%#%s%b}"
+        # An exported prompt would hand the nonce to every child.
+        typeset -g +x PS1 PS2 PROMPT_EOL_MARK
+        return $__nacre_status
+    }
+
+    __nacre_preexec() {
+        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        builtin printf '\e]133;C;n=%s\a' "$__nacre_nonce" >/dev/tty
+    }
+
+    # Our own lines begin with a blank, which zsh heeds only if it is told to.
+    __nacre_addhistory() {
+        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        [[ "$1" != ' { _nacre_s='* ]]
+    }
+
+    # The line editor's own hook outlives `precmd_functions=()`: it puts the others back. Where a
+    # theme has drawn the prompt without our marks, it gives them.
+    __nacre_line_init() {
+        for __nacre_status in $? ${options[xtrace]::=off}; do break; done
+        emulate -L zsh
+        if [[ "$PS1" != *'133;B;n='* ]]; then
+            builtin printf '\e]133;Q;n=%s;;%s;%s\a\e]133;B;n=%s\a' \
+                "$__nacre_nonce" "$__nacre_status" "${PWD:#*[[:cntrl:]]*}" "$__nacre_nonce" >/dev/tty
+        fi
+        local mode=emacs
+        [[ "$(bindkey -lL main)" == *viins* ]] && mode=vi
+        builtin printf '\e]133;V;n=%s;%s\a' "$__nacre_nonce" "$mode" >/dev/tty
+        __nacre_hook
+    }
+
+    # Put our functions first and last.
+    __nacre_hook() {
+        emulate -L zsh
+        local others=(${precmd_functions:#__nacre_(precmd|wrap|install)})
+        precmd_functions=(__nacre_precmd $others __nacre_wrap)
+        preexec_functions=(${preexec_functions:#__nacre_preexec} __nacre_preexec)
+        zshaddhistory_functions=(${zshaddhistory_functions:#__nacre_addhistory} __nacre_addhistory)
+    }
+
+    # A widget: $? is the command's before the prompt. A line that vared edits is no prompt.
+    __nacre_ask() {
+        for __nacre_status in $? ${options[xtrace]::=off}; do break; done
+        emulate -L zsh
+        builtin . "$__nacre_script"
+        local where=other
+        [[ "$CONTEXT" == (start|cont) ]] && where=prompt
+        builtin printf '\e]133;R;n=%s;%s;%s;%s\a' "$__nacre_nonce" "$__nacre_status" "$where" \
+            "${PWD:#*[[:cntrl:]]*}" >/dev/tty
+    }
+
+    # Begin the line anew, and take text.
+    __nacre_begin_anew() {
+        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        BUFFER=
+        zle -K main
+    }
+
+    __nacre_hook_editor() {
+        emulate -L zsh
+        local keymap
+        zle -N __nacre_ask
+        zle -N __nacre_begin_anew
+        for keymap in emacs viins vicmd; do
+            bindkey -M $keymap '\e[7337~' __nacre_ask
+            bindkey -M $keymap '\e[7338~' __nacre_begin_anew
+        done
+        autoload -Uz add-zle-hook-widget
+        add-zle-hook-widget line-init __nacre_line_init 2>/dev/null
+    }
+
+    __nacre_install() {
+        local code=$?
+        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        __nacre_hook_editor
+        __nacre_hook
+        # The hooks are in place for this very prompt too.
+        __nacre_began=
+        __nacre_precmd
+        __nacre_wrap
+        return $code
+    }
+
+    zmodload zsh/parameter
+    typeset -g __nacre_script="${(%):-%x}"
+    typeset -ga precmd_functions preexec_functions zshaddhistory_functions
+    if [[ -z "$__nacre_began" ]]; then
+        [[ " $precmd_functions " == *' __nacre_install '* ]] || precmd_functions+=(__nacre_install)
+    else
+        __nacre_hook_editor
+        __nacre_hook
+        __nacre_wrap
+    fi
+fi

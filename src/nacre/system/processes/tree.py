@@ -1,0 +1,215 @@
+"""Find and end everything that a session started.
+
+A session's processes are found by three signs, because each one misses some: descent from the
+leader, membership in the leader's session, and a cookie in the environment, which survives setsid
+and the death of the parent.
+
+A process that is just executing a program (exec) has no visible environment. It is checked again
+later; the loop does not wait.
+
+Not found: a process that left the session, lost its parent and cleared its environment.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+COOKIE = "NACRE_SESSION_COOKIE"
+_COOKIE = re.compile(rb"(?:^|\0)" + COOKIE.encode() + rb"=([0-9a-f]+)")
+_PROC = "/proc"
+
+# Seconds between checks of a process in exec. That mostly takes some ten microseconds, longer if it
+# waits for a processor or the disk. There is no event for its end.
+_LOOKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.12, 0.25, 0.5)
+
+
+_PS_TIME = 2.0  # seconds for ps, where there is no /proc: the loop waits for it
+
+
+class _Process(NamedTuple):
+    pid: int
+    parent: int
+    session: int
+    zombie: bool
+
+
+class Tree(NamedTuple):
+    """The signs by which a session's processes are found.
+
+    `leader` is None when the leader was reaped: its number may be reused, so only the cookie
+    counts.
+    """
+
+    leader: int | None
+    cookie: str
+
+
+class Sight(NamedTuple):
+    """One scan of all processes: the living members, and those that are still unclear."""
+
+    members: set[int]
+    executing: set[int]
+
+
+async def find_members(trees: Collection[Tree]) -> set[int]:
+    """Return the ids of all living processes of these sessions, with one scan of all processes.
+
+    Waits up to a second for processes in exec.
+    """
+    table, members, executing = _scan(trees)
+    for pause in _LOOKS:
+        if executing <= _living(table, members):
+            break
+        await asyncio.sleep(pause)
+        executing = _look_again(executing, members, trees)
+    return _living(table, members)
+
+
+def look(trees: Collection[Tree]) -> Sight:
+    """Scan all processes once, without waiting."""
+    table, members, executing = _scan(trees)
+    found = _living(table, members)
+    return Sight(found, executing - found)
+
+
+def send_signal(pids: Iterable[int], number: int) -> None:
+    """Send a signal to each process; skip those that are gone or not ours."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def signal_number(name: str) -> int | None:
+    """Return the number of "TERM", "SIGTERM" or "15"; None if there is no such signal."""
+    known = {str(int(number)): int(number) for number in signal.valid_signals()}
+    if name in known:
+        return known[name]
+    upper = name.upper()
+    found = getattr(signal, upper if upper.startswith("SIG") else f"SIG{upper}", None)
+    return int(found) if isinstance(found, signal.Signals) else None
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
+
+
+def working_directory(pid: int) -> str | None:
+    """Return the folder of a process, if the system reports it."""
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return None
+
+
+def _scan(trees: Collection[Tree]) -> tuple[list[_Process], set[int], set[int]]:
+    """Return all processes, those that are certainly members, and those in exec."""
+    if not trees:
+        return [], set(), set()
+    table = _linux_table() if sys.platform == "linux" else _ps_table()
+    members = {tree.leader for tree in trees if tree.leader is not None}
+    members |= {process.pid for process in table if process.session in members}
+    others = {process.pid for process in table} - members
+    return table, members, _look_again(_look_again(others, members, trees), members, trees)
+
+
+def _look_again(pids: set[int], members: set[int], trees: Collection[Tree]) -> set[int]:
+    """Add processes with a cookie to the members. Return those that are still in exec."""
+    cookies = {tree.cookie.encode() for tree in trees}
+    executing = set()
+    for pid in pids:
+        environment = _environment(pid)
+        if environment is None:
+            executing.add(pid)
+        elif (found := _COOKIE.search(environment)) and found.group(1) in cookies:
+            members.add(pid)
+    return executing
+
+
+def _living(table: list[_Process], members: set[int]) -> set[int]:
+    """Return these processes and their descendants, without dead ones and ourselves."""
+    children: dict[int, list[int]] = {}
+    for process in table:
+        children.setdefault(process.parent, []).append(process.pid)
+    found, todo = set(members), list(members)
+    while todo:
+        more = set(children.get(todo.pop(), ())) - found
+        found |= more
+        todo += more
+    living = {process.pid for process in table if not process.zombie}
+    # A daemon that was started inside a session has that session's cookie.
+    return (found & living) - {os.getpid()}
+
+
+def _linux_table() -> list[_Process]:
+    table: list[_Process] = []
+    for entry in os.listdir(_PROC):
+        if not entry.isdigit():
+            continue
+        try:
+            fields = _stat(int(entry))
+        except OSError:
+            continue
+        table.append(
+            _Process(int(entry), int(fields[1]), int(fields[3]), fields[0] in (b"Z", b"X"))
+        )
+    return table
+
+
+def _ps_table() -> list[_Process]:
+    """Return the table of processes without /proc.
+
+    POSIX's ps has no session, so descent must do.
+    """
+    argv = ["ps", "-axo", "pid=,ppid=,stat="]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=_PS_TIME)
+    except subprocess.TimeoutExpired:
+        return []  # asked again in the next turn
+    listing = done.stdout
+    table: list[_Process] = []
+    for line in listing.splitlines():
+        pid, parent, state = line.split()[:3]
+        try:
+            session = os.getsid(int(pid))
+        except OSError:
+            session = -1
+        table.append(_Process(int(pid), int(parent), session, state.startswith("Z")))
+    return table
+
+
+def _environment(pid: int) -> bytes | None:
+    """Return a process's environment, as far as we may read it; None while it is in exec."""
+    try:
+        with open(f"{_PROC}/{pid}/environ", "rb") as file:
+            environment = file.read()
+        return environment if environment or _has_none(pid) else None
+    except OSError:
+        return b""
+
+
+def _has_none(pid: int) -> bool:
+    """Return whether a process has no environment at all, instead of none yet.
+
+    After the environment, exec sets the addresses of the code last (Linux, load_elf_binary). Before
+    that, the start and end of the environment may be equal for a moment.
+    """
+    fields = _stat(pid)  # numbered as in proc(5), less 3
+    size, code_end, start, end = fields[20], fields[24], fields[47], fields[48]
+    # Size 0: a kernel thread or a zombie.
+    return size == b"0" or (code_end != b"0" and start == end)
+
+
+def _stat(pid: int) -> list[bytes]:
+    """Return the fields from the third on; the name before them may contain spaces and brackets."""
+    with open(f"{_PROC}/{pid}/stat", "rb") as file:
+        stat = file.read()
+    return stat[stat.rindex(b")") + 2 :].split()

@@ -1,0 +1,106 @@
+"""status, stop and server: the daemon's life as the command line sees it."""
+
+import fcntl
+import json
+import os
+import pty
+import signal
+import subprocess
+
+import pytest
+
+from conftest import PATIENCE
+from nacre import __version__
+from nacre.settings.table import setting_names
+
+from cli.conftest import Nacre, is_running
+
+
+def test_status_without_a_daemon_is_one(own_nacre: Nacre) -> None:
+    done = own_nacre("status", "--json")
+    assert (done.returncode, json.loads(done.stdout), done.stderr) == (1, {"running": False}, "")
+    done = own_nacre("status")
+    assert done.returncode == 1
+    assert "no daemon is running" in done.stdout
+
+
+def test_stop_without_a_daemon_says_so_and_succeeds(own_nacre: Nacre) -> None:
+    assert own_nacre.ok("stop") == "no daemon is running\n"
+    assert own_nacre.json("stop") == {"success": True, "stopped": False}
+
+
+READERS = [
+    ("send", "dev", "x"),
+    ("keys", "dev", "x"),
+    ("screen", "dev"),
+    ("scrollback", "dev"),
+    ("read", "dev"),
+    ("wait", "dev"),
+    ("kill", "dev"),
+    ("rename", "dev", "x"),
+    ("resize", "dev", "4x4"),
+    ("restart", "dev"),
+    ("signal", "dev"),
+    ("dismiss", "dev"),
+]
+
+
+@pytest.mark.parametrize("command", READERS, ids=lambda command: command[0])
+def test_commands_on_sessions_start_no_daemon(own_nacre: Nacre, command: tuple[str, ...]) -> None:
+    assert "nacre server" in own_nacre.fails("DAEMON_UNREACHABLE", 7, *command)
+    assert not os.path.exists(own_nacre.paths.runtime)
+
+
+def test_list_starts_no_daemon_and_is_empty(own_nacre: Nacre) -> None:
+    assert own_nacre.json("list") == []
+    assert own_nacre.ok("list") == "no sessions; start one with 'nacre new'\n"
+    assert not os.path.exists(own_nacre.paths.runtime)
+
+
+def test_stop_returns_when_daemon_and_sessions_are_gone(own_nacre: Nacre) -> None:
+    child = own_nacre.json("new", "--", "sh", "-c", "trap '' HUP TERM; cat")["pid"]
+    status = own_nacre.json("status")
+    assert status["running"] is True
+    assert status["version"] == __version__
+    assert status["ephemeral"] is True
+    assert f"pid {status['pid']}" in own_nacre.ok("status")
+    assert own_nacre.ok("stop") == "the daemon has stopped\n"
+    with open(own_nacre.paths.lock_file) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert not is_running(child)
+    assert not os.path.exists(own_nacre.paths.socket)
+
+
+def test_server_says_on_a_terminal_where_it_is(own_nacre: Nacre) -> None:
+    master, slave = pty.openpty()
+    server = own_nacre.start("server", stdout=slave, stderr=subprocess.DEVNULL, text=False)
+    os.close(slave)
+    line = ""
+    while not line.endswith("\n"):
+        line += os.read(master, 1000).decode()
+    port = own_nacre.json("status")["port"]
+    assert line.startswith(f"nacre is up at http://127.0.0.1:{port};")
+    assert own_nacre.json("status")["ephemeral"] is False
+    server.send_signal(signal.SIGINT)
+    assert server.wait(PATIENCE) == 0
+    os.close(master)
+
+
+def test_a_second_server_is_refused(running: Nacre) -> None:
+    done = running("server")
+    assert done.returncode == 9
+    assert "nacre stop" in done.stderr
+    assert done.stdout == ""
+
+
+def test_server_names_the_flag_that_is_wrong(own_nacre: Nacre) -> None:
+    done = own_nacre("server", "--max-sessions", "none")
+    assert done.returncode == 2
+    assert "--max-sessions" in done.stderr
+
+
+def test_every_setting_is_a_flag_of_server(own_nacre: Nacre) -> None:
+    told = own_nacre.ok("server", "--help")
+    for name in setting_names():
+        assert f"--{name.replace('_', '-')} " in told
+    assert "--ready-fd" not in told

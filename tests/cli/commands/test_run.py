@@ -1,0 +1,152 @@
+"""`nacre run` and `nacre wait` with conditions: output, exit codes, what is said beside them."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from nacre.cli.commands.run import _comment
+from nacre.cli.commands.wait import _STATES
+from nacre.cli.output.words import CommandWords
+from nacre.core.catalog.schema import input_schema
+from nacre.core.operations.runs import WaitFor
+
+from cli.conftest import Nacre
+
+
+@pytest.fixture(scope="module")
+def shell(running: Nacre) -> Iterator[str]:
+    running.call("create_session", name="runs", command="bash", args=["--norc"])
+    yield "runs"
+    running.call("manage_session", session="runs", action="kill")
+
+
+def test_run_prints_the_output_and_exits_with_the_commands_code(running: Nacre, shell: str) -> None:
+    assert running.ok("run", shell, "--", "echo", "two  words", "$HOME") == "two  words $HOME\n"
+    done = running("run", shell, "--", "echo before; sh -c 'exit 7'")
+    assert (done.returncode, done.stdout) == (7, "before\n")
+
+
+def test_run_with_json_is_the_operations_result(running: Nacre, shell: str) -> None:
+    outcome = running.json("run", shell, "--", "printf hi")
+    assert (outcome["output"], outcome["exit_code"], outcome["status"]) == ("hi", 0, "completed")
+
+
+def test_run_says_where_the_rest_of_a_long_output_is(running: Nacre, shell: str) -> None:
+    done = running("run", shell, "--max-chars", "200", "--", "seq 1000")
+    assert re.search(r"^\[… \d+ lines left out …\]$", done.stdout, re.MULTILINE)
+    left_out = r"\d+ lines are left out of the middle; read what the session still has of them: "
+    assert re.search(left_out + r"nacre read runs --lines \d+ --max-chars \d+$", done.stderr)
+
+
+def test_run_that_takes_too_long_is_124_and_says_what_to_do(running: Nacre) -> None:
+    running.call("create_session", name="slow", command="bash", args=["--norc"])
+    running.ok("wait", "slow", "--state", "prompt")
+    done = running("run", "slow", "--timeout-ms", "1000", "--", "echo begun; sleep 30")
+    assert done.returncode == 124
+    assert "begun" in done.stdout
+    assert re.fullmatch(
+        r"nacre: still running after 1(\.\d)? s; wait for it: nacre wait slow --run \w+; "
+        r"read it: nacre read slow; interrupt it: nacre keys slow ctrl\+c\n",
+        done.stderr,
+    )
+    busy = running("run", "slow", "--timeout-ms", "300", "--json", "--", "echo")
+    assert busy.returncode == 75
+    assert re.fullmatch(
+        r"nacre: a command is running; wait for it: nacre wait slow --run \w+; "
+        r"interrupt it: nacre keys slow ctrl\+c\n",
+        busy.stderr,
+    )
+    assert busy.stderr == f"nacre: {json.loads(busy.stdout)['hint']}\n"
+    running.call("manage_session", session="slow", action="kill")
+
+
+def test_run_that_may_take_no_time_says_what_to_do(running: Nacre) -> None:
+    running.call("create_session", name="hasty", command="bash", args=["--norc"])
+    running.ok("wait", "hasty", "--state", "prompt")
+    done = running("run", "hasty", "--timeout-ms", "0", "--", "sleep 30")
+    assert (done.returncode, done.stdout) == (124, "")
+    # The prompt that is there may still be the one that it was typed at: no shell came up.
+    assert re.match(
+        r"nacre: still running after \S+ s; wait for it: nacre wait hasty ", done.stderr
+    )
+    running.call("manage_session", session="hasty", action="kill")
+
+
+def test_a_duration_of_nothing_is_left_out_of_the_answer(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = {"status": "timeout", "exit_code": None, "ended_by": "needs_input", "hint": "it asks"}
+    _comment(asked, CommandWords("run"))
+    assert capsys.readouterr().err == "nacre: still running after 0 s; it asks\n"
+
+
+def test_run_says_what_it_waits_for_and_what_is_not_shown(running: Nacre) -> None:
+    running.call("create_session", name="long", command="bash", args=["--norc"])
+    done = running("run", "long", "--max-chars", "50", "--", "seq 1 100; read x")
+    assert done.returncode == 124
+    told = re.fullmatch(
+        r"nacre: still running after \S+ s; the program waits for a line: .*; "
+        r"\d+ lines are left out of the middle; "
+        r"read what the session still has of them: (nacre read long .*)\n",
+        done.stderr,
+    )
+    assert told
+    shown = running.ok(*told[1].split()[1:]).splitlines()
+    assert [line for line in shown if line.isdigit()] == [str(line) for line in range(1, 101)]
+    running.call("manage_session", session="long", action="kill")
+
+
+def test_run_in_a_repl_has_no_exit_code_and_says_so(running: Nacre) -> None:
+    running.call("create_session", name="repl", command="python3", args=["-q"])
+    done = running("run", "repl", "--", "6*7")
+    assert (done.returncode, done.stdout) == (0, "42\n")
+    assert "no exit code" in done.stderr
+    running.call("manage_session", session="repl", action="kill")
+
+
+def test_run_without_a_command_or_a_session_is_refused(running: Nacre, shell: str) -> None:
+    running.fails("INVALID_INPUT", 2, "run", shell)
+    done = running("run", "nope", "--", "true")
+    assert done.returncode == 3
+
+
+def test_wait_for_text_state_exit_and_a_run(running: Nacre) -> None:
+    running.call("create_session", name="waits", command="echo up; read x; echo got $x; exit 4")
+    running.ok("wait", "waits", "--text", "up")
+    outcome = running.json("wait", "waits", "--regex", "^u.$")
+    assert outcome["matched"] is True
+    running.call("send_input", session="waits", input="it\r")
+    running.ok("wait", "waits", "--exit", "--timeout-ms", "20000")
+    running.ok("wait", "waits", "--state", "exited", "--state", "prompt")
+    running.call("dismiss_session", session="waits")
+
+
+def test_wait_that_is_not_fulfilled_is_124(running: Nacre, echo: str) -> None:
+    done = running("wait", echo, "--text", "never to be seen", "--timeout-ms", "50")
+    assert done.returncode == 124
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--after-generation", "3"],
+        ["--text", "x", "--max-wait-ms", "5"],
+        ["--exit", "--last-generation", "5"],
+        ["--state", "asleep"],
+    ],
+)
+def test_wait_refuses_flags_that_do_not_go_together(
+    running: Nacre, echo: str, flags: list[str]
+) -> None:
+    running.fails("INVALID_INPUT", 2, "wait", echo, *flags)
+
+
+def test_every_state_that_is_offered_can_be_waited_for(running: Nacre, shell: str) -> None:
+    offered = input_schema(WaitFor)["properties"]["state"]["items"]["enum"]
+    assert sorted(_STATES) == sorted(offered)
+    refused = running("wait", shell, "--state", "lost")
+    assert refused.returncode == 2
+    assert "invalid choice" in refused.stderr

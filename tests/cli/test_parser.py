@@ -1,0 +1,168 @@
+"""The command line as a whole: help, usage errors, pipes, interrupts, start-up."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from nacre import __version__
+from nacre.cli.index import COMMANDS
+from nacre.cli.parser import run
+from nacre.core.operations.all import CATALOG
+
+from cli.conftest import Nacre
+
+
+def test_without_arguments_the_short_help_is_printed(nacre: Nacre) -> None:
+    told = nacre.ok()
+    assert sum(line.startswith("  nacre ") for line in told.splitlines()) == 8
+    assert '{"mcpServers": {"nacre": {"command": "nacre", "args": ["mcp"]}}}' in told
+
+
+def test_help_lists_every_command(nacre: Nacre) -> None:
+    told = nacre.ok("--help")
+    for command in COMMANDS:
+        assert f"  {command.name} " in told
+    assert nacre.ok("help") == told
+
+
+def test_help_of_a_command_is_that_of_the_command(nacre: Nacre) -> None:
+    assert nacre.ok("help", "wait") == nacre.ok("wait", "--help")
+    nacre.fails("INVALID_INPUT", 2, "help", "xyzzy")
+
+
+def test_help_is_not_wider_than_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for command in COMMANDS:
+        run([command.name, "--help"])
+        told = capsys.readouterr().out
+        assert [line for line in told.splitlines() if len(line) > 80] == []
+
+
+def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in COMMANDS:
+        assert run([command.name, "--help"]) == 0
+        told = capsys.readouterr().out
+        assert told.startswith(f"usage: nacre {command.name}")
+        assert command.summary in told
+
+
+def test_commands_name_operations_that_exist() -> None:
+    named = [(one.operation, *one.implies.items()) for one in COMMANDS if one.operation]
+    assert {name for name, *_ in named} <= set(CATALOG)
+    assert {one.also for one in COMMANDS if one.also} <= set(CATALOG)
+    assert len(named) == len(set(named)), "a next step would be two commands"
+
+
+def test_help_takes_its_words_from_the_operations(nacre: Nacre) -> None:
+    told = " ".join(nacre.ok("wait", "--help").split())
+    assert "Time in ms without output that counts as quiet. [default: 2000]" in told
+
+
+def test_mcp_help_documents_the_bridges_options(nacre: Nacre) -> None:
+    told = nacre.ok("mcp", "--help")
+    assert "--toolsets" in told
+    assert "--prefix" in told
+
+
+def test_version_is_printed(nacre: Nacre) -> None:
+    assert nacre.ok("--version") == f"nacre {__version__}\n"
+
+
+def test_an_unknown_command_gets_the_nearest_one(nacre: Nacre) -> None:
+    assert "did you mean 'nacre screen'?" in nacre.fails("INVALID_INPUT", 2, "scren")
+    assert "did you mean 'nacre attach'?" in nacre.fails("INVALID_INPUT", 2, "at")
+    assert "'nacre --help'" in nacre.fails("INVALID_INPUT", 2, "xyzzy")
+
+
+def test_options_before_the_command_are_refused(nacre: Nacre) -> None:
+    assert "after the command" in nacre.fails("INVALID_INPUT", 2, "--quiet", "list")
+
+
+def test_flags_are_not_abbreviated(nacre: Nacre) -> None:
+    nacre.fails("INVALID_INPUT", 2, "wait", "dev", "--timeout", "5")
+
+
+def test_a_missing_argument_says_where_to_look(nacre: Nacre) -> None:
+    done = nacre("kill")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "nacre: the following arguments are required: SESSION; see 'nacre kill --help'\n"
+    )
+
+
+def test_a_word_that_is_no_utf8_is_refused(running: Nacre) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "nacre", "screen", b"\xff"],
+        env=running.env,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert b"UTF-8" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["--help"], ["nope", "--json"]], ids=["answer", "error"])
+def test_a_closed_pipe_ends_it_quietly(nacre: Nacre, command: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with nacre.start(*command, stdout=writing) as process:
+        os.close(writing)
+        _, told = process.communicate()
+    assert "Broken" not in told
+    assert process.returncode == 141
+
+
+def test_ctrl_c_ends_it_with_130(nacre: Nacre) -> None:
+    process = nacre.start("send", "dev", "--stdin", stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    # More than a pipe holds: once this is written, the command is reading.
+    process.stdin.write("x" * 100_000)
+    process.stdin.flush()
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate()
+    assert (process.returncode, complaint) == (130, "")
+
+
+def test_a_locale_without_the_character_gets_a_question_mark(running: Nacre) -> None:
+    running.call("create_session", name="pearl", command="echo grüße; exec cat")
+    running.until("pearl", "grüße")
+    done = subprocess.run(
+        [sys.executable, "-m", "nacre", "screen", "pearl"],
+        env={**running.env, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == b"gr??e\n"
+
+
+def test_an_error_of_the_system_is_one_line(own_nacre: Nacre) -> None:
+    (own_nacre.home / "nacre").write_text("a file where the folder should be")
+    done = own_nacre("new")
+    assert done.returncode == 70
+    assert done.stderr.startswith("nacre: ")
+    assert done.stderr.count("\n") == 1
+    os.unlink(own_nacre.home / "nacre")
+
+
+@pytest.mark.parametrize(
+    "library", ["asyncio", "mcp", "starlette", "argcomplete", "subprocess", "msgspec"]
+)
+def test_list_loads_nothing_heavy(loaded_by_list: set[str], library: str) -> None:
+    assert library not in loaded_by_list
+
+
+@pytest.fixture(scope="module")
+def loaded_by_list(running: Nacre) -> set[str]:
+    code = (
+        "import sys; from nacre.cli.parser import run; run(['list', '--json']); "
+        "print(*sys.modules, sep='\\n', file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=running.env, capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())

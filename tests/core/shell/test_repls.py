@@ -1,0 +1,120 @@
+"""REPLs by their prompts: which one it is, where it stands, what is no prompt."""
+
+import pytest
+
+from nacre.core.shell.repls import (
+    IPYTHON,
+    asks_for_more,
+    is_prompt,
+    place_of,
+    prompt_in,
+    prompt_pattern,
+    repl_at,
+    without_prompt,
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "first", "line", "place"),
+    [
+        ("python3", ">>> ", ">>> ", "prompt"),
+        ("python3", ">>> ", "... ", "more"),
+        ("python3", ">>> ", "abc>>> ", "prompt"),
+        ("python3", ">>> ", "name: ", None),
+        ("python3", ">>> ", "", None),
+        ("ipython", "In [3]: ", "In [14]: ", "prompt"),
+        ("ipython", "In [3]: ", "   ...: ", "more"),
+        ("lua5.4", "> ", "> ", "prompt"),
+        ("lua5.4", "> ", ">> ", "more"),
+        ("lua5.4", "> ", "abc> ", "prompt"),
+        ("R", "> ", "+ ", "more"),
+        ("node", "> ", "... ", "more"),
+        ("node", "> ", "| ", "more"),
+        ("sqlite3", "sqlite> ", "   ...> ", "more"),
+        ("sqlite3", "sqlite> ", "(x1...> ", "more"),
+        ("psql", "db=# ", "db=*# ", "prompt"),
+        ("psql", "db=> ", "db-> ", "more"),
+        ("psql", "db=# ", "db'# ", "more"),
+        ("mysql", "mysql> ", "    -> ", "more"),
+        ("mariadb", "MariaDB [(none)]> ", "MariaDB [x]> ", "prompt"),
+        ("irb", "irb(main):001:0> ", "irb(main):012:0> ", "prompt"),
+        ("irb", "irb(main):001:0> ", "irb(main):002:1* ", "more"),
+        ("ghc", "ghci> ", "ghci| ", "more"),
+        ("beam.smp", "1> ", "22> ", "prompt"),
+        ("perl", "  DB<1> ", "  DB<<2>> ", "prompt"),
+        ("ocaml", "# ", "  ", "more"),
+        ("bc", "", "", "prompt"),
+        ("bc", "", "abc", "prompt"),
+        ("some", "some $ ", "some $ ", "prompt"),
+        ("some", "some $ ", "...> ", "more"),
+    ],
+)
+def test_where_a_repl_stands(program: str, first: str, line: str, place: str | None) -> None:
+    assert place_of(repl_at(program, first), first, line) == place
+
+
+@pytest.mark.parametrize(
+    ("program", "first", "line", "left"),
+    [
+        ("python3", ">>> ", ">>>", ""),
+        ("python3", ">>> ", "...", ""),
+        ("python3", ">>> ", "abc>>>", "abc"),
+        ("python3", ">>> ", "a >>>", "a "),
+        ("ipython", "In [3]: ", "abcIn [4]:", "abc"),
+        ("psql", "db=# ", "db=*#", ""),
+        ("bc", "", "abc", "abc"),
+    ],
+)
+def test_what_stands_before_a_prompt_is_output(
+    program: str, first: str, line: str, left: str
+) -> None:
+    assert without_prompt(repl_at(program, first), first, line) == left
+
+
+def test_a_prompt_is_found_behind_text() -> None:
+    assert prompt_in(repl_at("python3", "abc>>> "), "abc>>> ") == ">>>"
+    assert prompt_in(repl_at("python3", "py$ "), "py$ ") == "py$ "
+    assert prompt_in(repl_at("lua", ">> "), ">> ") == ">> "
+
+
+def test_prompts_that_only_one_has_tell_it_in_whatever_runs_it() -> None:
+    assert repl_at("python3.11", "In [1]: ") is IPYTHON
+    assert is_prompt("manage.py", "(Pdb) ")
+    assert is_prompt("rails", "irb(main):001:0> ")
+    assert not is_prompt("cat", "> ")
+    assert not is_prompt("python3", "name: ")
+
+
+def test_the_wait_for_the_rest_is_known() -> None:
+    assert asks_for_more("python3", "... ")
+    assert asks_for_more("lua", ">> ")
+    assert not asks_for_more("lua", "> ")
+    assert not asks_for_more("cat", "... ")
+
+
+def test_prompt_that_counts_is_the_same() -> None:
+    assert prompt_pattern("In [3]: ") == prompt_pattern("In [44]:")
+
+
+@pytest.mark.parametrize(
+    ("shell", "first", "now", "place"),
+    [
+        ("tcsh", "vm:~# ", "vm:/tmp#", "prompt"),
+        ("tcsh", "vm:~# ", "abcvm:/tmp#", None),  # where the prompt begins is not known
+        ("tcsh", "vm:~# ", "abcvm:~#", "prompt"),
+        ("tcsh", "% ", "foreach?", "more"),
+        ("nu", "/home/a> ", "~/b>", "prompt"),
+        ("elvish", "~> ", "/tmp>", "prompt"),
+        ("xonsh", "a@b ~ $ ", "a@b /tmp/c1 $", "prompt"),
+    ],
+)
+def test_prompt_of_another_family_s_shell_may_show_its_folder(
+    shell: str, first: str, now: str, place: str | None
+) -> None:
+    assert place_of(repl_at(shell, first), first, now) == place
+
+
+def test_what_stands_before_a_prompt_with_a_folder_is_output() -> None:
+    tcsh = repl_at("tcsh", "vm:~# ")
+    assert without_prompt(tcsh, "vm:~# ", "vm:/tmp#") == ""
+    assert without_prompt(tcsh, "vm:~# ", "abcvm:~#") == "abc"

@@ -1,0 +1,151 @@
+"""The wrapper: one encoding that every shell gives back, and lines that fit."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from examples import steady
+from nacre.core.shell.dialects import (
+    BASH,
+    DIALECTS,
+    FISH,
+    SH,
+    SHORT_LINE,
+    ZSH,
+    Dialect,
+)
+from nacre.core.shell.marks import MarkScanner
+from nacre.core.shell.wrapper import encode, report, wrap, wrap_long
+
+NONCE = "f" * 32
+SHELLS: list[tuple[list[str], Dialect]] = [
+    (["bash", "-c"], BASH),
+    (["zsh", "-fc"], ZSH),
+    (["fish", "--no-config", "-c"], FISH),
+    (["dash", "-c"], SH),
+    (["busybox", "sh", "-c"], SH),
+]
+COMMANDS = [
+    "echo 'a b'  c",
+    "echo one\necho two",
+    "printf '%s %d%%\\n' \"x\" 5",
+    "echo 'hi!' '!!' '#'",
+    "echo 'grüße 世界'",
+    "echo '\t|'",
+]
+
+
+def named(value: object) -> str:
+    return value.name if isinstance(value, Dialect) else str(value)
+
+
+def ran(argv: list[str], line: str) -> subprocess.CompletedProcess[bytes]:
+    if shutil.which(argv[0]) is None:
+        pytest.fail(f"{argv[0]} is not installed; 'make test' installs it", pytrace=False)
+    together = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.run([*argv, line], **together, check=False)  # type: ignore[call-overload, no-any-return]  # as a dict
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("argv", "dialect"), SHELLS, ids=named)
+def test_a_wrapped_command_does_what_the_bare_one_does(
+    argv: list[str], dialect: Dialect, command: str
+) -> None:
+    bare, wrapped = ran(argv, command), ran(argv, wrap(command, dialect, NONCE))
+    found = re.fullmatch(
+        rb"\x1b\]133;S;n=f{32};(\d+)\x07(.*)\x1b\]133;E;n=f{32};(\d+)\x07",
+        wrapped.stdout,
+        re.DOTALL,
+    )
+    assert found, wrapped
+    assert (found.group(2), int(found.group(3))) == (bare.stdout, bare.returncode)
+    assert wrapped.returncode == bare.returncode
+
+
+@pytest.mark.parametrize("dialect", [SH, BASH], ids=lambda dialect: dialect.name)
+def test_the_line_for_an_unknown_shell_suits_zsh_too(dialect: Dialect) -> None:
+    wrapped = ran(["zsh", "-fc"], wrap("echo x; (exit 4)", dialect, NONCE))
+    assert wrapped.stdout.endswith(b"\x07x\n\x1b]133;E;n=" + NONCE.encode() + b";4\x07")
+
+
+@pytest.mark.parametrize(("argv", "dialect"), SHELLS, ids=named)
+def test_the_code_before_it_reaches_the_command(argv: list[str], dialect: Dialect) -> None:
+    word = "$status" if dialect is FISH else "$?"
+    line = f"sh -c 'exit 9'\n{wrap(f'echo was {word}', dialect, NONCE)}"
+    assert b"was 9\n" in ran(argv, line).stdout
+
+
+@pytest.mark.parametrize(("argv", "dialect"), SHELLS, ids=named)
+def test_a_shell_reports_its_code_and_keeps_it(argv: list[str], dialect: Dialect) -> None:
+    told = ran(argv, f"sh -c 'exit 130'\n{report(dialect, NONCE)}")
+    assert re.fullmatch(rb"\x1b\]133;E;n=f{32};130;\d+\x07", told.stdout)
+    assert told.returncode == 130
+
+
+@steady
+@given(st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+def test_the_encoding_is_plain_text_that_no_shell_reads(command: str) -> None:
+    encoded = encode(command)
+    assert re.fullmatch(r"[ -~]*", encoded)
+    assert not re.search(r"['!]", encoded)
+
+
+@settings(steady, max_examples=20)
+@given(
+    st.text(
+        alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=200
+    )
+)
+def test_printf_gives_back_what_was_encoded(command: str) -> None:
+    printed = subprocess.run(["printf", encode(command)], capture_output=True, check=True)
+    assert printed.stdout == command.encode()
+
+
+def test_the_echo_of_a_line_is_no_mark() -> None:
+    for dialect in DIALECTS:
+        assert "\x1b" not in wrap("echo \x1b]133;", dialect, NONCE)
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        ["bash", "-c", 'echo -ne "$0"'],
+        ["bash", "-c", 'printf %b "$0"'],
+        ["zsh", "-fc", 'print "$0"'],
+    ],
+)
+def test_a_hook_that_reads_the_backslashes_of_the_line_makes_no_mark(
+    hook: list[str],
+) -> None:
+    for line in (wrap("true", BASH, NONCE), report(BASH, NONCE), wrap_long("x", BASH, NONCE)[0]):
+        shown = subprocess.run([*hook, line], capture_output=True, check=True).stdout
+        assert b"printf" in shown
+        assert MarkScanner(NONCE).scan(shown) == [shown]
+
+
+def test_only_the_sessions_own_shell_marks_by_its_terminal() -> None:
+    for dialect in DIALECTS:
+        assert wrap("true", dialect, NONCE).count("/dev/tty") == 0
+        assert wrap("true", dialect, NONCE, own=True).count(">/dev/tty") == 2
+
+
+@steady
+@given(st.text(alphabet="ab%\\\n'!é", max_size=6000))
+def test_a_long_command_is_cut_between_escapes(command: str) -> None:
+    head, parts = wrap_long(command, BASH, NONCE)
+    assert parts[-1] == ""
+    assert "".join(parts) == encode(command)
+    assert all(0 < len(part) <= SHORT_LINE for part in parts[:-1])
+    for part in parts:
+        assert re.fullmatch(r"(?:%%|\\n|\\[0-7]{3}|[^%\\])*", part)
+    # The shortest line that a shell takes is busybox's.
+    assert len(head) < 1000
+
+
+def test_only_a_line_for_bash_cleans_the_history() -> None:
+    assert "history -d" in wrap("true", BASH, NONCE)
+    assert "history -d" not in wrap("true", SH, NONCE)

@@ -1,0 +1,658 @@
+"""REST: every operation has a route, every error the one shape, and the description fits."""
+
+import http.client
+import json
+import urllib.parse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import PATIENCE, Daemon
+from nacre import __version__
+from nacre.core.operations.all import CATALOG
+from nacre.errors import WIRE
+from nacre.settings.paths import find_paths
+
+from doors.wire import Answer, Bridge, Doomed, check_fits, check_schema, daemon_pid, http_call
+
+Json = dict[str, Any]
+
+
+def ask(daemon: Daemon, method: str, path: str, body: object = None) -> Any:
+    """Call a route that must succeed."""
+    answer = http_call(daemon, method, f"/api{path}", body)
+    assert answer.status == 200, answer
+    assert answer.headers["content-type"] == "application/json"
+    return answer.json
+
+
+def refusal(answer: Answer) -> str:
+    """Return the code of an error after checking its shape and status."""
+    assert answer.headers["content-type"] == "application/json"
+    error = answer.json["error"]
+    assert set(answer.json) == {"error"}
+    assert isinstance(error["message"], str)
+    assert error["message"]
+    assert answer.status == WIRE[error["code"]].http
+    return str(error["code"])
+
+
+def wait_for(daemon: Daemon, session: str, text: str) -> Json:
+    """Return the plain screen once it shows the text, woken by output alone."""
+    while True:
+        screen: Json = ask(daemon, "GET", f"/sessions/{session}/screen?format=plain")
+        if text in "\n".join(screen["lines"]):
+            return screen
+        wait = {"timeout_ms": 0, "last_generation": screen["generation"]}
+        ask(daemon, "POST", f"/sessions/{session}/quiesce", wait)
+
+
+def wait_for_line(daemon: Daemon, session: str, line: str) -> None:
+    """Return once the screen shows a whole line, and the cursor stands below it.
+
+    The kernel may hand over a line's end apart from the line: the screen changes once more.
+    """
+    while True:
+        screen: Json = ask(daemon, "GET", f"/sessions/{session}/screen?format=plain")
+        if line in screen["lines"][: screen["cursor"]["row"]]:
+            return
+        wait = {"timeout_ms": 0, "last_generation": screen["generation"]}
+        ask(daemon, "POST", f"/sessions/{session}/quiesce", wait)
+
+
+def wait_for_end(daemon: Daemon, session: str) -> None:
+    wait = {"timeout_ms": 0, "last_generation": 10**9}
+    assert refusal(http_call(daemon, "POST", f"/api/sessions/{session}/quiesce", wait)) == (
+        "SESSION_DEAD"
+    )
+
+
+@pytest.fixture
+def job(daemon: Daemon) -> Any:
+    """The name of a session that prints each line it gets."""
+    body = {"name": "job", "command": "stty -echo; echo ready; exec cat"}
+    created = ask(daemon, "POST", "/sessions", body)
+    wait_for_line(daemon, "job", "ready")
+    yield "job"
+    http_call(daemon, "POST", f"/api/sessions/{created['session_id']}/manage", {"action": "kill"})
+
+
+# --- one example for each operation --------------------------------------------------------
+
+
+def create_session(daemon: Daemon, job: str) -> None:
+    body = {"name": "made", "command": "cat", "rows": 5, "env": {"A": "1"}, "tags": ["t"]}
+    created = ask(daemon, "POST", "/sessions", body)
+    assert (created["session"], created["rows"], created["cols"]) == ("made", 5, 80)
+    ask(daemon, "POST", "/sessions/made/manage", {"action": "kill"})
+
+
+def list_sessions(daemon: Daemon, job: str) -> None:
+    listed = ask(daemon, "GET", "/sessions")
+    assert [session["name"] for session in listed["sessions"]] == [job]
+    one = ask(daemon, "GET", f"/sessions?session={job}")
+    assert one["pid"] == listed["sessions"][0]["pid"]
+
+
+def manage_session(daemon: Daemon, job: str) -> None:
+    rename = {"action": "rename", "new_name": "other"}
+    assert ask(daemon, "POST", f"/sessions/{job}/manage", rename) == {"success": True}
+    assert ask(daemon, "GET", "/sessions?session=other")["name"] == "other"
+
+
+def send_input(daemon: Daemon, job: str) -> None:
+    sent = ask(daemon, "POST", f"/sessions/{job}/input", {"input": "aGVp\r"})
+    assert sent == {"success": True, "generation": sent["generation"]}
+    assert wait_for(daemon, job, "aGVp")["lines"][1] == "aGVp"
+    encoded = {"input": "aGVpDQ==", "encoding": "base64"}
+    ask(daemon, "POST", f"/sessions/{job}/input", encoded)
+    wait_for(daemon, job, "hei")
+
+
+def press_keys(daemon: Daemon, job: str) -> None:
+    pressed = ask(daemon, "POST", f"/sessions/{job}/keys", {"keys": ["h", "i", "enter"]})
+    assert pressed == {"success": True, "generation": pressed["generation"]}
+    wait_for(daemon, job, "hi")
+    unknown = http_call(daemon, "POST", f"/api/sessions/{job}/keys", {"keys": ["hyper+nope"]})
+    assert refusal(unknown) == "INVALID_INPUT"
+
+
+def get_screen(daemon: Daemon, job: str) -> None:
+    screen = ask(daemon, "GET", f"/sessions/{job}/screen")
+    assert screen["lines"][0] == [{"text": "ready"}]
+    # In a query all is text: numbers are read as such.
+    generation = screen["generation"]
+    same = ask(daemon, "GET", f"/sessions/{job}/screen?since_generation={generation}")
+    assert same["unchanged"] is True
+
+
+def screenshot(daemon: Daemon, job: str) -> None:
+    taken = ask(daemon, "GET", f"/sessions/{job}/screenshot?format=svg&scale=1")
+    assert (taken["session"], taken["width"], taken["height"]) == (job, 656, 400)
+    assert "ready" in taken["data"]
+
+
+def get_scrollback(daemon: Daemon, job: str) -> None:
+    lines = "".join(f"{number}\r" for number in range(50))
+    ask(daemon, "POST", f"/sessions/{job}/input", {"input": lines})
+    wait_for(daemon, job, "49")
+    path = f"/sessions/{job}/scrollback?offset=1&limit=2&format=plain"
+    assert ask(daemon, "GET", path)["lines"] == ["0", "1"]
+
+
+def read_output(daemon: Daemon, job: str) -> None:
+    read = ask(daemon, "GET", f"/sessions/{job}/output?lines=5")
+    assert (read["output"], read["lines"]) == ("ready", 1)
+
+
+def await_quiesce(daemon: Daemon, job: str) -> None:
+    waited = ask(daemon, "POST", f"/sessions/{job}/quiesce", {"timeout_ms": 20})
+    assert waited["generation"] > 0
+    late = {"timeout_ms": 60_000, "max_wait_ms": 10}
+    assert refusal(http_call(daemon, "POST", f"/api/sessions/{job}/quiesce", late)) == "TIMEOUT"
+
+
+def run_command(daemon: Daemon, job: str) -> None:
+    body = {"input": "hello", "timeout_ms": 400, "format": "plain"}
+    ran = ask(daemon, "POST", f"/sessions/{job}/command", body)
+    assert ran["screen"]["lines"][:2] == ["ready", "hello"]
+    late = http_call(
+        daemon,
+        "POST",
+        f"/api/sessions/{job}/command",
+        {"input": "x", "timeout_ms": 60_000, "max_wait_ms": 10},
+    )
+    assert refusal(late) == "TIMEOUT"
+    assert late.json["error"]["screen"]["rows"] == 24
+
+
+def resize_session(daemon: Daemon, job: str) -> None:
+    resized = ask(daemon, "POST", f"/sessions/{job}/resize", {"rows": 30, "cols": 100})
+    assert resized == {"success": True, "rows": 30, "cols": 100}
+    assert ask(daemon, "GET", f"/sessions/{job}/screen")["cols"] == 100
+
+
+def restart_session(daemon: Daemon, job: str) -> None:
+    before = ask(daemon, "GET", f"/sessions?session={job}")
+    restarted = ask(daemon, "POST", f"/sessions/{job}/restart")
+    assert restarted["session_id"] == before["session_id"]
+    assert restarted["pid"] != before["pid"]
+    wait_for(daemon, job, "ready")
+
+
+def signal_session(daemon: Daemon, job: str) -> None:
+    unknown = http_call(daemon, "POST", f"/api/sessions/{job}/signal", {"signal": "NOPE"})
+    assert refusal(unknown) == "INVALID_INPUT"
+    assert ask(daemon, "POST", f"/sessions/{job}/signal", {"signal": "KILL"}) == {"success": True}
+    wait_for_end(daemon, job)
+    assert ask(daemon, "GET", f"/sessions?session={job}")["signal"] == "SIGKILL"
+
+
+def dismiss_session(daemon: Daemon, job: str) -> None:
+    assert refusal(http_call(daemon, "POST", f"/api/sessions/{job}/dismiss")) == "INVALID_INPUT"
+    session_id = ask(daemon, "GET", f"/sessions?session={job}")["session_id"]
+    ask(daemon, "POST", f"/sessions/{job}/signal", {"signal": "TERM"})
+    wait_for_end(daemon, job)
+    assert ask(daemon, "POST", f"/sessions/{job}/dismiss") == {"success": True}
+    assert ask(daemon, "GET", "/sessions") == {"sessions": []}
+    assert ask(daemon, "GET", f"/sessions/{session_id}/screen?format=plain")["lines"][0] == "ready"
+
+
+def started(daemon: Daemon) -> int:
+    """Return the port of a bash."""
+    return int(ask(daemon, "POST", "/start", {"shell": "bash", "cwd": "/usr"})["port"])
+
+
+def run(daemon: Daemon, job: str) -> None:
+    port = started(daemon)
+    ran = ask(daemon, "POST", f"/sessions/{port}/run", {"command": "pwd; (exit 3)"})
+    assert (ran["output"], ran["exit_code"], ran["status"]) == ("/usr", 3, "completed")
+    ask(daemon, "POST", f"/sessions/{port}/close")
+    refused = ask(daemon, "POST", f"/sessions/{job}/run", {"command": "x", "timeout_ms": 1000})
+    assert refused["status"] in ("busy", "error"), "no shell reads there"
+
+
+def read_run(daemon: Daemon, job: str) -> None:
+    port = started(daemon)
+    ran = ask(daemon, "POST", f"/sessions/{port}/run", {"command": "seq 1 9"})
+    page = ask(daemon, "GET", f"/runs/{ran['run_id']}?offset=2&limit=3")
+    assert (page["output"], page["total_lines"], page["finished"]) == ("3\n4\n5", 9, True)
+    found = ask(daemon, "GET", f"/runs/{ran['run_id']}?find=^[46]&regex=true&context=1")
+    assert [one["line"] for one in found["matches"]] == [3, 5]
+    assert found["matches"][0]["after"] == ["5"]
+    assert refusal(http_call(daemon, "GET", "/api/runs/nope")) == "INVALID_INPUT"
+    ask(daemon, "POST", f"/sessions/{port}/close")
+
+
+def send(daemon: Daemon, job: str) -> None:
+    sent = ask(daemon, "POST", f"/sessions/{job}/send", {"text": "hello"})
+    assert (sent["output"], sent["lines"], sent["alive"]) == ("hello", 1, True)
+    assert sent["state"]["state"] == "needs_input"
+    sent = ask(daemon, "POST", f"/sessions/{job}/send", {"text": "x", "timeout_ms": 0})
+    assert (sent["output"], sent["lines"], "state" in sent) == ("", 0, False)
+    assert sent["generation"] > 0
+
+
+def send_key(daemon: Daemon, job: str) -> None:
+    for key in ("h", "I", "Enter"):
+        assert ask(daemon, "POST", f"/sessions/{job}/key", {"key": key})["alive"] is True
+    wait_for(daemon, job, "hI")
+    unknown = http_call(daemon, "POST", f"/api/sessions/{job}/key", {"key": "hyper+nope"})
+    assert refusal(unknown) == "INVALID_INPUT"
+
+
+def get_status(daemon: Daemon, job: str) -> None:
+    told = ask(daemon, "GET", f"/sessions/{job}/status")
+    assert (told["name"], told["alive"], told["last_line"]) == (job, True, "ready")
+    assert told["run_locked"] is False
+    assert told["state"]["program"] in ("sh", "cat")
+
+
+def start_session(daemon: Daemon, job: str) -> None:
+    made = ask(daemon, "POST", "/start", {"shell": "sh", "cwd": "/usr"})
+    assert made["shell"] == "sh"
+    assert ask(daemon, "GET", f"/sessions?session={made['port']}")["cwd"] == "/usr"
+    taken = http_call(daemon, "POST", "/api/start", {"port": made["port"]})
+    assert refusal(taken) == "INVALID_INPUT"
+    ask(daemon, "POST", f"/sessions/{made['session_id']}/close")
+
+
+def close_session(daemon: Daemon, job: str) -> None:
+    assert ask(daemon, "POST", f"/sessions/{job}/close") == {"status": "closed"}
+    assert ask(daemon, "GET", "/sessions") == {"sessions": []}
+
+
+def wait_for_text(daemon: Daemon, job: str) -> None:
+    found = ask(daemon, "POST", "/wait", {"session": job, "text": "ready"})
+    assert (found["matched"], found["condition"]) == (True, "text")
+    late = ask(daemon, "POST", "/wait", {"session": job, "text": "never", "timeout_ms": 10})
+    assert (late["matched"], late["session"]) == (False, job)
+
+
+def screen_at(daemon: Daemon, job: str) -> None:
+    before = ask(daemon, "GET", f"/sessions/{job}/screen?format=plain")
+    ask(daemon, "POST", f"/sessions/{job}/send", {"text": "later"})
+    then = ask(daemon, "GET", f"/sessions/{job}/screen_at?generation={before['generation']}")
+    assert (then["lines"], then["cursor"]) == (before["lines"], before["cursor"])
+    now = ask(daemon, "GET", f"/sessions/{job}/screen_at?time=9999999999")
+    assert "later" in now["lines"]
+    assert then["time"] <= now["time"]
+    early = http_call(daemon, "GET", f"/api/sessions/{job}/screen_at?time=1")
+    assert refusal(early) == "INVALID_INPUT"
+    neither = http_call(daemon, "GET", f"/api/sessions/{job}/screen_at")
+    assert refusal(neither) == "INVALID_INPUT"
+
+
+def export_recording(daemon: Daemon, job: str) -> None:
+    whole = ask(daemon, "POST", f"/sessions/{job}/recording")
+    header, *events = map(json.loads, whole["recording"].splitlines())
+    assert (header["version"], header["term"]["cols"]) == (3, 80)
+    assert "ready" in "".join(text for _, code, text in events if code == "o")
+    path = daemon.home / "job.cast"
+    written = ask(daemon, "POST", f"/sessions/{job}/recording", {"path": str(path)})
+    assert (written["path"], path.read_text()) == (str(path), whole["recording"])
+    again = http_call(daemon, "POST", f"/api/sessions/{job}/recording", {"path": str(path)})
+    assert refusal(again) == "FAILED"
+    long = http_call(daemon, "POST", f"/api/sessions/{job}/recording", {"max_chars": 10})
+    assert refusal(long) == "FAILED"
+
+
+def restore_sessions(daemon: Daemon, job: str) -> None:
+    assert ask(daemon, "POST", "/restore") == {"sessions": []}
+    alive = http_call(daemon, "POST", "/api/restore", {"session": job})
+    assert refusal(alive) == "INVALID_INPUT"
+
+
+def overlay(daemon: Daemon, job: str) -> None:
+    made = ask(daemon, "POST", f"/sessions/{job}/overlay", {"spans": [{"text": "two words"}]})
+    assert (made["width"], made["height"]) == (9, 1)
+    listed = ask(daemon, "POST", f"/sessions/{job}/overlay", {"list": True})
+    assert listed == {"overlays": [made]}
+
+
+def remove_overlay(daemon: Daemon, job: str) -> None:
+    made = ask(daemon, "POST", f"/sessions/{job}/overlay", {})
+    told = ask(daemon, "POST", f"/sessions/{job}/overlay/remove", {"id": made["id"]})
+    assert told == {"success": True}
+    assert ask(daemon, "POST", f"/sessions/{job}/overlay", {"list": True}) == {"overlays": []}
+
+
+def panel(daemon: Daemon, job: str) -> None:
+    made = ask(daemon, "POST", f"/sessions/{job}/panel", {"position": "top", "height": 3})
+    assert made["visible"]
+    assert ask(daemon, "GET", f"/sessions/{job}/screen")["rows"] == 21
+
+
+def remove_panel(daemon: Daemon, job: str) -> None:
+    panel(daemon, job)
+    ask(daemon, "POST", f"/sessions/{job}/panel/remove", {})
+    assert ask(daemon, "GET", f"/sessions/{job}/screen")["rows"] == 24
+
+
+def input_mode(daemon: Daemon, job: str) -> None:
+    told = ask(daemon, "POST", f"/sessions/{job}/input_mode", {"mode": "capture"})
+    assert told == {"mode": "capture", "focused_element": None}
+
+
+def await_input(daemon: Daemon, job: str) -> None:
+    input_mode(daemon, job)
+    told = ask(daemon, "POST", f"/sessions/{job}/await_input", {"max_wait_ms": 0})
+    assert told == {"keys": [], "last": 0, "mode": "capture"}
+
+
+def screen_mode(daemon: Daemon, job: str) -> None:
+    told = ask(daemon, "POST", f"/sessions/{job}/screen_mode", {"action": "enter_alt"})
+    assert told == {"mode": "alt"}
+
+
+def control(daemon: Daemon, job: str) -> None:
+    told = ask(daemon, "POST", f"/sessions/{job}/control", {})
+    assert told == {"driver": None, "yours": False}
+
+
+def open_page(daemon: Daemon, job: str) -> None:
+    page = ask(daemon, "POST", "/page", {"session": job})
+    assert page["url"].startswith(f"{daemon.url}/#code=")
+    assert page["expires_in"] == 600
+
+
+def status(daemon: Daemon, job: str) -> None:
+    told = ask(daemon, "GET", "/status")
+    assert (told["pid"], told["sessions"]) == (daemon.pid, 1)
+    assert (told["version"], told["ephemeral"]) == (__version__, False)
+    assert told["url"] == daemon.url
+
+
+def stop(daemon: Daemon, job: str) -> None:
+    assert ask(daemon, "POST", "/stop") == {"success": True}
+    assert daemon.process.wait(PATIENCE) == 0
+
+
+EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
+    example.__name__: example
+    for example in (
+        create_session,
+        list_sessions,
+        manage_session,
+        send_input,
+        press_keys,
+        get_screen,
+        get_scrollback,
+        screenshot,
+        read_output,
+        await_quiesce,
+        run_command,
+        resize_session,
+        restart_session,
+        signal_session,
+        dismiss_session,
+        run,
+        read_run,
+        send,
+        send_key,
+        get_status,
+        start_session,
+        close_session,
+        screen_at,
+        export_recording,
+        restore_sessions,
+        overlay,
+        remove_overlay,
+        panel,
+        remove_panel,
+        input_mode,
+        await_input,
+        screen_mode,
+        control,
+        open_page,
+        status,
+    )
+}
+EXAMPLES["wait_for"] = wait_for_text  # the other name is taken by the tests' own wait
+
+
+@pytest.mark.parametrize("operation", [name for name in CATALOG if name not in ("stop", "upgrade")])
+def test_every_operation_is_done_by_its_route(daemon: Daemon, job: str, operation: str) -> None:
+    EXAMPLES[operation](daemon, job)
+
+
+def test_stop_is_answered_and_ends_the_daemon_with_its_sessions(
+    own_daemon: Callable[..., Daemon],
+) -> None:
+    daemon = own_daemon()
+    created = ask(daemon, "POST", "/sessions", {"command": "cat"})
+    doomed = Doomed([created["pid"]])
+    stop(daemon, "")
+    assert doomed.survivors(PATIENCE) == []
+
+
+# --- errors --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "code"),
+    [
+        ("GET", "/sessions/nobody/screen", None, "SESSION_NOT_FOUND"),
+        ("POST", "/sessions/nobody/input", {"input": "x"}, "SESSION_NOT_FOUND"),
+        ("POST", "/sessions/%2e%2e/input", {"input": "x"}, "SESSION_NOT_FOUND"),
+        ("POST", "/sessions", {"name": "job"}, "SESSION_EXISTS"),
+        ("POST", "/sessions", {"name": "12345"}, "INVALID_INPUT"),
+        ("POST", "/sessions", {"rows": "tall"}, "INVALID_INPUT"),
+        ("POST", "/sessions", {"surplus": 1}, "INVALID_INPUT"),
+        ("POST", "/sessions?rows=24", {}, "INVALID_INPUT"),
+        ("POST", "/sessions", [], "INVALID_INPUT"),
+        ("POST", "/sessions", b"{not json", "INVALID_INPUT"),
+        ("POST", "/sessions", b"\xff", "INVALID_INPUT"),
+        ("POST", "/sessions", b'{"name": "\\ud800"}', "INVALID_INPUT"),
+        ("POST", "/sessions", b"[" * 100_000, "INVALID_INPUT"),
+        ("POST", "/sessions", b'{"env":' * 100_000 + b"1" + b"}" * 100_000, "INVALID_INPUT"),
+        ("GET", "/sessions/job/screen?format=html", None, "INVALID_INPUT"),
+        ("GET", "/sessions/job/screen?max_chars=-1", None, "INVALID_INPUT"),
+        ("GET", "/sessions/job/screen?max_chars=many", None, "INVALID_INPUT"),
+        ("GET", "/sessions/job/screen?surplus=1", None, "INVALID_INPUT"),
+        ("POST", "/sessions/job/input", {}, "INVALID_INPUT"),
+        ("POST", "/sessions/job/input", None, "INVALID_INPUT"),
+        ("POST", "/sessions/job/signal", {"signal": "²"}, "INVALID_INPUT"),
+        ("GET", "/sessions?session=²", None, "SESSION_NOT_FOUND"),
+        ("POST", "/sessions/job/input", {"input": "x" * 3_000_000}, "INVALID_INPUT"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_refusal_has_the_one_shape_and_its_status(
+    daemon: Daemon, job: str, method: str, path: str, body: object, code: str
+) -> None:
+    quoted = urllib.parse.quote(path, safe="/?=&%")
+    assert refusal(http_call(daemon, method, f"/api{quoted}", body)) == code
+    assert ask(daemon, "GET", "/status")["sessions"] == 1
+
+
+def test_the_path_wins_over_the_body(daemon: Daemon, job: str) -> None:
+    ask(daemon, "POST", f"/sessions/{job}/input", {"session": "nobody", "input": "x"})
+
+
+def test_an_ended_session_is_410_and_a_limit_429(own_daemon: Callable[..., Daemon]) -> None:
+    daemon = own_daemon(max_sessions=1)
+    ask(daemon, "POST", "/sessions", {"name": "brief", "command": "true"})
+    wait_for_end(daemon, "brief")
+    dead = http_call(daemon, "POST", "/api/sessions/brief/input", {"input": "x"})
+    assert (refusal(dead), dead.status) == ("SESSION_DEAD", 410)
+    assert dead.json["error"]["exit_code"] == 0
+    (restart,) = dead.json["error"]["next"]
+    assert (restart["route"], restart["why"]) == (
+        "POST /api/sessions/brief/restart",
+        "start it again",
+    )
+    assert dead.json["error"]["message"].endswith(
+        f"; its screen can still be read; start it again with {restart['route']}"
+    )
+    ask(daemon, "POST", "/sessions", {"name": "lasting", "command": "cat"})
+    full = http_call(daemon, "POST", "/api/sessions", {"command": "cat"})
+    assert (refusal(full), full.status) == ("RESOURCE_LIMIT", 429)
+
+
+@pytest.mark.parametrize("path", ["/api/no/such", "/api", "/nowhere", "/mcp/x"])
+def test_an_unknown_route_is_404_in_json(daemon: Daemon, path: str) -> None:
+    answer = http_call(daemon, "GET", path)
+    assert (answer.status, refusal(answer)) == (404, "UNKNOWN_OPERATION")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("DELETE", "/api/sessions"), ("GET", "/api/stop"), ("PUT", "/api/status")],
+)
+def test_a_wrong_method_is_405_in_json(daemon: Daemon, method: str, path: str) -> None:
+    answer = http_call(daemon, method, path)
+    assert answer.status == 405
+    assert answer.json["error"]["code"] == "UNKNOWN_OPERATION"
+    assert answer.json["error"]["message"]
+
+
+@pytest.mark.parametrize("token", [None, "wrong"])
+def test_without_the_token_every_route_is_closed(daemon: Daemon, token: str | None) -> None:
+    for spec in CATALOG.values():
+        method, _, path = spec.route.partition(" ")
+        answer = http_call(daemon, method, f"/api{path}", token=token)
+        assert answer.status == 401
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+        assert answer.json["error"]["code"] == "FORBIDDEN"
+    assert http_call(daemon, "GET", "/api/no/such", token=token).status == 401
+
+
+# --- the description -----------------------------------------------------------------------
+
+
+def test_the_openapi_document_is_derived_from_the_catalog(daemon: Daemon) -> None:
+    served = http_call(daemon, "GET", "/api/openapi.json", token=None)
+    assert served.status == 200
+    document = served.json
+    assert document["openapi"].startswith("3.1")
+    assert document["info"] == {"title": "nacre", "version": __version__}
+    assert document["security"] == [{"token": []}]
+    described = {
+        f"{method.upper()} {path.removeprefix('/api')}": route
+        for path, methods in document["paths"].items()
+        for method, route in methods.items()
+        if not path.endswith((".png", ".svg"))  # test_pictures.py has these
+    }
+    assert set(described) == {spec.route for spec in CATALOG.values()}
+    identifiers = [route["operationId"] for route in described.values()]
+    assert sorted(identifiers) == sorted(CATALOG)
+    for spec in CATALOG.values():
+        route = described[spec.route]
+        assert route["description"] == spec.doc
+        stated = {parameter["name"] for parameter in route.get("parameters", ())}
+        body = route.get("requestBody", {}).get("content", {}).get("application/json", {})
+        stated |= set(body.get("schema", {}).get("properties", {}))
+        assert stated == set(spec.type.__struct_fields__)
+        for parameter in route.get("parameters", ()):
+            assert parameter["in"] == (
+                "path" if f"{{{parameter['name']}}}" in spec.route else "query"
+            )
+            assert parameter["required"] is True or parameter["in"] == "query"
+            check_schema(parameter["schema"])
+        for answer in route["responses"].values():
+            schema = answer["content"]["application/json"]["schema"]
+            check_schema(schema)
+            assert "$ref" not in json.dumps(schema)
+        error = route["responses"]["default"]["content"]["application/json"]["schema"]
+        codes = set(error["properties"]["error"]["properties"]["code"]["enum"])
+        # Of a run that was not begun there is an answer; the daemon's own are of clients.
+        never = {code for code in WIRE if code.startswith("DAEMON_")} | {"BUSY", "NOT_AT_PROMPT"}
+        assert codes == WIRE.keys() - never
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/sessions/{session}/command", {"input": 5}),
+        ("POST", "/sessions/{session}/command", {"input": "x", "max_chars": 0}),
+        ("POST", "/sessions/{session}/signal", {"signal": "NONE"}),
+        ("POST", "/sessions/{session}/dismiss", {}),
+        ("POST", "/sessions/{session}/await_input", {}),
+        ("POST", "/sessions/{session}/overlay", {"spans": [{"nonsense": 1}]}),
+        ("GET", "/sessions/{session}/screen?format=other", None),
+    ],
+)
+def test_errors_have_no_field_that_is_not_described(
+    daemon: Daemon, job: str, method: str, path: str, body: object
+) -> None:
+    paths = http_call(daemon, "GET", "/api/openapi.json").json["paths"]
+    described = paths[f"/api{path.partition('?')[0]}"][method.lower()]["responses"]["default"]
+    schema = described["content"]["application/json"]["schema"]
+    for session in (job, "nobody"):
+        answer = http_call(daemon, method, f"/api{path.replace('{session}', session)}", body)
+        refusal(answer)
+        check_fits(answer.json, schema)
+        assert answer.json["error"].keys() <= schema["properties"]["error"]["properties"].keys()
+
+
+def test_answers_fit_their_described_schemas(daemon: Daemon, job: str) -> None:
+    paths = http_call(daemon, "GET", "/api/openapi.json").json["paths"]
+
+    def fits(method: str, path: str, body: object = None, status: str = "200") -> None:
+        answer = http_call(daemon, method, f"/api{path.replace('{session}', job)}", body)
+        described = paths[f"/api{path.partition('?')[0]}"][method.lower()]["responses"][status]
+        schema = described["content"]["application/json"]["schema"]
+        check_fits(answer.json, schema)
+
+    fits("GET", "/status")
+    fits("GET", "/sessions")
+    fits("GET", "/sessions?session={session}")
+    fits("GET", "/sessions/{session}/screen")
+    fits("GET", "/sessions/{session}/screen?format=plain")
+    fits("GET", "/sessions/{session}/scrollback")
+    fits("GET", "/sessions/{session}/output")
+    fits("POST", "/sessions/{session}/quiesce", {"timeout_ms": 0})
+    fits("POST", "/sessions/{session}/command", {"input": "x", "timeout_ms": 0})
+    fits("POST", "/sessions/{session}/command", {"input": 5}, status="default")
+
+
+def test_the_documentation_is_served_without_a_token(daemon: Daemon) -> None:
+    page = http_call(daemon, "GET", "/api/docs", token=None)
+    assert page.status == 200
+    assert page.headers["content-type"].startswith("text/html")
+    text = page.body.decode()
+    assert daemon.token not in text
+    for spec in CATALOG.values():
+        assert f"/api{spec.route.partition(' ')[2]}" in text
+    # It needs nothing from elsewhere.
+    assert "http://" not in text.replace("http://127.0.0.1", "")
+    assert "https://" not in text
+    assert "<script" not in text
+
+
+# --- waits ---------------------------------------------------------------------------------
+
+
+def test_a_wait_whose_client_disconnects_is_given_up(
+    bridges: Callable[..., Bridge], home_env: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    """An ephemeral daemon without grace ends with its last client: a wait left behind shows."""
+    env = home_env(grace=0)
+    bridge = bridges(env).handshake()
+    bridge.call("create_session", name="job", command="stty -echo; exec cat")
+    daemon = Daemon(bridge.process, env, tmp_path)
+    waiting = http.client.HTTPConnection("127.0.0.1", daemon.state["port"], timeout=60)
+    waiting.request(
+        "POST",
+        "/api/sessions/job/command",
+        json.dumps({"input": "begun", "timeout_ms": 600_000, "max_wait_ms": 600_000}),
+        {"Authorization": f"Bearer {daemon.token}"},
+    )
+    generation = 0
+    while "begun" not in bridge.call("get_screen", session="job", format="plain")["lines"]:
+        waited = bridge.call(
+            "await_quiesce", session="job", timeout_ms=0, last_generation=generation
+        )
+        generation = waited["generation"]
+    doomed = Doomed([daemon_pid(env)])
+    assert bridge.close() == 0
+    # The waiting client keeps the daemon.
+    assert ask(daemon, "GET", "/status")["ephemeral"] is True
+    waiting.close()
+    assert doomed.survivors(PATIENCE) == []
+    # That a client leaves is no error.
+    log = [json.loads(line) for line in Path(find_paths(env).log_file).read_text().splitlines()]
+    assert {entry["level"] for entry in log} == {"info"}

@@ -1,0 +1,369 @@
+"""Shells whose marks a user's command takes away or gets in the way of: what run answers then.
+
+Rule: an exit code is right, or None. After the command that did the harm, everything is as before.
+"""
+
+from typing import Any
+
+from runs.corpus import BASH, BOURNE, FISH, ZSH, Case, Keys, Run, Screen, Step, run
+
+# Whatever was done to the shell, these must come out.
+AFTER: tuple[Step, ...] = (
+    run("echo x; false", "x", 1, context="any"),
+    run("sh -c 'exit 42'", code=42, context="any"),
+    run("echo one\nsh -c 'exit 7'", "one", 7, context="any"),
+    run("cd /usr; pwd", "/usr", context="any"),
+    run("echo -n abc", "abc", context="any"),
+    run("true", context="any"),
+)
+
+
+def harm(name: str, shells: tuple[str, ...], *commands: str, **more: Any) -> list[Case]:
+    """Commands that do harm, all in one session, and what must come out after each of them."""
+    steps: list[Step] = []
+    for command in commands:
+        steps += [hurting(command), *AFTER]
+    return [Case(name, (shell,), tuple(steps), **more) for shell in shells]
+
+
+def hurting(command: str) -> Run:
+    """The command itself ends, whatever it takes away; its own code is right where it is known."""
+    return run(command, None, None, ended_by=None)
+
+
+def rc(text: str, shell: str = "bash") -> dict[str, str]:
+    names = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}
+    return {names[shell]: text}
+
+
+_PS1 = "PS1='bash> '\n"
+
+PROMPT_COMMANDS = [
+    *harm(
+        "source bashrc that puts a command first",
+        BASH,
+        "source ~/.bashrc",
+        "source ~/.bashrc",
+        files=rc(_PS1 + 'PROMPT_COMMAND="history -a; $PROMPT_COMMAND"\n'),
+    ),
+    *harm(
+        "source bashrc that puts a command last",
+        BASH,
+        "source ~/.bashrc",
+        "source ~/.bashrc",
+        files=rc(_PS1 + 'PROMPT_COMMAND="$PROMPT_COMMAND; history -a"\n'),
+    ),
+    *harm(
+        "source bashrc that replaces it",
+        BASH,
+        "source ~/.bashrc",
+        "source ~/.bashrc",
+        files=rc(_PS1 + "PROMPT_COMMAND='history -a'\n"),
+    ),
+    *harm("PROMPT_COMMAND replaced", BASH, "PROMPT_COMMAND='history -a'"),
+    *harm("PROMPT_COMMAND unset", BASH, "unset PROMPT_COMMAND"),
+    *harm("PROMPT_COMMAND empty", BASH, "PROMPT_COMMAND="),
+    *harm("PROMPT_COMMAND an empty array", BASH, "PROMPT_COMMAND=()"),
+    *harm("PROMPT_COMMAND another array", BASH, "PROMPT_COMMAND=(true false)"),
+    *harm("PROMPT_COMMAND appended to", BASH, "PROMPT_COMMAND+='; history -a'"),
+    *harm("PROMPT_COMMAND with an element more", BASH, "PROMPT_COMMAND+=(false)"),
+    *harm("PROMPT_COMMAND that fails", BASH, "PROMPT_COMMAND='false'"),
+    *harm(
+        "PROMPT_COMMAND that changes the status",
+        BASH,
+        'f() { return 3; }; PROMPT_COMMAND="f; $PROMPT_COMMAND"',
+    ),
+    *harm("PROMPT_COMMAND with a syntax error", BASH, "PROMPT_COMMAND='if'"),
+    *harm("PROMPT_COMMAND that prints", BASH, "PROMPT_COMMAND='echo from-the-prompt'"),
+    *harm("PROMPT_COMMAND that sets PS1", BASH, "PROMPT_COMMAND='PS1=\"new> \"'"),
+    *harm("PROMPT_COMMAND that sets PS1 by the status", BASH, "PROMPT_COMMAND='PS1=\"[$?]\\$ \"'"),
+    *harm("PROMPT_COMMAND exported", BASH, "export PROMPT_COMMAND='history -a'"),
+    *harm("PROMPT_COMMAND that ends in a semicolon", BASH, "PROMPT_COMMAND='history -a;'"),
+    *harm("PROMPT_COMMAND that ends in a comment", BASH, "PROMPT_COMMAND='history -a # keep'"),
+    *harm("PROMPT_COMMAND read-only", BASH, "readonly PROMPT_COMMAND='true'"),
+    *harm(
+        "git-prompt sourced later",
+        BASH,
+        '__git_ps1() { PS1="$1(main)$2"; }; PROMPT_COMMAND=\'__git_ps1 "\\u:\\w" "\\\\\\$ "\'',
+    ),
+    *harm(
+        "git-prompt by substitution",
+        BASH,
+        "__git_ps1() { printf ' (main)'; }; PS1='\\w$(__git_ps1)\\$ '; PROMPT_COMMAND=",
+    ),
+]
+
+PROMPTS = [
+    *harm("PS1 replaced", BASH, "PS1='new> '", "PS1='other$ '"),
+    *harm("PS1 and PROMPT_COMMAND replaced", BASH, "PS1='new> '; PROMPT_COMMAND='history -a'"),
+    *harm("PS1 and PROMPT_COMMAND unset", BASH, "PS1='$ '; unset PROMPT_COMMAND"),
+    *harm(
+        "PS0, PS1, PS2 and PROMPT_COMMAND",
+        BASH,
+        "PS0= PS1='$ ' PS2='> '; PROMPT_COMMAND='history -a'",
+    ),
+    *harm("PS0 replaced", BASH, "PS0='starting\\n'"),
+    *harm("PS0 unset", BASH, "unset PS0"),
+    *harm("a virtualenv comes and goes", BASH, '_OLD=$PS1; PS1="(venv) $PS1"', "PS1=$_OLD"),
+    *harm("PS1 of two lines", BASH, "PS1='\\u in \\w\\n\\$ '"),
+    *harm("PS1 in colours", BASH, "PS1='\\[\\e[1;32m\\]\\u\\[\\e[0m\\]:\\w\\$ '"),
+    *harm("PS1 with the status", BASH, "PS1='$? \\$ '"),
+    *harm("PS1 read-only", BASH, "readonly PS1='ro> '"),
+    *harm("PS1 exported", BASH, "export PS1='exp> '"),
+    *harm("promptvars off", BASH, "shopt -u promptvars; PS1='$ '"),
+    *harm("PS1 replaced in zsh", ZSH, "PS1='new> '", "PROMPT='%~ %# '"),
+    *harm("a theme in zsh", ZSH, 'precmd() { PROMPT="%~ [$?] %# " }'),
+    *harm("a virtualenv in zsh", ZSH, '_OLD=$PS1; PS1="(venv) $PS1"', "PS1=$_OLD"),
+    *harm("prompt_subst in zsh", ZSH, "setopt prompt_subst; PS1='${PWD} $(echo x)> '"),
+    *harm("prompt_percent off in zsh", ZSH, "unsetopt prompt_percent; PS1='plain> '"),
+]
+
+HOOKS = [
+    *harm("precmd_functions emptied", ZSH, "precmd_functions=()"),
+    *harm("preexec_functions emptied", ZSH, "preexec_functions=()"),
+    *harm("both emptied", ZSH, "precmd_functions=() preexec_functions=()"),
+    *harm(
+        "both emptied and the prompt replaced",
+        ZSH,
+        "precmd_functions=() preexec_functions=(); PS1='new> '",
+    ),
+    *harm("both unset", ZSH, "unset precmd_functions preexec_functions"),
+    *harm("hooks that fail", ZSH, "precmd() { false }; preexec() { false }"),
+    *harm(
+        "a hook that comes first", ZSH, "f() { return 3 }; precmd_functions=(f $precmd_functions)"
+    ),
+    *harm("zle-line-init replaced", ZSH, "zle-line-init() { : }; zle -N zle-line-init"),
+    *harm(
+        "zle-line-init replaced, hooks emptied",
+        ZSH,
+        "zle-line-init() { : }; zle -N zle-line-init; precmd_functions=() preexec_functions=()",
+    ),
+    *harm("options that change the language", ZSH, "setopt ksh_arrays sh_word_split"),
+    *harm("emulate sh", ZSH, "emulate sh; PS1='sh> '"),
+    *harm(
+        "oh-my-zsh reloads",
+        ZSH,
+        "source ~/.zshrc",
+        "source ~/.zshrc",
+        files=rc(
+            "PS1='z> '\nprecmd_functions=(); preexec_functions=()\n"
+            "t() { PS1='%~ $ ' }\nprecmd_functions+=(t)\n",
+            "zsh",
+        ),
+    ),
+    *harm("all functions unset", BASH, "unset -f $(compgen -A function)"),
+    *harm(
+        "all functions unset, prompt replaced",
+        BASH,
+        "unset -f $(compgen -A function); PS1='new> '; PROMPT_COMMAND=",
+    ),
+    *harm(
+        "functions over builtins",
+        BASH,
+        'printf() { echo fake; }; echo() { command echo "$@"; }; cd() { builtin cd "$@"; }',
+    ),
+    *harm("a function called printf", BOURNE, 'printf() { command printf "$@"; }'),
+    *harm("a function called eval", BASH, "eval() { :; }"),
+    *harm("a function called builtin", BASH, "builtin() { :; }"),
+    *harm("a function called command", BASH, "command() { :; }; unset -f command"),
+    *harm(
+        "aliases over builtins", BOURNE, "alias printf='echo fake' eval='echo fake' set='echo fake'"
+    ),
+    *harm("standard output away", BASH + ZSH, "exec 3>&1; exec >/dev/null; exec >&3"),
+    *harm("a DEBUG trap", BASH, "trap 'last=$BASH_COMMAND' DEBUG"),
+    *harm("a DEBUG trap with extdebug", BASH, "shopt -s extdebug; trap ':' DEBUG"),
+    *harm("an ERR trap", BASH + ZSH, "trap ':' ERR"),
+    *harm("an EXIT trap", BOURNE, "trap ':' EXIT"),
+    *harm("nounset", BOURNE, "set -u"),
+    *harm("noglob and an odd IFS", BOURNE, "set -f; IFS=0m4"),
+    *harm("posix mode", BASH, "set -o posix"),
+    *harm("no history", BASH, "set +o history"),
+    *harm("fish_prompt replaced", FISH, "function fish_prompt; echo -n 'new> '; end"),
+    *harm(
+        "fish_prompt replaced twice",
+        FISH,
+        "function fish_prompt; echo -n 'a> '; end",
+        "function fish_prompt; echo -n 'b> '; end",
+    ),
+    *harm("fish's hooks erased", FISH, "functions -e __nacre_preexec __nacre_postexec"),
+    *harm(
+        "fish's hooks and prompt",
+        FISH,
+        "functions -e __nacre_preexec __nacre_postexec __nacre_wrap; "
+        "function fish_prompt; echo -n 'new> '; end",
+    ),
+    *harm(
+        "fish's config again",
+        FISH,
+        "source ~/.config/fish/config.fish",
+        files=rc('function fish_prompt; echo -n "$status> "; end\n', "fish"),
+    ),
+]
+
+TRACED = [
+    Case(
+        "set -x shows the command alone",
+        BASH,
+        (
+            run("set -x", ""),
+            run("echo a", "+ echo a\na"),
+            run("false", "+ false", 1),
+            run("set +x", "+ set +x"),
+            run("echo on", "on"),
+            Screen(has=("on",), lacks=("_nacre", "133;")),
+        ),
+    ),
+    Case(
+        "set -x with a prompt command",
+        BASH,
+        (
+            run("set -x", None),
+            run("echo a", "+ echo a\na"),
+            run("false", "+ false", 1),
+            run("set +x", "+ set +x"),
+            run("echo on", "on"),
+            Screen(has=("on",), lacks=("_nacre", "133;")),
+        ),
+        rc(_PS1 + "PROMPT_COMMAND='history -a'\n"),
+    ),
+    Case(
+        "set -x over several lines",
+        BOURNE,
+        (
+            run("set -x", None),
+            run(
+                "echo a\nfalse", None, 1, has=("echo a", "\na\n", "false"), lacks=("_nacre", "133;")
+            ),
+            run("set +x", None),
+            run("echo on", "on"),
+            Screen(has=("on",), lacks=("_nacre", "133;")),
+        ),
+    ),
+    Case(
+        "set -x in zsh",
+        ZSH,
+        (
+            run("PS4='+ '; set -x", ""),
+            run("echo a", "+ echo a\na"),
+            run("false", "+ false", 1),
+            run("set +x", "+ set +x"),
+            run("echo on", "on"),
+            Screen(has=("on",), lacks=("_nacre", "133;")),
+        ),
+    ),
+    Case(
+        "set -v",
+        BASH,
+        (
+            run("set -v", None, lacks=("133;",)),
+            run("echo a", None, has=("a",), lacks=("133;",)),
+            run("false", None, 1),
+            run("set +v", None),
+            run("echo on", "on"),
+            Screen(has=("on",), lacks=("133;",)),
+        ),
+    ),
+    Case(
+        "set -v in zsh",
+        ZSH,
+        (
+            run("set -v", None, lacks=("133;",)),
+            run("echo a", None, has=("a",), lacks=("133;",)),
+            run("false", None, 1),
+            run("set +v", None),
+            run("echo on", "on"),
+        ),
+    ),
+    Case(
+        "an ERR trap fires for the command",
+        BASH,
+        (
+            run("trap 'echo ERR' ERR"),
+            run("false", "ERR", 1),
+            run("true"),
+            run("true\ntrue"),
+            run("sh -c 'exit 3'", "ERR", 3),
+            run("true\ntrue"),
+            run("echo on", "on"),
+        ),
+    ),
+    Case(
+        "an ERR trap that fires once",
+        BASH,
+        (
+            run("trap 'echo ERR; trap - ERR' ERR"),
+            run("true\ntrue"),
+            run("true\nfalse", "ERR", 1),
+            run("true\nfalse", "", 1),
+            run("echo on", "on"),
+        ),
+    ),
+    Case(
+        "what a prompt command prints is no output",
+        BASH,
+        (
+            run("echo a", "a"),
+            run("false", "", 1),
+            run('PROMPT_COMMAND="true; $PROMPT_COMMAND"', ""),
+            run("echo b", "b"),
+        ),
+        rc(_PS1 + "PROMPT_COMMAND='echo from-the-prompt'\n"),
+    ),
+]
+
+VI = [
+    Case(
+        "vi mode after Escape",
+        BASH,
+        (
+            run("set -o vi"),
+            run("echo hello", "hello"),
+            Keys(b"\x1b"),
+            run("echo hello", "hello"),
+            Keys(b"abc\x1b"),
+            run("echo hello", "hello"),
+            Keys(b"\x1b0"),
+            run("echo a\nfalse", "a", 1),
+            run("set -o emacs"),
+            run("echo on", "on"),
+        ),
+    ),
+    Case(
+        "vi mode from inputrc",
+        BASH,
+        (
+            run("echo hello", "hello"),
+            Keys(b"\x1b"),
+            run("echo hello", "hello"),
+        ),
+        {".inputrc": "set editing-mode vi\n"},
+    ),
+    Case(
+        "vi mode after Escape in zsh",
+        ZSH,
+        (
+            run("bindkey -v"),
+            run("echo hello", "hello"),
+            Keys(b"\x1b"),
+            run("echo hello", "hello"),
+            Keys(b"abc\x1b"),
+            run("echo hello", "hello"),
+            run("bindkey -e"),
+            run("echo on", "on"),
+        ),
+    ),
+    Case(
+        "vi mode after Escape in fish",
+        FISH,
+        (
+            run("fish_vi_key_bindings"),
+            run("echo hello", "hello"),
+            Keys(b"\x1b"),
+            run("echo hello", "hello"),
+            run("fish_default_key_bindings"),
+            run("echo on", "on"),
+        ),
+    ),
+]
+
+MARKS = [*PROMPT_COMMANDS, *PROMPTS, *HOOKS, *TRACED, *VI]

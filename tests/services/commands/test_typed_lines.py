@@ -1,0 +1,163 @@
+"""run_command with several lines: all of them are waited for, in each shell that makes marks."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nacre.core.operations.results import CommandOutcome
+from nacre.core.operations.runs import ReadRun, RunCommand
+from nacre.errors import WaitTimedOut
+from nacre.services.session.session import Session
+from nacre.services.wiring import Services
+
+from runs.corpus import Case
+from runs.driving import NATIVE, at_work, open_shell
+from services.living import CALLER, until
+
+pytestmark = pytest.mark.anyio
+
+PLAIN = Case("plain", (), ())
+
+# A block, a function and a text over several lines, as each shell writes them.
+BLOCK = {"bash": "for i in 1 2; do\n  echo $i\ndone\n", "fish": "for i in 1 2\n  echo $i\nend\n"}
+FUNCTION = {
+    "bash": "f() {\n echo in f\n\n return 7\n}\nf\n",
+    "fish": "function f\n echo in f\n\n return 7\nend\nf\n",
+}
+TEXT = {
+    "bash": "cat <<EOF | tr '\\t' :\na\n\n\tb\nEOF\necho z\n",
+    "fish": "echo 'a\n\n\tb' | tr '\\t' :\necho z\n",
+}
+SYNTAX_ERROR = "echo before\n)\necho after\n"
+
+
+async def command(services: Services, session: Session, text: str, **more: Any) -> CommandOutcome:
+    # Silence of a minute never comes.
+    given = {"format": "plain", "timeout_ms": 60_000, "max_wait_ms": 60_000, **more}
+    request = RunCommand(session=session.identity.id, input=text, **given)
+    return await services.commands.run(CALLER, request)
+
+
+@pytest.mark.parametrize("shell", NATIVE)
+async def test_quick_lines_are_whole_each_time(shell: str, tmp_path: Path) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, shell, tmp_path, PLAIN)
+        for code in range(20):
+            lines = f"echo one {code}\necho two {code}\nsh -c 'echo three; exit {code}'\n"
+            ran = await command(services, session, lines)
+            assert (ran.ended_by, ran.exit_code) == ("mark", code)
+            assert ran.output.splitlines() == [f"one {code}", f"two {code}", "three"]
+            assert ran.hint is None
+
+
+@pytest.mark.parametrize("shell", NATIVE)
+async def test_what_a_terminal_shows_around_the_output_is_none_of_it(
+    shell: str, tmp_path: Path
+) -> None:
+    family = "fish" if shell == "fish" else "bash"
+    expected: dict[str, tuple[str, int]] = {
+        "echo one\nsleep 0.2\necho two\n": ("one\ntwo", 0),
+        "printf a\nprintf b": ("a\nb", 0),
+        "echo a\n\n\necho b\n\n": ("a\nb", 0),
+        BLOCK[family]: ("1\n2", 0),
+        FUNCTION[family]: ("in f", 7),
+        TEXT[family]: ("a\n\n:b\nz", 0),
+        "clear; echo x": ("x", 0),
+        f"echo {'w' * 300}": ("w" * 300, 0),
+        "true\nfalse\n": ("", 1),
+        "\tfalse\r\n": ("", 1),
+    }
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, shell, tmp_path, PLAIN)
+        for text, (output, code) in expected.items():
+            ran = await command(services, session, text)
+            assert (text, ran.output, ran.exit_code, ran.ended_by) == (text, output, code, "mark")
+        ran = await command(services, session, SYNTAX_ERROR)
+        assert ran.output.splitlines()[0] == "before"
+        assert ran.output.splitlines()[-1] == "after"
+        assert (ran.exit_code, len(ran.output.splitlines())) == (0, 3)
+
+
+@pytest.mark.parametrize("shell", NATIVE)
+async def test_line_for_a_program_reaches_it_and_the_next_one_the_shell(
+    shell: str, tmp_path: Path
+) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, shell, tmp_path, PLAIN)
+        for _ in range(2):
+            ran = await command(services, session, "cat > f\none\ntwo\n\x04\necho to the shell\n")
+            assert (ran.exit_code, ran.output.splitlines()[-1]) == (0, "to the shell")
+            ran = await command(services, session, "cat f; sh -c 'exit 4'")
+            assert (ran.exit_code, ran.output) == (4, "one\ntwo")
+
+
+@pytest.mark.parametrize("shell", NATIVE)
+async def test_command_that_is_not_whole_needs_the_rest(shell: str, tmp_path: Path) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, shell, tmp_path, PLAIN)
+        ran = await command(services, session, "echo 'begun")
+        assert (ran.ended_by, ran.exit_code) == ("needs_input", None)
+        assert ran.state is not None
+        assert (ran.state.asks, ran.state.program) == ("line", shell)
+        rest = await command(services, session, "and done'")
+        assert (rest.ended_by, rest.output) == ("mark", "begun\nand done")
+
+
+async def test_line_that_somebody_typed_ahead_is_not_taken_for_the_command(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, "bash", tmp_path, PLAIN)
+        await until(session, lambda: session.stream.prompting.phase == "prompt")
+        for code in range(5):
+            session.write(b"echo ahead\rfalse\rtrue\r")
+            ran = await command(services, session, f"(exit {code})")
+            assert (ran.exit_code, ran.output) == (code, "")
+
+
+async def test_lines_that_are_left_when_the_time_is_over_are_counted(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, "bash", tmp_path, PLAIN)
+        await command(services, session, "true")
+        with pytest.raises(WaitTimedOut, match="2 lines of the input were not typed") as error:
+            await command(
+                services, session, "echo begun\nsleep 1000\necho 1\necho 2\n", max_wait_ms=300
+            )
+        told = error.value.details
+        assert (told["output"], told["untyped_lines"]) == ("begun", 2)
+        stopped = await command(services, session, "\x03")
+        assert (stopped.ended_by, stopped.exit_code) == ("mark", 130)
+        # It was the end of the command: nothing of it is left for the next one.
+        assert (await command(services, session, "echo on")).output == "on"
+        page = await services.runs.read(CALLER, ReadRun(run_id=told["run_id"]))
+        assert (page.finished, page.exit_code) == (True, 130)
+
+
+async def test_long_output_is_counted_and_can_be_read_as_a_run(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, "bash", tmp_path, PLAIN)
+        ran = await command(services, session, "seq 100000\necho end\n", max_chars=1000)
+        lines = ran.output.splitlines()
+        assert (lines[0], lines[-1]) == ("1", "end")
+        assert ran.omitted_lines == 100_001 - (len(lines) - 1)
+        assert ran.run_id is not None
+        assert ran.hint is not None
+        assert str(ran.omitted_lines) in ran.hint
+        page = await services.runs.read(CALLER, ReadRun(run_id=ran.run_id, offset=99_998))
+        assert (page.output, page.total_lines) == ("99999\n100000\nend", 100_001)
+
+
+async def test_call_that_is_given_up_leaves_a_run_that_ends(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, "bash", tmp_path, PLAIN)
+        await command(services, session, "true")
+        task = asyncio.create_task(command(services, session, "read x; (exit 5)\necho never\n"))
+        await until(session, lambda: session.stream.prompting.phase == "running")
+        run = services.ledger.last(session)
+        assert run is not None
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        session.write(b"\r")
+        await until(session, lambda: run.done)
+        assert run.exit_code == 5

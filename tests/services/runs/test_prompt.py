@@ -1,0 +1,94 @@
+"""Prompts: which of them takes a command, by which way, and which only looks like one."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from nacre.core.shell.repls import prompt_pattern
+from nacre.core.shell.state import State
+from nacre.services.runs.prompt import await_prompt, context_at, shown_pattern, tell_read
+from nacre.services.runs.request import RunRequest
+from nacre.services.runs.run import TrackedRun
+from nacre.services.runs.run_output import RunOutput
+
+from services.living import PROMPT, living, shows, start, start_marked, start_shell, until
+
+
+def state(name: str, **more: Any) -> State:
+    return State(state=cast(Any, name), evidence=[], **more)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("In [3]: ", "In [4]:"), ("sqlite> ", " sqlite>"), ("~/a 12:30 $ ", "~/a 12:31 $")],
+)
+def test_prompt_that_counts_is_the_same_prompt(one: str, other: str) -> None:
+    assert prompt_pattern(one) == prompt_pattern(other)
+
+
+def test_other_prompts_are_others() -> None:
+    assert len({prompt_pattern(prompt) for prompt in (">>> ", "... ", "(Pdb) ", "$ ", "")}) == 5
+
+
+@pytest.mark.anyio
+async def test_marked_prompt_of_the_session_s_own_shell_takes_what_is_typed(tmp_path: Path) -> None:
+    async with living(tmp_path) as services:
+        session = await start_marked(services)
+        assert context_at(session, state("prompt", program="bash")) == "native"
+        nested = state("prompt", program="dash")
+        assert context_at(session, nested) == "wrapped", "its marks are the outer shell's"
+        assert context_at(session, state("needs_input", asks="repl")) == "repl"
+        assert context_at(session, state("needs_input", asks="password")) is None
+        assert context_at(session, state("running")) is None
+        assert shown_pattern(session) == PROMPT
+
+
+@pytest.mark.anyio
+async def test_shell_without_marks_takes_wrapped_commands() -> None:
+    async with living() as services:
+        session = await start_shell(services)
+        assert context_at(session, state("prompt", program="bash")) == "wrapped"
+
+
+@pytest.mark.anyio
+async def test_prompt_of_a_shell_that_starts_is_waited_for(tmp_path: Path) -> None:
+    async with living(tmp_path) as services:
+        session = await start(services)
+        assert session.generation == 0
+        deadline = services.host.loop.time() + 10
+        assert (await await_prompt(session, None, deadline)).state == "prompt"
+
+
+@pytest.mark.anyio
+async def test_program_that_runs_is_not_waited_for(tmp_path: Path) -> None:
+    async with living(tmp_path) as services:
+        session = await start_marked(services)
+        session.write(b"sh -c 'echo up; exec sleep 1000'\r")
+        await shows(session, "up")
+        session.last_input -= 10  # what was typed has had its effect
+        deadline = services.host.loop.time() + 1000
+        assert (await await_prompt(session, None, deadline)).state == "running"
+
+
+@pytest.mark.anyio
+async def test_read_of_a_wrapped_command_is_no_prompt() -> None:
+    reads = "printf 'name: '; read answer"  # which dash reads as it reads its commands
+    async with living() as services:
+        session = await start(services, "dash", args=["-c", reads])
+        await until(session, lambda: shown_pattern(session) == "name:")
+        facts = session.facts()
+        assert facts is not None
+        request = RunRequest("wrapped", 0.0, pid=facts.pid, prompt="$ ")
+        run = TrackedRun(session, request, RunOutput(80, memory=1024))
+
+        asked = tell_read(session, run, state("prompt"))
+        assert (asked.state, asked.asks) == ("needs_input", "line")
+        assert tell_read(session, None, state("prompt")).state == "prompt"
+        request.prompt = "other: "
+        assert tell_read(session, run, state("prompt")).state == "prompt", "it ends like the prompt"
+        request.prompt, request.pid = "$ ", session.pid + 1
+        assert tell_read(session, run, state("prompt")).state == "prompt", "another shell reads"
+        request.pid = facts.pid
+        run.prompt_is_back()
+        assert tell_read(session, run, state("prompt")).state == "prompt", "it is over"

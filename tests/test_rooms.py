@@ -1,0 +1,39 @@
+"""The rooms stay small and differ by name: folders, classes, and tests beside their sources."""
+
+import ast
+from collections import Counter, defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "nacre"
+MOST_MODULES = 16  # in one folder: with more of them, look for a second noun
+
+# End-to-end tests that are about several rooms at once, and what they share.
+ACROSS = {"crashes", "programs", "runs", "web"}
+
+
+def modules() -> list[Path]:
+    found = [path for path in SOURCE.rglob("*.py") if path.name != "__init__.py"]
+    assert len(found) > 100
+    return found
+
+
+def test_no_folder_has_more_modules_than_a_newcomer_can_take_in() -> None:
+    counted = Counter(path.parent.relative_to(SOURCE).as_posix() for path in modules())
+    assert {folder: count for folder, count in counted.items() if count > MOST_MODULES} == {}
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for path in modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(path.relative_to(SOURCE).as_posix())
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_tests_have_the_rooms_of_the_sources() -> None:
+    tests = ROOT / "tests"
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    rooms = {folder for folder in folders if not folder.parts or folder.parts[0] not in ACROSS}
+    assert {room.as_posix() for room in rooms if not (SOURCE / room).is_dir()} == set()
