@@ -39,6 +39,11 @@ def test_every_setting_is_documented_as_it_is(name: str) -> None:
     assert row in page("configuration.md")
 
 
+def test_settings_stand_in_the_docs_in_the_order_of_the_table() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `NACRE_", page("configuration.md"), re.MULTILINE)
+    assert rows == list(setting_names())
+
+
 @pytest.mark.parametrize("spec", CATALOG.values(), ids=lambda spec: spec.name)
 def test_every_operation_stands_in_the_rest_page(spec) -> None:  # type: ignore[no-untyped-def]  # parametrised
     method, _, path = spec.route.partition(" ")

@@ -1,0 +1,82 @@
+"""Calls at any door: how large, how many at once, how long."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from nacre.settings.groups.people import PeopleSettings
+
+
+class CallSettings(PeopleSettings, frozen=True, kw_only=True):
+    max_message_bytes: Annotated[
+        int,
+        Meta(ge=65536, description="Largest request at any door, measured before it is parsed."),
+    ] = 32 * 1024 * 1024
+    max_result_chars: Annotated[
+        int,
+        Meta(
+            ge=5000,
+            description=(
+                "Most characters of one answer, its JSON included, if the caller sets no "
+                "max_chars. Hosts cut longer ones (Codex at 10,000 tokens) or put them aside "
+                "(Claude Code at 25,000)."
+            ),
+        ),
+    ] = 30_000
+    max_picture_pixels: Annotated[
+        int,
+        Meta(
+            ge=100_000,
+            description=(
+                "Largest width times height of a screenshot. 16 million pixels take 48 MB while "
+                "they are painted, and hosts refuse or shrink larger pictures."
+            ),
+        ),
+    ] = 16_000_000
+    max_requests: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Requests from one WebSocket or one command line that run at once; the others "
+                "wait their turn. This keeps one client from slowing down the rest."
+            ),
+        ),
+    ] = 64
+    max_waiting_requests: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Most requests from one WebSocket that run or wait; more are refused. This bounds "
+                "memory."
+            ),
+        ),
+    ] = 1000
+    max_subscriptions: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Most subscriptions on one WebSocket: enough for two on each of 100 sessions, and "
+                "some more. Each is a task and a queue."
+            ),
+        ),
+    ] = 256
+    event_queue: Annotated[
+        int,
+        Meta(
+            ge=10,
+            description=(
+                "Most events that wait for a subscriber that does not read. After that events are "
+                "dropped, and the subscriber gets the whole state again. This bounds memory."
+            ),
+        ),
+    ] = 1000
+    max_wait: Annotated[
+        float,
+        Meta(
+            ge=1,
+            description="Longest wait of one call, in seconds. Hosts hang on longer calls.",
+        ),
+    ] = 3600.0

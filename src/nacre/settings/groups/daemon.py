@@ -1,0 +1,45 @@
+"""The daemon's own process: its log, its end, its keeper."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from nacre.settings.groups.access import AccessSettings
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+class DaemonSettings(AccessSettings, frozen=True, kw_only=True):
+    log_level: Annotated[
+        LogLevel,
+        Meta(description="Lowest level that is logged (JSON lines on standard error)."),
+    ] = "info"
+    max_log_bytes: Annotated[
+        int,
+        Meta(
+            ge=65536,
+            description=(
+                "Size at which the log file of a background daemon is rotated. One older file is "
+                "kept."
+            ),
+        ),
+    ] = 5 * 1024 * 1024
+    grace: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds that a daemon started on demand keeps running after its last client "
+                "leaves. 0: it stops with its last client."
+            ),
+        ),
+    ] = 60.0
+    keeper: Annotated[
+        bool,
+        Meta(
+            description=(
+                "Run under a keeper, which starts the daemon again when it dies. Sessions do not "
+                "notice."
+            )
+        ),
+    ] = True

@@ -1,0 +1,118 @@
+"""People at a session: what they are shown, and what happens while one of them drives."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from nacre.settings.groups.sessions import SessionSettings
+
+
+class PeopleSettings(SessionSettings, frozen=True, kw_only=True):
+    max_elements: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description=(
+                "Most overlays and panels in one session. Each is drawn in every frame, for every "
+                "viewer."
+            ),
+        ),
+    ] = 100
+    max_element_chars: Annotated[
+        int,
+        Meta(
+            ge=100,
+            description="Most characters of text in one overlay or panel. A screen has about 2000.",
+        ),
+    ] = 20_000
+    max_captured_keys: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1_000_000,
+            description=(
+                "Captured keys kept for each session until an agent asks for them, about 100 "
+                "bytes each. The oldest are dropped first."
+            ),
+        ),
+    ] = 1000
+    control_wait: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds that input from others waits while a person drives a session, before it "
+                "fails. Hosts give up on longer calls."
+            ),
+        ),
+    ] = 25.0
+    lease_patience: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Seconds that a session stays a person's when the daemon was restarted "
+            "while they drove, until their page or terminal is back: both try for 10.",
+        ),
+    ] = 15.0
+    max_told_agents: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=10_000,
+            description="Agents of a session of which is known what they were told of hand-overs; "
+            "others are told again of the last one.",
+        ),
+    ] = 64
+    max_handover_commands: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1000,
+            description=(
+                "Most commands that a hand-over lists when a person gives a session back, counted "
+                "from the last. Older ones are in the scrollback."
+            ),
+        ),
+    ] = 20
+    max_handover_chars: Annotated[
+        int,
+        Meta(
+            ge=500,
+            le=4000,
+            description="Characters of what an agent is told when a person gives a session back; "
+            "they are taken from those of the answer that it comes with (max_result_chars).",
+        ),
+    ] = 1500
+    max_viewer_bytes: Annotated[
+        int,
+        Meta(
+            ge=4096,
+            description=(
+                "Most output that waits for a slow viewer. After that it is dropped and replaced "
+                "by a fresh screen. This bounds memory, and how far a viewer can fall behind."
+            ),
+        ),
+    ] = 256 * 1024
+    frame_rate: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=240,
+            description=(
+                "Most updates per second for a viewer; most displays draw 60. A lower rate means "
+                "less work with many viewers or a slow connection. The first output after a pause "
+                "is never delayed."
+            ),
+        ),
+    ] = 60.0
+    frame_bytes: Annotated[
+        int,
+        Meta(
+            ge=8192,
+            description=(
+                "Most bytes of output that all viewers of a session together get in one frame. If "
+                "there is more, they get a fresh screen instead, because sending takes time that "
+                "the session needs."
+            ),
+        ),
+    ] = 128 * 1024

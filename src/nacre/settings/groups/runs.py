@@ -1,0 +1,81 @@
+"""Runs: how a shell is driven, and how much of their output is kept."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from nacre.settings.groups.journal import JournalSettings
+
+
+class RunSettings(JournalSettings, frozen=True, kw_only=True):
+    shell_integration: Annotated[
+        bool,
+        Meta(
+            description=(
+                "Start bash, zsh and fish so that they mark prompts and commands. Without it, a "
+                "wrapper around each command reports its end."
+            ),
+        ),
+    ] = True
+    first_prompt_wait: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Seconds that input waits for the first prompt of a shell that was just "
+            "started, so that it is not echoed twice. Start-up files rarely take longer.",
+        ),
+    ] = 5.0
+    send_quiet: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Seconds without output after which `send` returns where no mark can come.",
+        ),
+    ] = 0.15
+    run_memory_bytes: Annotated[
+        int,
+        Meta(
+            ge=4096,
+            description=(
+                "Output of a run that is kept in memory: half from its beginning, half from its "
+                "end. If there is more, all of it goes to disk."
+            ),
+        ),
+    ] = 512 * 1024
+    max_run_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description=(
+                "Most output of one run that is kept on disk. Output beyond that is counted, but "
+                "lost."
+            ),
+        ),
+    ] = 256 * 1024 * 1024
+    max_runs_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description=(
+                "Most output of all runs together that is kept on disk; the oldest is removed "
+                "first."
+            ),
+        ),
+    ] = 1024 * 1024 * 1024
+    find_time: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=60,
+            description="Seconds that one search in the output of a run may take; the answer says "
+            "where to go on. 100 MB take about one.",
+        ),
+    ] = 5.0
+    max_runs: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Most runs that can be read by their run_id; the oldest are forgotten "
+            "first.",
+        ),
+    ] = 1000

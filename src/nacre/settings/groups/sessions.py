@@ -1,0 +1,122 @@
+"""Sessions: how many, how long they are kept, what they read and hold."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from nacre.settings.groups.daemon import DaemonSettings
+
+
+class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
+    shell: (
+        Annotated[
+            str,
+            Meta(
+                description=(
+                    "Shell for sessions that are created without a command. Default: $SHELL, else "
+                    "/bin/sh."
+                )
+            ),
+        ]
+        | None
+    ) = None
+    max_sessions: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Most sessions that can run at once. Each takes five file descriptors and up to 7 "
+                "MB."
+            ),
+        ),
+    ] = 100
+    idle_timeout: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds after which an idle session is ended: a shell at its prompt, without "
+                "input or output, that nobody named, keeps or watches. 0: never."
+            ),
+        ),
+    ] = 1800.0
+    ended_keep: Annotated[
+        float,
+        Meta(
+            ge=0, description="Seconds that an ended session stays readable before it is removed."
+        ),
+    ] = 3600.0
+    max_ended: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Most ended sessions to keep; the oldest are removed first. This bounds "
+            "memory.",
+        ),
+    ] = 100
+    kill_grace: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Seconds between the hangup signal and the kill when a session is killed.",
+        ),
+    ] = 1.0
+    scrollback: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Lines kept above the screen. 10,000 lines take 6 to 7 MB.",
+        ),
+    ] = 10_000
+    compress_after: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds without output or input after which a session's scrollback is "
+                "compressed. 0: never."
+            ),
+        ),
+    ] = 30.0
+    first_session_port: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            le=65000,
+            description=(
+                "First port to try for sessions. Later sessions count up from here and skip ports "
+                "that are taken."
+            ),
+        ),
+    ] = 20000
+    read_buffer_bytes: Annotated[
+        int,
+        Meta(
+            ge=4096,
+            description=(
+                "Bytes that all busy sessions together may read in one turn of the loop. A larger "
+                "value gives more throughput, a smaller one less delay for the other sessions."
+            ),
+        ),
+    ] = 32 * 1024
+    max_input_bytes: Annotated[
+        int,
+        Meta(
+            ge=4096,
+            description=(
+                "Largest input in one call. Put more than that into a file: a terminal takes "
+                "input line by line."
+            ),
+        ),
+    ] = 2 * 1024 * 1024
+    max_pending_input_bytes: Annotated[
+        int,
+        Meta(
+            ge=4096,
+            description=(
+                "Most input that waits for a program which does not read. Further input is "
+                "refused. This bounds memory."
+            ),
+        ),
+    ] = 8 * 1024 * 1024
