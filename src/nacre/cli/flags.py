@@ -6,7 +6,7 @@ default and choices come from there and are written nowhere else.
 
 import types
 import typing
-from argparse import ArgumentParser
+from argparse import ArgumentParser, BooleanOptionalAction
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
@@ -50,6 +50,8 @@ def add_flags(
 
     The parsed value is None if a flag is not given, so the struct's default applies. Without
     `parse` the value stays text; the settings parse it themselves and name the flag in the error.
+    A switch that is on if nothing is said also has `--no-field-name`; so has every switch of the
+    settings, because a variable or a file may have turned it on.
     """
     wanted = None if names is None else set(names)
     for field in msgspec.structs.fields(struct):
@@ -62,7 +64,10 @@ def _add_flag(parser: ArgumentParser, field: msgspec.structs.FieldInfo, *, parse
     flag = f"--{field.name.replace('_', '-')}"
     explained = explain(field)
     if kind is bool:
-        parser.add_argument(flag, action="store_const", const=True, help=explained)
+        if field.default is True or not parse:
+            parser.add_argument(flag, action=BooleanOptionalAction, help=explained)
+        else:
+            parser.add_argument(flag, action="store_const", const=True, help=explained)
         return
     choices = typing.get_args(kind) if typing.get_origin(kind) is Literal else None
     parser.add_argument(
