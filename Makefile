@@ -58,7 +58,8 @@ BUSY ?= 4
 
 # No daemon, no browser.
 UNITS := tests/core tests/settings tests/system tests/cli/output tests/cli/test_flags.py \
-	tests/cli/test_parser.py tests/cli/test_docs.py tests/test_docs.py tests/test_errors.py tests/test_makefile.py tests/test_rooms.py
+	tests/cli/test_parser.py tests/cli/test_docs.py tests/test_docs.py tests/test_errors.py \
+	tests/test_makefile.py tests/test_rooms.py
 
 # One file for each door, and a crash: together with the units, what another Python could break.
 DOORS := tests/doors/local/test_socket.py tests/doors/mcp/test_lines.py tests/doors/mcp/test_http.py \
