@@ -34,7 +34,7 @@ from nacre.services.runs.service import Runs
 from nacre.services.session.session import Session
 from nacre.services.sessions.janitor import Janitor
 from nacre.services.sessions.service import Sessions
-from nacre.services.waits import Waiting
+from nacre.services.waits.service import Waiting
 from nacre.settings.table import Settings
 from nacre.system.keeper.client import Keeping
 

@@ -13,7 +13,8 @@ from nacre.core.operations.terminal import GetScreen
 from nacre.core.shell.state import State
 from nacre.errors import InvalidInput, SessionNotFound
 from nacre.services.session.session import Session
-from nacre.services.waits import _Watch
+from nacre.services.waits.new_text import NewText
+from nacre.services.waits.service import _Watch
 from nacre.services.wiring import Services
 
 from services.clock import advance, with_clock
@@ -553,7 +554,7 @@ async def test_text_of_a_known_generation_stays_old_whatever_came_before_the_wai
 async def test_a_state_that_no_mark_tells_must_be_seen_twice() -> None:
     async with living() as services:
         session = await start(services, "cat")
-        watch = _Watch(session, 0, {})
+        watch = _Watch(session, NewText(session, None, None))
         asks = State(state="needs_input", evidence=[], asks="line")
         assert not watch.confirms(asks), "a shell looks so just before its prompt"
         assert watch.confirms(asks)

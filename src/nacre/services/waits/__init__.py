@@ -1,0 +1,1 @@
+"""Waits for one of several conditions, in one session or several."""

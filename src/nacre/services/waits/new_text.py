@@ -1,0 +1,178 @@
+"""The text of a session that is new to a wait, and the search for a pattern in it.
+
+Rule 1: with a generation only later output is new: text that was on the screen at that generation,
+and is still there unchanged, is old.
+Rule 2: the screen is searched, and the lines that have scrolled off since the generation, or since
+the wait began. Lines that were dropped from the scrollback before they could be searched are
+counted, so that no answer says that the text never came.
+Rule 3: the echo of a command is no output. It is known by the shell's marks, else by what the
+caller says that it typed.
+Rule 4: no turn of the loop takes long: a long scrollback is searched in parts.
+"""
+
+import asyncio
+
+from nacre.core.terminal.echoes import Echo
+from nacre.core.text.pattern import Pattern
+from nacre.core.text.widths import from_column
+from nacre.services.observe.views import NOWHERE, position
+from nacre.services.session.seen_screens import numbered
+from nacre.services.session.session import Session
+
+_PART = 1000  # lines that are searched in one turn of the loop: a few milliseconds
+
+
+class NewText:
+    """What is new in one session after a generation, or from now on if that is None."""
+
+    def __init__(self, session: Session, after: int | None, typed: str | None) -> None:
+        """`typed` is what the caller has typed: its echo does not count."""
+        self.forgotten = False  # nobody knows what is old
+        self.missed = 0  # lines that were dropped before they were searched
+        self._session = session
+        self._line = position(session)  # from here on not searched yet, or on the screen
+        self._old: dict[int, str] = {}  # lines that do not count, by their numbers
+        self._typed = [line.strip() for line in (typed or "").splitlines() if line.strip()]
+        self._echoed: dict[int, tuple[int, int]] = {}  # where what was typed was found
+        self._searched = -1  # the generation that was searched last
+        if after is not None and not session.terminal.alternate:
+            self._begin_after(after)
+
+    def _begin_after(self, after: int) -> None:
+        session, seen, terminal = self._session, self._session.seen_screens, self._session.terminal
+        if after == 0:
+            self._line = 0
+        elif session.generation <= after:
+            self._old = numbered(terminal)
+        elif (screen := seen.screen(after)) is not None:
+            self._line, self._old = min(screen), screen
+        elif (place := seen.place(after)) is not None:
+            self._line, self._old = place.line, {place.line: place.text}
+            # What stood above the cursor then is old, as far as it is still on the screen.
+            shown = numbered(terminal)
+            self._old |= {number: text for number, text in shown.items() if number < place.line}
+        else:
+            self.forgotten = True
+
+    # --- the search ------------------------------------------------------------------------
+
+    async def search_earlier(self, pattern: Pattern) -> str | None:
+        """Search what has scrolled off the screen, as far as it is long, part by part."""
+        while not self._session.terminal.alternate and self._line != NOWHERE:
+            terminal = self._session.terminal
+            self._count_missed()
+            offset = self._line - terminal.evicted
+            if terminal.scrollback_total - offset <= _PART:
+                return None  # the rest is searched with the screen
+            lines = terminal.scrollback_plain(offset, _PART)
+            if (match := self._first_new(pattern, lines)) is not None:
+                return match
+            self._line += _PART - terminal.rows  # a match may lie on both sides of a cut
+            await asyncio.sleep(0)  # others get their turn
+        return None
+
+    def search(self, pattern: Pattern) -> str | None:
+        """Search the screen and what has scrolled off since the generation or the wait began."""
+        session = self._session
+        if self._searched == session.generation:
+            return None
+        self._searched = session.generation
+        terminal = session.terminal
+        if terminal.alternate:
+            self._old = {}
+            found = pattern.search("\n".join(terminal.plain_lines()))
+            return found.group(0) if found else None
+        total, evicted = terminal.scrollback_total, terminal.evicted
+        self._count_missed()
+        offset = total if self._line == NOWHERE else min(total, self._line - evicted)
+        lines = terminal.scrollback_plain(offset, total - offset) + terminal.plain_lines()
+        self._line = evicted + offset
+        match = self._first_new(pattern, lines)
+        self._line = evicted + total
+        return match
+
+    def _count_missed(self) -> None:
+        """Go on with the oldest line that is kept; those before it cannot be searched."""
+        if self._line != NOWHERE and (dropped := self._session.terminal.evicted - self._line) > 0:
+            self.missed += dropped
+            self._line += dropped
+
+    def _first_new(self, pattern: Pattern, lines: list[str]) -> str | None:
+        """Return the first match with something in it that is new; the lines begin at `_line`."""
+        first, old = self._line, self._old
+        echoes = self._session.stream.echoes.within(first, first + len(lines))
+        typed = self._note_typed(lines)
+        new: list[tuple[int, int]] = []  # from where to where in the text
+        at = 0
+        for index, line in enumerate(lines):
+            before = old.get(first + index, "")
+            if not line.startswith(before):
+                del old[first + index]  # overwritten: from now on this line counts
+                before = ""
+            end = _output_end(line, echoes.get(first + index))
+            begin, echo_end = typed.get(first + index, (len(line), len(line)))
+            new.append((at + len(before), at + min(begin, end)))
+            new.append((at + max(len(before), echo_end), at + end))
+            at += len(line) + 1
+        for found in pattern.finditer("\n".join(lines)):
+            if any(
+                start < found.end() and found.start() < end for start, end in new if start < end
+            ):
+                return found.group(0)
+        return None
+
+    # --- what was typed --------------------------------------------------------------------
+
+    def _note_typed(self, lines: list[str]) -> dict[int, tuple[int, int]]:
+        """Return where lines that were typed stand, by number; each of them is looked for once.
+
+        The width of the terminal may part one: its rows follow each other without anything between.
+        """
+        found: dict[int, tuple[int, int]] = {}
+        index = 0
+        while self._typed and index < len(lines):
+            number = self._line + index
+            is_old = self._old.get(number) == lines[index] or number in self._echoed
+            spans = None if is_old else _spans(lines[index:], self._typed[0])
+            if spans is not None:
+                by_number = {number + row: span for row, span in spans.items()}
+                if sum(end - begin for begin, end in spans.values()) < len(self._typed[0]):
+                    found = by_number  # it is still being echoed
+                    break
+                self._echoed |= by_number
+                del self._typed[0]
+            index += 1
+        return self._echoed | found
+
+
+def _output_end(line: str, echo: Echo | None) -> int:
+    """Return up to where a line is output; what follows is the echo of a command."""
+    if echo is None or (echo.text is not None and echo.text != line):
+        return len(line)
+    return len(line) - len(from_column(line, echo.col))
+
+
+def _spans(lines: list[str], typed: str) -> dict[int, tuple[int, int]] | None:
+    """Return where a typed line stands that begins in the first row; None: it does not.
+
+    At the end of the text it may be there in part only.
+    """
+    row = lines[0]
+    begin = row.find(typed)
+    if begin >= 0:
+        return {0: (begin, begin + len(typed))}
+    for cut in range(min(len(typed), len(row)), 0, -1):
+        if not row.endswith(typed[:cut]):
+            continue
+        rest, spans = typed[cut:], {0: (len(row) - cut, len(row))}
+        for below, line in enumerate(lines[1:], 1):
+            taken = line[: len(rest)]
+            if not taken or not rest.startswith(taken):
+                break
+            spans[below] = (0, len(taken))
+            rest = rest[len(taken) :]
+            if not rest:
+                return spans
+        if not any(lines[max(spans) + 1 :]):
+            return spans
+    return None
