@@ -98,7 +98,7 @@ class _Settling:
         """
         looks, pauses = self._looks, self._looks_at
         silence = sum(pauses[: looks + 1]) + max(0, looks + 1 - len(pauses)) * pauses[-1]
-        since = max(self._session.last_output, self._session.last_input)
+        since = self._session.last_active
         return max(since + silence, self._looked + pauses[min(looks, len(pauses) - 1)])
 
 

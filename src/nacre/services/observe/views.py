@@ -202,7 +202,7 @@ def _short(session: SessionDetails) -> SessionShort:
 
 def view_details(session: Session, now: float, *, handed_out: bool = True) -> SessionDetails:
     identity, ending = session.identity, session.ending
-    idle = max(0.0, now - max(session.last_output, session.last_input))
+    idle = max(0.0, now - session.last_active)
     state = glance(session)
     return SessionDetails(
         name=identity.name,

@@ -166,7 +166,7 @@ class ReplRun:
                 return False
             place = self._place()
             shows = line_before_cursor(session).strip()
-            quiet = self._host.loop.time() - max(session.last_output, session.last_input)
+            quiet = self._host.loop.time() - session.last_active
             if place == "prompt" and self._repl.drawn is not None and not cut.prompt_drawn:
                 return quiet >= _UNDRAWN
             if place == "prompt" or (place == "more" and shows):
@@ -179,7 +179,7 @@ class ReplRun:
         how, state = await settle(
             session, lambda: run.done, self._deadline, asks=asks, looks_at=looks
         )
-        quiet = self._host.loop.time() - max(session.last_output, session.last_input)
+        quiet = self._host.loop.time() - session.last_active
         # It may not have read the line yet: that it waits says nothing then.
         return how, None if how == "deadline" and quiet < _STANDS else state
 

@@ -108,7 +108,7 @@ class Sends:
                 runs = prompting.phase == "running" and state.state == "running"
                 if prompting.phase == "prompt" or (runs and (own or state.sure)):
                     return False  # the shell will read it, or runs it: its end is marked
-            since = max(session.last_output, session.last_input)
+            since = session.last_active
             return self._host.loop.time() - since >= quiet
 
         # Check for a question at once, for quiet when it has lasted long enough.

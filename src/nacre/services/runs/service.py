@@ -173,7 +173,7 @@ class Runs:
     async def revisit(self, run: TrackedRun) -> None:
         """Find out whether an unattended run is over although no mark said so, as after Ctrl+C."""
         session = run.session
-        quiet = self._host.loop.time() - max(session.last_output, session.last_input)
+        quiet = self._host.loop.time() - session.last_active
         if run.done or not session.alive or self.is_locked(session) or quiet < sum(LOOKS[:2]):
             return
         with self.lock(session):

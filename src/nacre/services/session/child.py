@@ -11,6 +11,7 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from signal import SIGINT
 
 from nacre.errors import Failed
 from nacre.services.host.host import Host
@@ -32,6 +33,8 @@ from nacre.system.storage.ring import Ring
 
 # What a terminal may still hold when its child has ended (we measured 12 to 22 KB), and some more.
 _LEFT_OVER = 256 * 1024
+
+_INTERRUPT = b"\x03"  # Ctrl+C
 
 
 class ChildProcess:
@@ -128,9 +131,18 @@ class ChildProcess:
                 "kill the session",
             ) from error
 
-    @property
-    def takes_signals(self) -> bool:
-        return takes_signals(self.master)
+    def interrupted_by(self, data: bytes) -> bool:
+        """If this is Ctrl+C and input is waiting, drop that and send the signal instead of the key.
+
+        The terminal is full then, and could not take the key. Return whether the signal was sent.
+        """
+        if data != _INTERRUPT or not self.input.pending:
+            return False
+        self.input.discard()
+        if not takes_signals(self.master):
+            return False
+        self.signal(SIGINT)
+        return True
 
     @property
     def shows_input(self) -> bool:

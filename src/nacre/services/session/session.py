@@ -14,15 +14,12 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Coroutine
-from signal import SIGINT
 from typing import TYPE_CHECKING
 
 from nacre.core.display.compose import Shown
 from nacre.core.journal import records as journal
 from nacre.core.operations.follow import Change, Event
-from nacre.core.operations.steps import CREATE, restart
 from nacre.core.shell.state import State
-from nacre.errors import SessionExited
 from nacre.services.dispatch.permit import require_permit
 from nacre.services.host.host import Host
 from nacre.services.session.changes import Changes
@@ -43,8 +40,6 @@ from nacre.system.storage.ring import Ring
 
 if TYPE_CHECKING:
     from nacre.core.terminal.terminal import Terminal
-
-_INTERRUPT = b"\x03"  # Ctrl+C
 
 
 class Session:
@@ -218,8 +213,7 @@ class Session:
 
     def close(self) -> None:
         """Free the memory and the journal; the session can no longer be read."""
-        if self.supervisor.last is not None:
-            self.supervisor.last.stop_reading()
+        self.supervisor.stop_reading()
         self.retire()
         self.recorder.remove()
         self.terminal.close()
@@ -329,8 +323,7 @@ class Session:
             self.stream.echoes.forget()
         self.screen.resize(rows, cols)
         rows, cols = self.terminal.rows, self.terminal.cols
-        if self.supervisor.last is not None:
-            self.supervisor.last.set_size(rows, cols)
+        self.supervisor.set_size(rows, cols)
         self.note_change()
         self.recorder.note(journal.RESIZE, journal.size_payload(rows, cols), self.generation)
         self.recorder.flush()  # the ring does not have it
@@ -349,12 +342,8 @@ class Session:
         self.last_input = self._ring.typed_at = self._host.loop.time()
         self.inputs += 1
         self.in_escape = data.endswith(b"\x1b")
-        if data == _INTERRUPT and child.input.pending:
-            child.input.discard()
-            if child.takes_signals:
-                # If input is waiting, the terminal is full and could not take the key.
-                child.signal(SIGINT)
-                return
+        if child.interrupted_by(data):
+            return
         shown = data if recorded is None else recorded
         if shown:
             visible = (
@@ -366,24 +355,17 @@ class Session:
 
     def drop_input_of_others(self, key: str) -> int:
         """Forget what waits for the program and somebody else has sent; return how many bytes."""
-        child = self.supervisor.last
-        return 0 if child is None else child.input.drop_others(key)
+        return self.supervisor.drop_input_of_others(key)
 
     def signal(self, number: int) -> None:
         """Send a signal to the foreground process group, else to the child's own."""
         self.require_alive().signal(number)
 
     def require_alive(self) -> ChildProcess:
-        child = self.supervisor.last
-        if not self.alive or child is None:
-            raise SessionExited(
-                f"the process of session {self.identity.name!r} has ended ({self.ending}); "
-                "its screen can still be read",
-                restart(self.identity.name) if self.listed else CREATE,
-                exit_code=self.record.exit_code,
-                signal=self.record.signal,
-            )
-        return child
+        """Raises SessionExited."""
+        return self.supervisor.require()
+
+    # --- the child's terminal: see Supervisor ----------------------------------------------
 
     @property
     def marks_itself(self) -> bool:
@@ -391,37 +373,22 @@ class Session:
         return self.record.secret is not None
 
     def read_now(self) -> None:
-        """Read what is already printed, although the loop does not know about it yet.
-
-        A busy kernel may report late that a terminal is readable; a read gets the bytes anyway.
-        """
-        child = self.supervisor.last
-        if child is not None and child.reading:
-            child.read_now()
+        self.supervisor.read_now()
 
     def facts(self) -> TerminalFacts | None:
-        """What the kernel knows about the terminal now; None if it is closed."""
-        child = self.supervisor.last
-        return child.facts() if child is not None else None
+        return self.supervisor.facts()
 
     @property
     def foreground(self) -> int | None:
-        """The process group that has the terminal."""
-        child = self.supervisor.last
-        return child.foreground if child is not None else None
+        return self.supervisor.foreground
 
     @property
     def in_foreground(self) -> bool:
-        """Whether the session's own program has the terminal, not something that it started."""
-        return self.foreground == self.pid
+        return self.supervisor.in_foreground
 
     @property
     def foreground_busy(self) -> bool:
-        """Whether a command is running: only a shell at its prompt is idle."""
-        child = self.supervisor.last
-        if not self.launch.is_shell or child is None or not child.reading:
-            return self.alive
-        return self.foreground not in (None, self.pid)
+        return self.supervisor.foreground_busy
 
     @property
     def cwd(self) -> str:

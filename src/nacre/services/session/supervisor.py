@@ -1,4 +1,4 @@
-"""Start and end a session's children, one after the other; a restart starts the next one.
+"""Start, ask and end a session's children, one after the other; a restart starts the next one.
 
 Rule 1: one start or end at a time: a kill during a restart ends what the restart started.
 Rule 2: a kill continues even if its caller is cancelled: half a kill would leave orphans.
@@ -10,11 +10,14 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
+from nacre.core.operations.steps import CREATE, restart
+from nacre.errors import SessionExited
 from nacre.services.host.host import Host
 from nacre.services.session.child import ChildProcess, new_secrets, start_child
 from nacre.services.session.record import SessionRecord
 from nacre.system.processes.ending import end_trees
 from nacre.system.processes.exits import Ending, watch_adopted, watch_exit
+from nacre.system.processes.foreground import TerminalFacts
 from nacre.system.processes.pty import Child
 from nacre.system.processes.tree import Tree
 from nacre.system.storage.ring import Ring
@@ -85,6 +88,63 @@ class Supervisor:
         assert self.last is not None
         self.last.begin()
         watch_adopted(self._host.loop, self.last.pid, self._host.keeping, self.last.on_exit)
+
+    # --- the child's terminal --------------------------------------------------------------
+
+    def require(self) -> ChildProcess:
+        """Return the running child. Raises SessionExited, with how it ended."""
+        record = self._record
+        if not record.alive or self.last is None:
+            name = record.identity.name
+            raise SessionExited(
+                f"the process of session {name!r} has ended ({record.ending}); "
+                "its screen can still be read",
+                restart(name) if record.listed else CREATE,
+                exit_code=record.exit_code,
+                signal=record.signal,
+            )
+        return self.last
+
+    def read_now(self) -> None:
+        """Read what is already printed, although the loop does not know about it yet.
+
+        A busy kernel may report late that a terminal is readable; a read gets the bytes anyway.
+        """
+        if self.last is not None and self.last.reading:
+            self.last.read_now()
+
+    def stop_reading(self) -> None:
+        if self.last is not None:
+            self.last.stop_reading()
+
+    def set_size(self, rows: int, cols: int) -> None:
+        if self.last is not None:
+            self.last.set_size(rows, cols)
+
+    def facts(self) -> TerminalFacts | None:
+        """What the kernel knows about the terminal now; None if it is closed."""
+        return self.last.facts() if self.last is not None else None
+
+    @property
+    def foreground(self) -> int | None:
+        """The process group that has the terminal."""
+        return self.last.foreground if self.last is not None else None
+
+    @property
+    def in_foreground(self) -> bool:
+        """Whether the session's own program has the terminal, not something that it started."""
+        return self.foreground == (self._record.pid or 0)
+
+    @property
+    def foreground_busy(self) -> bool:
+        """Whether a command is running: only a shell at its prompt is idle."""
+        if not self._record.launch.is_shell or self.last is None or not self.last.reading:
+            return self._record.alive
+        return self.foreground not in (None, self._record.pid or 0)
+
+    def drop_input_of_others(self, key: str) -> int:
+        """Forget what waits for the child and somebody else has sent; return how many bytes."""
+        return 0 if self.last is None else self.last.input.drop_others(key)
 
     # --- end -------------------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ class Janitor:
 
     async def _sweep_alive(self, session: Session, now: float) -> float:
         settings = self._host.settings
-        active = max(session.last_output, session.last_input)
+        active = session.last_active
         due = now + _MOST_SLEEP
         if settings.compress_after and not session.screen.is_compressed:
             due = active + settings.compress_after

@@ -237,7 +237,7 @@ class Sessions:
             port=session.identity.port,
             name=session.identity.name,
             alive=session.alive,
-            idle_seconds=int(max(0.0, now - max(session.last_output, session.last_input))),
+            idle_seconds=int(max(0.0, now - session.last_active)),
             last_line=lines[-1] if lines else "",
             run_locked=self._is_locked(session),
             state=look(session),
