@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from nacre.doors.server import HttpDoor
     from nacre.services.daemon.lifecycle import Lifecycle
     from nacre.services.dispatch.dispatch import Dispatch
+    from nacre.services.registry.ports import PortPool
     from nacre.services.wiring import Services
 
 _log = logging.getLogger("nacre.daemon")
@@ -195,10 +196,10 @@ class _Serving:
             services.registry,
             address,
             self.keeping,
+            services.host.events,
             ephemeral=self.ephemeral,
             grace=settings.grace,
         )
-        services.on_session_end(life.reconsider)
         credentials = Credentials(self.token, loop.time, settings)
         dispatch = _dispatch(services, life, credentials, address.port)
         _take_signals(loop, life.interrupt)
@@ -209,8 +210,7 @@ class _Serving:
         local_server = await asyncio.start_unix_server(door.connected, sock=self.local, limit=limit)
         self.keeping.ready(paths.log_file if self.ephemeral else None)
         # From here on the first client is served while the rest loads.
-        http = await self._load_http(dispatch, mcp, credentials, life)
-        services.ports.serve_with(http.ports)
+        http = await self._load_http(dispatch, mcp, credentials, life, services.ports)
         serving = asyncio.create_task(http.serve(), name="http")
         await mcp.settle()  # its first clients need no engine yet
         loading = asyncio.create_task(services.engine.load(), name="engine")
@@ -246,6 +246,7 @@ class _Serving:
         mcp: "LateMcpDoor",
         credentials: "Credentials",
         life: "Lifecycle",
+        ports: "PortPool",
     ) -> "HttpDoor":
         """Load the server in a thread: it takes a quarter of a second."""
         loop = asyncio.get_running_loop()
@@ -257,6 +258,7 @@ class _Serving:
             credentials=credentials,
             settings=self.settings,
             client=life.client,
+            ports=ports,
         )
         return door
 

@@ -8,6 +8,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
 
 import uvicorn
 from starlette.applications import Starlette
@@ -32,6 +33,12 @@ from nacre.settings.table import Settings
 _KEEP_ALIVE = 20.0  # seconds; proxies close connections that are quiet for a minute
 
 
+class ServedPorts(Protocol):
+    """The sessions' sockets: those that are open now and later ones go to the server."""
+
+    def serve_with(self, server: "SessionPorts", /) -> None: ...
+
+
 class HttpDoor:
     def __init__(
         self,
@@ -42,6 +49,7 @@ class HttpDoor:
         credentials: Credentials,
         settings: Settings,
         client: Callable[[], AbstractContextManager[None]],
+        ports: ServedPorts,
     ) -> None:
         max_message = settings.max_message_bytes
         app = Starlette(
@@ -83,7 +91,7 @@ class HttpDoor:
         config.load()
         self._listener = listener
         self._server = uvicorn.Server(config)
-        self.ports = SessionPorts(config, self._server.server_state)
+        ports.serve_with(SessionPorts(config, self._server.server_state))
         # The daemon handles signals itself.
         vars(self._server)["capture_signals"] = nullcontext
 

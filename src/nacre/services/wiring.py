@@ -1,7 +1,6 @@
 """Connect the services: which one knows which is decided here."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from nacre.services.commands.run_command import RunCommands
@@ -59,9 +58,6 @@ class Services:
     def engine(self) -> Engine:
         return self.host.engine
 
-    def on_session_end(self, call: Callable[[], None]) -> None:
-        self.host.when_ended.append(call)
-
     def dispatch(self, *more: Handlers) -> Dispatch:
         """Return dispatch for all operations; `more` are handlers that are not about sessions."""
         visuals = Visuals(self.registry, self.host)
@@ -112,7 +108,6 @@ def build_services(
     runs = Runs(registry, ledger, host)
     sessions = Sessions(registry, host, home, runs.is_locked)
     janitor = Janitor(registry, host, runs.forget_session)
-    host.when_ended.extend((ledger.sessions_ended, janitor.session_ended))
     return Services(
         registry=registry,
         ports=ports,

@@ -17,9 +17,10 @@ FIRST_CLIENT = 20.0  # seconds in which whoever started it must come
 
 def lifecycle(services: Services, *, ephemeral: bool = True, grace: float = GRACE) -> Lifecycle:
     address = DaemonAddress(19999, "/run/nacre.sock", "/state/token")
-    life = Lifecycle(services.registry, address, Keeping(None), ephemeral=ephemeral, grace=grace)
-    services.on_session_end(life.reconsider)
-    return life
+    events = services.host.events
+    return Lifecycle(
+        services.registry, address, Keeping(None), events, ephemeral=ephemeral, grace=grace
+    )
 
 
 def test_it_stops_when_the_grace_after_the_last_client_is_over() -> None:

@@ -185,7 +185,7 @@ def test_janitor_can_be_stopped_while_a_session_ends(turns: int) -> None:
         async with living() as services:
             running = asyncio.create_task(services.janitor.run())
             await advance(0)  # it waits
-            services.janitor.session_ended()
+            services.host.events.tell_end()
             for _ in range(turns):
                 await asyncio.sleep(0)
             running.cancel()

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from nacre import __version__
 from nacre.core.catalog.caller import Caller
@@ -19,6 +20,7 @@ from nacre.core.operations.results import (
 )
 from nacre.errors import Failed
 from nacre.services.dispatch.handlers import Handlers
+from nacre.services.host.bus import Events
 from nacre.services.registry.registry import Registry
 from nacre.system.keeper.client import Keeping
 
@@ -41,6 +43,7 @@ class Lifecycle:
         registry: Registry,
         address: DaemonAddress,
         keeping: Keeping,
+        events: Events[Any],
         *,
         ephemeral: bool,
         grace: float,
@@ -59,6 +62,7 @@ class Lifecycle:
         self.upgrading = False
         if ephemeral:
             self._schedule(max(grace, _FIRST_CLIENT))
+        events.on_end(self.reconsider)
 
     @contextmanager
     def client(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The bus that brings events of sessions to followers.
+"""The bus that brings events of sessions to followers, and their ends to services.
 
 Rule: without followers an event costs only the check for followers. So the sender passes a function
 that makes the event, not the event itself.
@@ -35,7 +35,19 @@ class Events(Generic[SubjectT]):
 
     def __init__(self, summarise: Callable[[SubjectT], Summary] | None = None) -> None:
         self._listeners: list[Listener[SubjectT]] = []
+        self._on_end: list[Callable[[], None]] = []
         self._summarise = summarise
+
+    def on_end(self, call: Callable[[], None]) -> None:
+        """Call this from now on whenever the child of a session has ended, listed or not.
+
+        For services, which subscribe when they are built and stay: they are called in that order.
+        """
+        self._on_end.append(call)
+
+    def tell_end(self) -> None:
+        for call in self._on_end:
+            call()
 
     def add(self, listener: Listener[SubjectT]) -> None:
         self._listeners.append(listener)

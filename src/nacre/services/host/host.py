@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,8 +25,6 @@ class Host:
     journals: str | None = None  # the folder of all journals; without it nothing is recorded
     keeping: Keeping = field(default_factory=lambda: Keeping(None))
     events: Events[Any] = field(default_factory=Events)  # of sessions, a layer above this one
-    # Called when a session's child has ended; services that are built later add themselves.
-    when_ended: list[Callable[[], None]] = field(default_factory=list)
 
     def journal_of(self, identifier: str) -> str | None:
         """Return the folder of a session's journal."""

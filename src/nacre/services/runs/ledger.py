@@ -38,6 +38,7 @@ class Ledger:
         self._last: dict[str, TrackedRun] = {}  # by session id
         self._kept: dict[str, OrderedDict[str, bytes]] = {}  # by session id, then packed by run id
         self._reading: dict[str, asyncio.Task[None]] = {}  # reads of journals, by run id
+        host.events.on_end(self.sessions_ended)
 
     # --- what there is ---------------------------------------------------------------------
 

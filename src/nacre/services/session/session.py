@@ -228,8 +228,7 @@ class Session:
         self.viewers.ended(ending.exit_code, ending.signal)
         self._changes.note_end()
         self.announce("ended")
-        for call in self._host.when_ended:
-            call()
+        self._host.events.tell_end()
 
     def end_with(self, ending: Ending, ended: float | None = None) -> None:
         """Note how the child ended, now or at a time that an earlier daemon noted."""

@@ -27,9 +27,7 @@ class Janitor:
         self._host = host
         self._when_forgotten = when_forgotten
         self._ended = asyncio.Event()
-
-    def session_ended(self) -> None:
-        self._ended.set()
+        host.events.on_end(self._ended.set)
 
     async def run(self) -> None:
         while True:
