@@ -32,6 +32,21 @@ def test_a_class_name_stands_for_one_thing() -> None:
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
+def test_the_services_check_a_deadline_in_one_module() -> None:
+    """Every other one waits by it, so that a change at the deadline counts everywhere."""
+    bounded = ("timeout", "timeout_at", "wait_for")
+    found = {
+        path.relative_to(SOURCE).as_posix()
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in bounded
+        if isinstance(node.value, ast.Name) and node.value.id == "asyncio"
+    }
+    assert {module for module in found if module.startswith("services/")} == {
+        "services/host/wait.py"
+    }
+
+
 def test_tests_have_the_rooms_of_the_sources() -> None:
     tests = ROOT / "tests"
     folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}

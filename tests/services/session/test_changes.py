@@ -19,7 +19,7 @@ async def waiting(changes: Changes, seconds: float, *, output: bool) -> "asyncio
 
 def test_output_wakes_who_waits_for_it_and_nobody_else() -> None:
     async def test() -> None:
-        changes = Changes(asyncio.get_running_loop())
+        changes = Changes()
         for_output = [await waiting(changes, 100, output=True) for _ in range(3)]
         for_end = await waiting(changes, 100, output=False)
         changes.note_output()
@@ -34,7 +34,7 @@ def test_output_wakes_who_waits_for_it_and_nobody_else() -> None:
 
 def test_end_wakes_everybody() -> None:
     async def test() -> None:
-        changes = Changes(asyncio.get_running_loop())
+        changes = Changes()
         tasks = [await waiting(changes, 100, output=output) for output in (True, False)]
         changes.note_end()
         await asyncio.gather(*tasks)
@@ -45,7 +45,7 @@ def test_end_wakes_everybody() -> None:
 @pytest.mark.parametrize("output", [True, False])
 def test_wait_ends_at_its_time(output: bool) -> None:
     async def test() -> None:
-        changes = Changes(asyncio.get_running_loop())
+        changes = Changes()
         task = await waiting(changes, 100, output=output)
         await advance(99)
         assert not task.done()
@@ -57,7 +57,7 @@ def test_wait_ends_at_its_time(output: bool) -> None:
 
 def test_change_before_the_wait_does_not_count() -> None:
     async def test() -> None:
-        changes = Changes(asyncio.get_running_loop())
+        changes = Changes()
         changes.note_output()
         changes.note_end()
         task = await waiting(changes, 100, output=True)
@@ -70,7 +70,7 @@ def test_change_before_the_wait_does_not_count() -> None:
 
 def test_two_changes_at_once_wake_a_waiter_once() -> None:
     async def test() -> None:
-        changes = Changes(asyncio.get_running_loop())
+        changes = Changes()
         task = await waiting(changes, 100, output=True)
         changes.note_output()
         changes.note_end()
@@ -81,7 +81,7 @@ def test_two_changes_at_once_wake_a_waiter_once() -> None:
 
 def test_wait_that_is_given_up_does_not_hold_the_others_up() -> None:
     async def test() -> None:
-        changes = Changes(asyncio.get_running_loop())
+        changes = Changes()
         given_up = await waiting(changes, 100, output=True)
         other = await waiting(changes, 100, output=True)
         given_up.cancel()

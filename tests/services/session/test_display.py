@@ -467,7 +467,7 @@ async def test_await_input_ends_empty_at_its_deadline_and_at_a_release() -> None
         await ask("input_mode", session=ref, mode="release")
         told = await waiting
         assert (told.keys, told.mode) == ([], "passthrough")
-        assert session.display._key_waiters == []
+        assert len(session.display._key_waiters) == 0
 
 
 async def test_a_capture_ends_with_the_session() -> None:
@@ -506,7 +506,7 @@ async def test_a_waiter_who_gives_up_is_forgotten() -> None:
         assert len(session.display._key_waiters) == 1
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        assert session.display._key_waiters == []
+        assert len(session.display._key_waiters) == 0
 
 
 async def test_focus_goes_to_what_is_there_and_may_have_it() -> None:

@@ -37,11 +37,11 @@ from nacre.services.commands.typed_lines import type_lines
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import may_type, turn
 from nacre.services.host.host import Host
+from nacre.services.host.wait import Turn, refuse_longer_waits, wait_until
 from nacre.services.observe.quiet import await_quiet
 from nacre.services.observe.settle import settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor, look
 from nacre.services.observe.views import view_screen
-from nacre.services.observe.wait import Turn, refuse_longer_waits, wait_until
 from nacre.services.registry.registry import Registry
 from nacre.services.runs.ask_shell import ask_shell, await_typed
 from nacre.services.runs.delivery import never

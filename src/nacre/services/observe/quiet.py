@@ -3,7 +3,7 @@
 from nacre.core.operations.steps import interrupt, read_screen, wait_for_quiet
 from nacre.core.shell.quiet import Quiesce, Until
 from nacre.errors import WaitTimedOut
-from nacre.services.observe.wait import Turn, wait_until
+from nacre.services.host.wait import Turn, wait_until
 from nacre.services.session.session import Session
 
 

@@ -12,8 +12,8 @@ from typing import Literal
 
 from nacre.core.shell.quiet import Until
 from nacre.core.shell.state import State
+from nacre.services.host.wait import Turn, wait_until
 from nacre.services.observe.state import look
-from nacre.services.observe.wait import Turn, wait_until
 from nacre.services.session.session import Session
 
 LOOKS = (0.03, 0.03, 0.2, 1.0)  # seconds without output between two checks

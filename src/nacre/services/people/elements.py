@@ -1,6 +1,5 @@
 """The operations on overlays, panels, the screen mode and captured input."""
 
-from collections.abc import Awaitable
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.display import (
@@ -24,7 +23,7 @@ from nacre.core.shell.quiet import Until
 from nacre.errors import InvalidInput
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.host.host import Host
-from nacre.services.observe.wait import Turn, wait_until
+from nacre.services.host.wait import Turn, wait_until
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
 from nacre.wording import Use
@@ -159,10 +158,7 @@ class Visuals:
             waits = keyboard.active and session.alive and not keyboard.has_more_than(after)
             return Until() if waits else True
 
-        def next_key(until: float, *, output: bool) -> Awaitable[None]:
-            return session.display.next_key(until - self._host.loop.time())
-
-        await wait_until(check, deadline, next_key)
+        await wait_until(check, deadline, session.display.next_key)
         keys = keyboard.take(after, self._host.budget(None) - _FACTS)
         session.put_down_in_memory()  # the next daemon does not tell them again
         last = keys[-1].number if keys else keyboard.last

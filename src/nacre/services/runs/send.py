@@ -14,11 +14,11 @@ from nacre.errors import BadParameter, InvalidInput
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import type_into
 from nacre.services.host.host import Host
+from nacre.services.host.wait import refuse_longer_waits
 from nacre.services.observe.first_prompt import after_first_prompt
 from nacre.services.observe.settle import LOOKS, settle, waits_for_somebody
 from nacre.services.observe.state import look
 from nacre.services.observe.views import position, text_since
-from nacre.services.observe.wait import refuse_longer_waits
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
 

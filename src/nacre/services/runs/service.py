@@ -28,9 +28,9 @@ from nacre.errors import BadParameter, ControlHeld, InvalidInput
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import turn
 from nacre.services.host.host import Host
+from nacre.services.host.wait import refuse_longer_waits
 from nacre.services.observe.settle import LOOKS
 from nacre.services.observe.state import look
-from nacre.services.observe.wait import refuse_longer_waits
 from nacre.services.registry.registry import Registry
 from nacre.services.runs.ask_shell import ask_shell
 from nacre.services.runs.delivery import Delivery

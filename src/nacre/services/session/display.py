@@ -5,7 +5,6 @@ Rule 1: viewers set the whole size; the child gets what panels leave of it.
 Rule 2: keys of people pass through here, input from callers does not: only keys can be captured.
 """
 
-import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
@@ -17,6 +16,7 @@ from nacre.core.keys.capture import Capture
 from nacre.core.operations.display import CapturedKey
 from nacre.core.operations.follow import Event, InputEvent, InputModeEvent, VisualsEvent
 from nacre.services.host.host import Host
+from nacre.services.host.wait import Waiters, next_of
 from nacre.services.session.identity import Identity
 from nacre.services.session.lease import Driven, Lease, control_event
 from nacre.services.session.news import HandoverNews
@@ -60,7 +60,7 @@ class Display:
         most = settings.max_handover_commands
         self.news = HandoverNews(self._keep, agents=settings.max_told_agents, commands=most)
         self.control = Lease(self._control_changed, self._keep, self.news, most)
-        self._key_waiters: list[asyncio.Future[None]] = []
+        self._key_waiters = Waiters()
 
     # --- what is shown ---------------------------------------------------------------------
 
@@ -132,34 +132,24 @@ class Display:
         if typed.ended:
             self.tell_input_mode()
         elif typed.keys:
-            self._wake()
+            self._key_waiters.wake()
         return typed.rest
 
     def tell_input_mode(self) -> None:
         self._keep()
-        self._wake()
+        self._key_waiters.wake()
         self._session.viewers.redraw()
         self._session.tell("input", self.input_mode_event)
 
     def input_mode_event(self) -> InputModeEvent:
         return InputModeEvent(mode=self.keyboard.mode, focused_element=self.keyboard.focus)
 
-    async def next_key(self, seconds: float) -> None:
-        """Return at the next captured key, or when the capture changes or the session ends."""
-        future = self._host.loop.create_future()
-        self._key_waiters.append(future)
-        timer = self._host.loop.call_later(seconds, _settle, future)
-        try:
-            await future
-        finally:
-            timer.cancel()
-            if future in self._key_waiters:
-                self._key_waiters.remove(future)
+    async def next_key(self, until: float, *, output: bool) -> None:
+        """Return at the next captured key, when the capture changes or the session ends, or then.
 
-    def _wake(self) -> None:
-        waiting, self._key_waiters = self._key_waiters, []
-        for future in waiting:
-            _settle(future)
+        It takes the parameters of a wait; output of the session is no key.
+        """
+        await next_of(until, self._key_waiters)
 
     # --- begin and end ---------------------------------------------------------------------
 
@@ -223,8 +213,3 @@ def _input_event(key: CapturedKey) -> InputEvent:
         focused_element=key.focused_element,
         number=key.number,
     )
-
-
-def _settle(future: "asyncio.Future[None]") -> None:
-    if not future.done():
-        future.set_result(None)

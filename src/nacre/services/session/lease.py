@@ -13,14 +13,15 @@ import asyncio
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.control import CommandRun, Handover
 from nacre.core.operations.follow import ControlEvent
 from nacre.core.shell.marks import Mark
+from nacre.core.shell.quiet import Until
 from nacre.errors import Forbidden
+from nacre.services.host.wait import Turn, Waiters, next_of, wait_until
 from nacre.services.session.news import HandoverNews
 from nacre.services.session.output import OutputStream
 from nacre.services.session.record import KeptLease
@@ -64,8 +65,7 @@ class Lease:
         self._news = news
         self._most = most
         self._holder: Caller | None = None
-        self._free = asyncio.Event()
-        self._free.set()
+        self._others = Waiters()  # they want to type, and wait until it is given back
         self._present: Counter[str] = Counter()
         self._begun = 0.0
         self.since: float | None = None
@@ -114,7 +114,6 @@ class Lease:
         session.require_alive()
         self._settle(session)
         self._holder = caller
-        self._free.clear()
         self._begun, self.since = time.monotonic(), round(time.time(), 3)
         self._keys, self._first = 0, session.generation
         self._commands = deque(maxlen=self._most)
@@ -148,7 +147,7 @@ class Lease:
         self._holder = self.since = None
         self._news.add(done)
         self._await_nobody()
-        self._free.set()
+        self._others.wake()
 
     def note_typed(self, caller: Caller, size: int) -> None:
         if self.is_held_by(caller):
@@ -174,7 +173,6 @@ class Lease:
     def restore(self, kept: KeptLease, session: Driven, patience: float) -> None:
         """Go on with a former daemon's lease; its holder has so many seconds to be back."""
         self._holder = Caller(door=kept.door, person=True, key=kept.key, label=kept.label)
-        self._free.clear()
         self.since = kept.since
         self._begun = time.monotonic() - max(0.0, time.time() - kept.since)
         self._keys, self._dropped, self._first = kept.keys, kept.dropped, kept.first
@@ -192,11 +190,15 @@ class Lease:
 
     async def await_turn(self, caller: Caller, patience: float) -> bool:
         """Return whether this caller may type, at once or within so many seconds."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(patience):
-                while not self.allows(caller):
-                    await self._free.wait()
-        return self.allows(caller)
+
+        async def check(turn: Turn) -> bool | Until:
+            return self.allows(caller) or Until()
+
+        deadline = asyncio.get_running_loop().time() + patience
+        return bool(await wait_until(check, deadline, self._next_release))
+
+    async def _next_release(self, until: float, *, output: bool) -> None:
+        await next_of(until, self._others)
 
 
 class _Tap:

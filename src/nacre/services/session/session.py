@@ -57,7 +57,7 @@ class Session:
         self.glanced: tuple[object, State] | None = None  # see observe/state.py
         self._host = host
         self._ring = ring
-        self._changes = Changes(host.loop)
+        self._changes = Changes()
         self.screen = LiveScreen(begin, ring, host.loop, host.settings, self._shown)
         self.viewers, self.seen_screens = self.screen.viewers, self.screen.seen
         self.display = Display(self, host)

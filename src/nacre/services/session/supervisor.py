@@ -8,11 +8,11 @@ Rule 4: the session's record says which child runs and what its secrets are.
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 
 from nacre.core.operations.steps import CREATE, restart
 from nacre.errors import SessionExited
 from nacre.services.host.host import Host
+from nacre.services.host.wait import set_by
 from nacre.services.session.child import ChildProcess, new_secrets, start_child
 from nacre.services.session.record import SessionRecord
 from nacre.system.processes.ending import end_trees
@@ -21,6 +21,8 @@ from nacre.system.processes.foreground import TerminalFacts
 from nacre.system.processes.pty import Child
 from nacre.system.processes.tree import Tree
 from nacre.system.storage.ring import Ring
+
+_REAPED = 1.0  # seconds between a kill and the event of the child's end, on a busy machine
 
 
 class Supervisor:
@@ -180,6 +182,5 @@ class Supervisor:
             return
         child.stop_reading()
         self._host.keeping.drop(f"sessions/{self._record.identity.id}/master")
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._host.settings.kill_grace + 1.0):
-                await child.gone.wait()
+        # One that we may not kill may stay for ever; the session is over all the same.
+        await set_by(child.gone, self._host.loop.time() + self._host.settings.kill_grace + _REAPED)

@@ -6,9 +6,9 @@ Rule: it sleeps until a session can be due, or until one ends; it does not poll.
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 
 from nacre.services.host.host import Host
+from nacre.services.host.wait import set_by
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
 
@@ -34,10 +34,8 @@ class Janitor:
             self._ended.clear()
             due = await self.sweep()
             pause = due - self._host.loop.time()
-            # Not wait_for: until Python 3.12 it swallows a cancellation that comes with the event.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(min(max(pause, _LEAST_SLEEP), _MOST_SLEEP)):
-                    await self._ended.wait()
+            pause = min(max(pause, _LEAST_SLEEP), _MOST_SLEEP)
+            await set_by(self._ended, self._host.loop.time() + pause)
 
     async def sweep(self) -> float:
         """Do what is due now. Return when the next thing is due."""

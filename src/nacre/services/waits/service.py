@@ -17,9 +17,9 @@ from nacre.core.text.pattern import RE2, Pattern, PatternError, compile_pattern,
 from nacre.errors import BadParameter, InvalidInput
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.host.host import Host
+from nacre.services.host.wait import Turn, refuse_longer_waits, wait_until
 from nacre.services.observe.settle import LOOKS
 from nacre.services.observe.state import look
-from nacre.services.observe.wait import Turn, refuse_longer_waits, wait_until
 from nacre.services.registry.registry import Registry
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.service import Runs

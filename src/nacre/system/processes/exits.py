@@ -156,6 +156,8 @@ async def wait_gone(pids: Iterable[int], patience: float) -> None:
             loop.add_reader(descriptor.fileno(), gone, descriptor)
     try:
         if open_descriptors:
+            # No wait for a session's change, which have their deadline in services/host/wait.py:
+            # the kernel's answer to a kill, a layer below.
             with suppress(TimeoutError):
                 async with asyncio.timeout(patience):
                     await all_gone

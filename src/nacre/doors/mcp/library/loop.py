@@ -119,6 +119,8 @@ class _Incoming(_Stream):
         return SessionMessage(message)
 
     async def _finish(self) -> None:
+        # No wait for a session's change, which have their deadline in the services: how long a
+        # connection outlives its client. What its calls wait for has a deadline of its own.
         if self._pipe.unanswered:
             try:
                 async with asyncio.timeout(LAST_ANSWERS):

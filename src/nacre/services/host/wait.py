@@ -1,15 +1,20 @@
-"""Wait for a condition, with a deadline: the one loop for all waits in the services.
+"""Waits with a deadline: every wait of the services that must end is one of these.
+
+`wait_until` waits for a condition, `next_of` for the next time that something happens, `set_by` for
+an event that happens once.
 
 Rule 1: nothing here polls. A condition is checked when something has changed, and at the times that
 it asks for itself.
-Rule 2: only this file checks the deadline. At the deadline the condition is checked a last time, so
+Rule 2: only this file checks a deadline. At the deadline the condition is checked a last time, so
 that a change at that moment counts.
 Rule 3: a condition may await, but must check after its last await. Then no change is missed between
 that check and the wait for the next change, because the loop does not run in between.
+Rule 4: a cancelled wait is forgotten at once; if nobody waits, a change costs only one check.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import NamedTuple, Protocol, TypeVar
 
 from nacre.core.shell.quiet import Until
@@ -51,6 +56,57 @@ async def wait_until(
         if now >= deadline:
             return None
         await next_change(min(found.time, deadline), output=found.on_output)
+
+
+class Waiters:
+    """Those who wait for the next time that something happens."""
+
+    def __init__(self) -> None:
+        self._futures: list[asyncio.Future[None]] = []
+
+    def __len__(self) -> int:
+        return len(self._futures)
+
+    def wake(self) -> None:
+        for future in self._futures:
+            _settle(future)
+        self._futures.clear()
+
+    def add(self, future: "asyncio.Future[None]") -> None:
+        self._futures.append(future)
+
+    def forget(self, future: "asyncio.Future[None]") -> None:
+        if future in self._futures:
+            self._futures.remove(future)
+
+
+async def next_of(until: float, *waiters: Waiters) -> None:
+    """Return when one of these is woken, or at the time `until`."""
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+    for waiting in waiters:
+        waiting.add(future)
+    timer = loop.call_at(until, _settle, future)
+    try:
+        await future
+    finally:
+        timer.cancel()
+        for waiting in waiters:
+            waiting.forget(future)
+
+
+def _settle(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+async def set_by(event: asyncio.Event, deadline: float) -> bool:
+    """Return whether the event is set at that time, at once when it is."""
+    # Not wait_for: until Python 3.12 it swallows a cancellation that comes with the event.
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(deadline):
+            await event.wait()
+    return event.is_set()
 
 
 def refuse_longer_waits(host: Host, parameter: str, milliseconds: int, *steps: NextStep) -> None:

@@ -7,7 +7,14 @@ import pytest
 
 from nacre.core.shell.quiet import Until
 from nacre.errors import BadParameter
-from nacre.services.observe.wait import Turn, refuse_longer_waits, wait_until
+from nacre.services.host.wait import (
+    Turn,
+    Waiters,
+    next_of,
+    refuse_longer_waits,
+    set_by,
+    wait_until,
+)
 
 from services.clock import advance, with_still_clock
 from services.living import living
@@ -105,6 +112,44 @@ def test_last_look_is_at_the_deadline() -> None:
         await advance(10)
         assert await task is None
         assert turns == [Turn(begun, last=False), Turn(begun + 10, last=True)]
+
+    with_still_clock(test)
+
+
+def test_event_is_waited_for_up_to_the_deadline() -> None:
+    async def test() -> None:
+        event, loop = asyncio.Event(), asyncio.get_running_loop()
+        in_time = asyncio.create_task(set_by(event, loop.time() + 10))
+        too_late = asyncio.create_task(set_by(asyncio.Event(), loop.time() + 10))
+        await advance(9)
+        assert not in_time.done()
+        event.set()
+        assert await in_time
+        assert not too_late.done()
+        await advance(1)
+        assert not await too_late
+        assert await set_by(event, loop.time()), "set before, and no time is left"
+
+    with_still_clock(test)
+
+
+def test_waiters_are_woken_together_and_forgotten_when_they_give_up() -> None:
+    async def test() -> None:
+        first, second, loop = Waiters(), Waiters(), asyncio.get_running_loop()
+        for_both = asyncio.create_task(next_of(loop.time() + 10, first, second))
+        for_one = asyncio.create_task(next_of(loop.time() + 20, second))
+        gives_up = asyncio.create_task(next_of(loop.time() + 10, first, second))
+        await advance(0)
+        assert (len(first), len(second)) == (2, 3)
+        gives_up.cancel()
+        await advance(0)
+        assert (len(first), len(second)) == (1, 2)
+        first.wake()
+        await for_both
+        assert (len(first), len(second)) == (0, 1), "it waits for neither any more"
+        await advance(20)
+        assert for_one.done()
+        assert len(second) == 0
 
     with_still_clock(test)
 
