@@ -1,6 +1,5 @@
 """The operations on overlays, panels, the screen mode and captured input."""
 
-
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.display import (
     AwaitInput,

@@ -11,8 +11,9 @@ from nacre.services.dispatch.permit import may_type
 from nacre.services.observe.settle import settle
 from nacre.services.session.session import Session
 
-_ANSWER = 10.0  # seconds for a shell that is still busy with a prompt command
-_NO_ANSWER = (0.1, 0.4)  # seconds in which a shell that waits for keys would have answered
+# Seconds: a shell that waits for keys would have answered at the second of these checks. An answer
+# takes a millisecond, and some ten on a busy machine.
+_NO_ANSWER = (0.1, 0.4)
 _TRIES = 3  # without an answer: somebody has taken the key away
 QUICK = (0.0005, 0.001, 0.004, 0.03, 0.2)  # seconds; it takes a key at once
 
@@ -21,7 +22,7 @@ async def ask_shell(session: Session) -> None:
     """Return when it has answered, and its marks are there again; or when it does not answer."""
     prompting = session.stream.prompting
     before = prompting.answers
-    until = asyncio.get_running_loop().time() + _ANSWER
+    until = asyncio.get_running_loop().time() + session.settings.shell_answer_wait
     session.write(ASK_KEY, recorded=b"")
     await settle(
         session,

@@ -19,7 +19,6 @@ from nacre.services.runs.request import new_nonce
 from nacre.services.runs.run import TrackedRun
 from nacre.services.session.session import Session
 
-START_MARK = 3.0  # seconds for a wrapper's start mark, also over a slow connection
 _PROMPT_ON_ITS_WAY = 0.02  # seconds for a prompt that is printed but not yet read
 _PASTE_MODE = 0.1  # seconds between a prompt's mark and the start of bracketed paste
 
@@ -80,7 +79,7 @@ class Delivery:
         for attempt in (dialect, other_family(dialect)):
             run.request.dialect = attempt
             await self._write_wrapped(session, run, command, attempt)
-            until = min(deadline, self._host.loop.time() + START_MARK)
+            until = min(deadline, self._host.loop.time() + self._host.settings.mark_wait)
             how, _ = await settle(session, lambda: run.state.started_by_mark or run.done, until)
             if how != "deadline" or program in SHELLS:
                 self._dialects[key] = attempt
@@ -127,7 +126,7 @@ class Delivery:
         await type_into(
             session, pasted(session, head), recorded=command.encode(errors="replace") + b"\r"
         )
-        until = self._host.loop.time() + START_MARK
+        until = self._host.loop.time() + self._host.settings.mark_wait
         await settle(
             session, lambda: run.state.reads_parts or run.state.started_by_mark, until, asks=never
         )

@@ -33,8 +33,6 @@ _LOOKS = (0.01, 0.01, 0.03, 0.1, 0.1, 1.0)
 _LOOKS_BETWEEN = (0.002, 0.003, 0.03, 0.1, 0.1, 1.0)
 _STANDS = 0.1  # seconds that what is no prompt must stand before it counts as a question
 _UNDRAWN = 0.3  # seconds that a prompt must stand which is not drawn as it mostly is
-_ECHO = 1.0  # seconds for the echo of a typed line
-_GIVE_UP = 1.0  # seconds for the prompt to come back, each time
 _GIVE_UPS = 3  # a key that comes before a REPL listens is lost
 _LONGEST_LINE = 4000  # bytes; a terminal in canonical mode cuts at 4095 (n_tty.c)
 _TAIL = 12  # characters by which the echo of a line is known
@@ -141,7 +139,7 @@ class ReplRun:
             def takes_more(state: State) -> bool:
                 return session.generation != before and waits_for_somebody(state)
 
-            until = self._host.loop.time() + _ECHO
+            until = self._host.loop.time() + self._host.settings.repl_echo_wait
             await settle(session, echoed, until, asks=takes_more, looks_at=_LOOKS)
         return await self._enter(last=last)
 
@@ -227,7 +225,7 @@ class ReplRun:
             if not may_type(session):
                 break  # a person has taken over: they see what the REPL waits for
             session.write(self._repl.give_up)
-            until = self._host.loop.time() + _GIVE_UP
+            until = self._host.loop.time() + self._host.settings.repl_prompt_wait
             how, _ = await settle(session, lambda: False, until, asks=back, looks_at=_LOOKS)
             if how == "needs_input":
                 ran = "; what stood before that was run" if self._ran else "; nothing was run"

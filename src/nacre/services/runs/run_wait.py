@@ -23,7 +23,7 @@ from nacre.services.dispatch.permit import may_type
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import Settled, settle, waits_for_somebody
 from nacre.services.runs.ask_shell import QUICK, ask_shell, waits_for_keys
-from nacre.services.runs.delivery import START_MARK, never, pasted
+from nacre.services.runs.delivery import never, pasted
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.prompt import shown_pattern, tell_read
 from nacre.services.runs.repl import ReplRun, is_back
@@ -149,7 +149,7 @@ class RunWait:
             if not may_type(session):
                 break  # a person has taken over: they see what the shell waits for
             session.write(b"\x03")
-            until = self._host.loop.time() + START_MARK / _INTERRUPTS
+            until = self._host.loop.time() + self._host.settings.mark_wait / _INTERRUPTS
             how, _ = await settle(session, back, until, asks=never)
             if how == "done":
                 break
@@ -176,7 +176,7 @@ class RunWait:
             pasted(session, report(request.dialect, request.nonce, own=run.in_own_shell)),
             recorded=b"",
         )
-        until = self._host.loop.time() + START_MARK
+        until = self._host.loop.time() + self._host.settings.mark_wait
         await settle(session, lambda: run.done or run.state.elsewhere, until, asks=never)
         session.stream.lift_veil()
         run.output.recording = not run.done

@@ -55,6 +55,7 @@ class Session:
         self.inputs = 0  # counts inputs: the loop's clock is too coarse to order them
         self.watchers: list[Callable[[], None]] = []  # called at every change of the screen
         self.glanced: tuple[object, State] | None = None  # see observe/state.py
+        self.settings = host.settings
         self._host = host
         self._ring = ring
         self._changes = Changes()

@@ -25,6 +25,45 @@ class RunSettings(JournalSettings, frozen=True, kw_only=True):
             "started, so that it is not echoed twice. Start-up files rarely take longer.",
         ),
     ] = 5.0
+    shell_answer_wait: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=600,
+            description="Seconds that a command waits for a shell that is asked whether it is at "
+            "its prompt, because its marks are gone or keys were pressed. It answers at once, "
+            "unless a prompt command keeps it busy; a slow one (git, a network folder) takes "
+            "seconds.",
+        ),
+    ] = 10.0
+    mark_wait: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=600,
+            description="Seconds that a command in a wrapper waits for its mark. If none comes, it "
+            "is typed once more, in the syntax of another shell. A slow connection (ssh) takes up "
+            "to a second.",
+        ),
+    ] = 3.0
+    repl_echo_wait: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=600,
+            description="Seconds that a line waits for its echo in a REPL before Enter is pressed. "
+            "One that shows nothing of it costs this much for each line.",
+        ),
+    ] = 1.0
+    repl_prompt_wait: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=600,
+            description="Seconds that a REPL has to show its prompt again after a command that was "
+            "incomplete. It is tried three times.",
+        ),
+    ] = 1.0
     send_quiet: Annotated[
         float,
         Meta(

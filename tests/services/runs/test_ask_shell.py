@@ -1,0 +1,38 @@
+"""A shell is asked whether it is at its prompt, for as long as the setting says."""
+
+import asyncio
+from pathlib import Path
+
+from nacre.services.runs.ask_shell import ask_shell
+
+from services.clock import advance, with_clock
+from services.living import living, shows, start_marked
+
+
+def test_shell_that_is_busy_is_waited_for_as_long_as_the_setting_says(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with living(tmp_path, shell_answer_wait=500) as services:
+            session = await start_marked(services)
+            session.write(b"sh -c 'echo up; exec sleep 1000'\r")
+            await shows(session, "up")
+            task = asyncio.create_task(ask_shell(session))
+            await advance(0)
+            await advance(480)
+            assert not task.done()
+            await advance(30)
+            await task
+            assert session.stream.prompting.unanswered == 1
+
+    with_clock(test)
+
+
+def test_shell_at_its_prompt_answers_at_once(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with living(tmp_path, shell_answer_wait=500) as services:
+            session = await start_marked(services)
+            prompting = session.stream.prompting
+            answers = prompting.answers
+            await ask_shell(session)
+            assert (prompting.answers, prompting.unanswered) == (answers + 1, 0)
+
+    with_clock(test)
