@@ -8,6 +8,7 @@ import pytest
 
 from nacre.core.operations.runs import ReadRun, WaitFor
 from nacre.core.operations.runs import Run as RunRequest
+from nacre.services.observe.state import line_before_cursor
 from nacre.services.wiring import Services
 
 from runs.corpus import Case
@@ -89,8 +90,10 @@ async def test_output_of_a_run_is_not_mixed_with_what_a_job_prints_after_it(tmp_
         ran = await drive.run(f"(read x < {gate}; echo late-output) & echo now")
         assert "now" in ran.output
         assert "late-output" not in ran.output
-        await asyncio.to_thread(gate.write_text, "go\n")
         session = drive.session
+        # The run is over with its mark; the prompt is drawn behind that.
+        await until(session, lambda: line_before_cursor(session) == "bash> ")
+        await asyncio.to_thread(gate.write_text, "go\n")
         await until(session, lambda: session.terminal.plain_lines().count("bash> late-output") == 1)
 
 
