@@ -62,14 +62,9 @@ class Session:
         self.screen = LiveScreen(begin, ring, host.loop, host.settings, self._shown)
         self.viewers, self.seen_screens = self.screen.viewers, self.screen.seen
         self.display = Display(self, host)
+        folder = host.journal_of(record.identity.id)
         self.recorder = Recorder(
-            host.loop,
-            host.settings,
-            host.journal_of(record.identity.id),
-            ring,
-            self._look,
-            self._warn,
-            begin.offset,
+            host.loop, host.settings, folder, ring, self._look, self._warn, begin.offset
         )
         self.stream = OutputStream(
             begin,
