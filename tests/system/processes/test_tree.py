@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -227,3 +227,43 @@ def test_working_directory_is_the_process_s_own() -> None:
     with started("cd /usr; echo $$") as (leader, _):
         assert working_directory(leader) == "/usr"
     assert working_directory(leader) is None
+
+
+@pytest.fixture
+def ps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A system without /proc, whose ps is the script that this is called with."""
+    monkeypatch.setattr(tree, "_HAS_PROC", False)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    def write(script: str) -> None:
+        program = tmp_path / "ps"
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+
+    return write
+
+
+async def test_the_loop_goes_on_while_ps_is_slow(ps: Callable[[str], None], tmp_path: Path) -> None:
+    asked, go_on = tmp_path / "asked", tmp_path / "go_on"
+    os.mkfifo(asked)
+    os.mkfifo(go_on)
+    with started(WAYS["a background job"]) as (leader, member):
+        listed = f"{leader} 1 S\n{member} {leader} S\n"
+        ps(f"echo now > {asked}; read x < {go_on}; printf '{listed}'")
+        finding = asyncio.create_task(find_members([Tree(leader, "feed")]))
+        # The loop opens both ends in threads: it would hang here, if it waited for ps itself.
+        await asyncio.to_thread(asked.read_text)
+        assert not finding.done()
+        await asyncio.to_thread(go_on.write_text, "go\n")
+        assert await finding == {leader, member}
+
+
+async def test_where_ps_does_not_answer_the_leaders_are_known(
+    ps: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never = tmp_path / "never"
+    os.mkfifo(never)
+    ps(f"read x < {never}")
+    monkeypatch.setattr(tree, "_PS_TIME", 0.05)
+    with started(WAYS["a background job"]) as (leader, _):
+        assert await find_members([Tree(leader, "feed")]) == {leader}

@@ -29,7 +29,11 @@ _PROC = "/proc"
 _LOOKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.12, 0.25, 0.5)
 
 
-_PS_TIME = 2.0  # seconds for ps, where there is no /proc: the loop waits for it
+_HAS_PROC = sys.platform == "linux"
+
+# Seconds for ps, where there is no /proc. It takes some ten milliseconds; a machine on which it
+# takes longer than this does not answer at all.
+_PS_TIME = 10.0
 
 
 class _Process(NamedTuple):
@@ -62,7 +66,7 @@ async def find_members(trees: Collection[Tree]) -> set[int]:
 
     Waits up to a second for processes in exec.
     """
-    table, members, executing = _scan(trees)
+    table, members, executing = await _scan_aside(trees)
     for pause in _LOOKS:
         if executing <= _living(table, members):
             break
@@ -110,12 +114,21 @@ def working_directory(pid: int) -> str | None:
         return None
 
 
+async def _scan_aside(trees: Collection[Tree]) -> tuple[list[_Process], set[int], set[int]]:
+    """Scan in the loop what takes a few milliseconds (/proc), and in a thread what starts ps."""
+    if _HAS_PROC:
+        return _scan(trees)
+    return await asyncio.to_thread(_scan, trees)
+
+
 def _scan(trees: Collection[Tree]) -> tuple[list[_Process], set[int], set[int]]:
     """Return all processes, those that are certainly members, and those in exec."""
     if not trees:
         return [], set(), set()
-    table = _linux_table() if sys.platform == "linux" else _ps_table()
     members = {tree.leader for tree in trees if tree.leader is not None}
+    table = _linux_table() if _HAS_PROC else _ps_table()
+    if table is None:  # nobody knows what there is: the leaders are ours at any rate
+        table = [_Process(leader, 0, leader, zombie=False) for leader in members]
     members |= {process.pid for process in table if process.session in members}
     others = {process.pid for process in table} - members
     return table, members, _look_again(_look_again(others, members, trees), members, trees)
@@ -164,8 +177,8 @@ def _linux_table() -> list[_Process]:
     return table
 
 
-def _ps_table() -> list[_Process]:
-    """Return the table of processes without /proc.
+def _ps_table() -> list[_Process] | None:
+    """Return the table of processes without /proc; None if ps does not answer.
 
     POSIX's ps has no session, so descent must do.
     """
@@ -173,10 +186,9 @@ def _ps_table() -> list[_Process]:
     try:
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=_PS_TIME)
     except subprocess.TimeoutExpired:
-        return []  # asked again in the next turn
-    listing = done.stdout
+        return None
     table: list[_Process] = []
-    for line in listing.splitlines():
+    for line in done.stdout.splitlines():
         pid, parent, state = line.split()[:3]
         try:
             session = os.getsid(int(pid))
