@@ -26,6 +26,17 @@ from nacre.cli.output.answers import harmless
 from nacre.client.greeting import greeting, read_greeting, read_line
 from nacre.client.start import connect
 from nacre.core.display.repaint import restore
+from nacre.core.keys.sequences import WHEEL_IS_ARROWS
+from nacre.core.screen.controls import (
+    ALTERNATE,
+    CLEAR,
+    KEEP_CLUSTERS,
+    KEEP_TITLE,
+    PRIMARY,
+    RESTORE_CLUSTERS,
+    RESTORE_TITLE,
+    SHOW_CURSOR,
+)
 from nacre.settings.paths import find_paths
 
 _LEAST_WITH_STATUS = 4  # rows; a smaller terminal gets no status line
@@ -34,8 +45,9 @@ _RESTORE_PATIENCE = 2.0  # seconds; a terminal that hangs is not restored
 # xterm ctlseqs: the alternate screen. XTWINOPS 22 and 23 save and restore the window's title,
 # XTSAVE and XTRESTORE the modes for clusters and for the wheel (alternate scroll), which some
 # terminals turn on by default. In terminals without XTRESTORE the wheel's mode stays on.
-_ENTER = b"\x1b[22;2t\x1b[?1007s\x1b[?2027s\x1b[?1049h\x1b[H\x1b[2J"
-_LEAVE = restore() + b"\x1b[?1049l\x1b[?1007h\x1b[?1007r\x1b[?2027r\x1b[23;2t\x1b[?25h"
+_ENTER = KEEP_TITLE + b"\x1b[?1007s" + KEEP_CLUSTERS + ALTERNATE + CLEAR
+_WHEEL_AS_BEFORE = WHEEL_IS_ARROWS + b"\x1b[?1007r"
+_LEAVE = restore() + PRIMARY + _WHEEL_AS_BEFORE + RESTORE_CLUSTERS + RESTORE_TITLE + SHOW_CURSOR
 
 
 def attach(

@@ -26,6 +26,16 @@ from nacre.client.calls import Client, complete_sessions
 from nacre.core.display.passage import Passage
 from nacre.core.display.repaint import restore
 from nacre.core.journal.asciicast_reader import CastEvent, events_of
+from nacre.core.screen.controls import (
+    CLEAR,
+    KEEP_CLUSTERS,
+    KEEP_TITLE,
+    PLAIN_PEN,
+    PRIMARY,
+    RESTORE_CLUSTERS,
+    RESTORE_TITLE,
+    SHOW_CURSOR,
+)
 from nacre.errors import InvalidInput
 
 _CHUNK = 65536
@@ -34,9 +44,10 @@ _PAUSE, _QUIT, _INTERRUPT = b" "[0], b"q"[0], b"\x03"[0]
 # xterm ctlseqs: XTWINOPS 22 and 23 keep the window's title, XTSAVE and XTRESTORE the mode for
 # clusters. Resetting the margins moves the cursor. DECSC and DECRC bring it back, together with the
 # pen and the charset, so those two are reset afterwards.
-_ENTER = b"\x1b[22;2t\x1b[?2027s"
-_LEAVE = b"\x1b7" + restore() + b"\x1b8\x1b[0m\x1b(B\x0f\x1b[?25h\x1b[?2027r\x1b[23;2t\r\n"
-_FRESH = b"\x1b[?1049l" + restore() + b"\x1b[0m\x1b[H\x1b[2J"
+_ENTER = KEEP_TITLE + KEEP_CLUSTERS
+_AS_BEFORE = PLAIN_PEN + b"\x1b(B\x0f" + SHOW_CURSOR + RESTORE_CLUSTERS + RESTORE_TITLE
+_LEAVE = b"\x1b7" + restore() + b"\x1b8" + _AS_BEFORE + b"\r\n"
+_FRESH = PRIMARY + restore() + PLAIN_PEN + CLEAR
 _RESET = b"\x1bc"  # RIS; replaced by _FRESH, because it would erase the person's scrollback
 
 _SCREEN = re.compile(rb"\x1b\[\?(?:[0-9]*;)*(?:47|1047|1049)(?:;[0-9]*)*([hl])")
@@ -143,7 +154,7 @@ class Player:
         try:
             self._play(events, speed, math.inf if idle_cap is None else idle_cap)
         finally:
-            self._write((b"\x1b[?1049l" if self._alternate else b"") + _LEAVE)
+            self._write((PRIMARY if self._alternate else b"") + _LEAVE)
 
     def _play(self, events: Sequence[CastEvent], speed: float, cap: float) -> None:
         self._due = self._now()

@@ -5,11 +5,11 @@ Rule 2: drawing the same scene again gives no bytes.
 """
 
 from nacre.core.display.compose import Row, Scene, blank_row, paint_row
-from nacre.core.display.repaint import BEGIN, CLEAR, CLUSTERS, DEFAULTS, END, paint_title
+from nacre.core.display.repaint import DEFAULTS, paint_title
+from nacre.core.screen.controls import BEGIN, CLEAR, CLUSTERS, END, HIDE_CURSOR, SHOW_CURSOR
 from nacre.core.screen.screen import Cursor
 
 _NO_WRAP = b"\x1b[?7l"  # if a width differs, only a column is wrong, not the rows below
-_HIDE, _SHOW = b"\x1b[?25l", b"\x1b[?25h"
 
 
 class Canvas:
@@ -40,7 +40,7 @@ class Canvas:
         if parts or scene.cursor != self._cursor:
             parts.append(b"\x1b[%d;%dH" % (scene.cursor.row + 1, scene.cursor.col + 1))
             if self._cursor is None or self._cursor.visible != scene.cursor.visible:
-                parts.append(_SHOW if scene.cursor.visible else _HIDE)
+                parts.append(SHOW_CURSOR if scene.cursor.visible else HIDE_CURSOR)
         self._scene, self._status, self._cursor = scene, status, scene.cursor
         return b"".join([BEGIN, *parts, END]) if parts else b""
 
@@ -57,7 +57,7 @@ class Canvas:
         rows, number = scene.since(before)
         if number > 1:
             # Else it would be seen moving in terminals that do not hold drawing back.
-            parts.append(_HIDE)
+            parts.append(HIDE_CURSOR)
             self._cursor = None
         return [*parts, rows] if rows else parts
 

@@ -12,13 +12,13 @@ engine does not report them.
 import re
 
 from nacre.core.keys.sequences import WHEEL_IS_ARROWS, WHEEL_IS_NOTHING
+from nacre.core.screen.controls import BEGIN, CLEAR, CLUSTERS, END
 from nacre.core.screen.picture import Picture
 from nacre.core.screen.screen import Line, Span
 from nacre.core.text.sgr import sgr_parameters
 
 # Modes by number: xterm ctlseqs, "DEC Private Mode Set"; 2027 is the grapheme cluster proposal.
 _MODE = re.compile(rb"\x1b\[(\??)(\d+)([hl])")
-CLUSTERS = b"\x1b[?2027h"
 _SIDE_MARGINS = b"\x1b[?69h"
 # Modes that switch or resize the screen: 3 and 40 change the width, 2026 holds drawing back.
 _NOT_CARRIED = {b"?3", b"?40", b"?47", b"?1047", b"?1048", b"?1049", b"?2026"}
@@ -35,8 +35,6 @@ DEFAULTS = (
     # pen, link, charsets
     b"\x1b[0m\x1b]8;;\x1b\\\x1b(B\x1b)B\x0f"
 )
-BEGIN, END = b"\x1b[?2026h", b"\x1b[?2026l"  # drawn in one step, if the terminal supports it
-CLEAR = b"\x1b[H\x1b[2J"
 
 _SHAPES = {"block": 1, "underline": 3, "bar": 5}  # DECSCUSR, blinking; steady is one more
 
@@ -48,7 +46,7 @@ def repaint(picture: Picture) -> bytes:
 
 def restore() -> bytes:
     """Return the bytes that reset a terminal to its defaults; the screen stays as it is."""
-    return DEFAULTS + b"\x1b[0 q\x1b[?2026l"
+    return DEFAULTS + b"\x1b[0 q" + END
 
 
 def _head(picture: Picture) -> list[bytes]:

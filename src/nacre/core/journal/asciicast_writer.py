@@ -31,15 +31,12 @@ from nacre.core.journal.records import (
     Record,
 )
 from nacre.core.journal.replay import END, Moment, Replay
+from nacre.core.screen.controls import ALTERNATE, PRIMARY
 from nacre.core.shell.marks import Mark
 from nacre.core.terminal.terminal import Terminal
 
 _TERM = "xterm-256color"
 _DIGITS = 3  # of a second's fraction, as in the format's own examples
-
-# xterm ctlseqs, mode 1049.
-_ALTERNATE = b"\x1b[?1049h"
-_PRIMARY = b"\x1b[?1049l"
 
 _encode = msgspec.json.Encoder().encode
 _decoder = getincrementaldecoder("utf-8")
@@ -167,7 +164,7 @@ class _Events:
 
     def redraw(self, time: float) -> str:
         picture = self._terminal.picture()
-        screen = _ALTERNATE if picture.alternate else _PRIMARY
+        screen = ALTERNATE if picture.alternate else PRIMARY
         return self.event(time, "o", (screen + repaint(picture)).decode(errors="replace"))
 
     def of(self, record: Record) -> Iterator[str]:

@@ -9,6 +9,8 @@ daemon answers its first client before it loads the engine.
 
 import re
 
+from nacre.core.screen.controls import ERASE_LINE
+
 ROWS = 24
 _KEPT = 200_000  # lines; more than fit into one rendering
 _HARVEST = 5_000  # rows after which long output is taken out of the engine
@@ -102,7 +104,7 @@ class Redrawn:
         """Return all that is not final above the line at whose start the cursor stands."""
         self._terminal.feed(b"x")  # or else blank lines at the end would be missing
         lines = self.rest()[:-1]
-        self._terminal.feed(b"\r\x1b[K")  # CR, EL
+        self._terminal.feed(ERASE_LINE)
         return lines
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ Rule 3: neither the echo of what was typed nor the prompt at the end is output.
 
 from typing import Literal
 
+from nacre.core.screen.controls import ALTERNATE
 from nacre.core.shell.quiet import Quiesce
 from nacre.core.shell.repls import prompt_pattern
 from nacre.core.shell.state import State
@@ -21,7 +22,6 @@ from nacre.services.session.session import Session
 
 TAKES_SOON = (0.01, 0.01, 0.03, 0.2, 1.0)  # seconds: who waits for a line gets it soon
 
-_ALTERNATE = b"\x1b[?1049h"  # xterm ctlseqs, DECSET 1049
 
 AnsweredBy = Literal["mark", "prompt", "needs_input", "quiet"]
 
@@ -56,7 +56,7 @@ class Exchange:
         output.recording = True
         self._run.state.first = session.generation
         # It goes on behind what stands in the line: where a row ends depends on that.
-        output.record(_ALTERNATE if session.terminal.alternate else self._shown.encode())
+        output.record(ALTERNATE if session.terminal.alternate else self._shown.encode())
         for number, line in enumerate(lines):
             self._typed.append(line.rstrip("\r\n"))
             ended = session.stream.prompting.ended

@@ -12,6 +12,7 @@ import msgspec
 
 from nacre.core.operations.results import RunOutcome
 from nacre.core.operations.steps import interrupt, read_output, wait_for_run
+from nacre.core.screen.controls import ERASE_LINE
 from nacre.core.shell.dialects import dialect_of
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.repl_input import IncompleteInput
@@ -34,7 +35,6 @@ from nacre.wording import Hint, also
 _INTERRUPTS = 5  # times to send Ctrl+C to a shell that waits for the rest of a command
 
 _NO_CODE = "a REPL has no exit code"
-_ERASE_LINE = b"\r\x1b[K"  # ECMA-48 8.3.41, EL
 
 
 class IncompleteCommand(Exception):
@@ -171,7 +171,7 @@ class RunWait:
         if not self._may_report(run, state):
             return
         run.output.recording = False
-        session.stream.hide_echo(Veil(request.nonce, _ERASE_LINE, "E"))
+        session.stream.hide_echo(Veil(request.nonce, ERASE_LINE, "E"))
         session.write(
             pasted(session, report(request.dialect, request.nonce, own=run.in_own_shell)),
             recorded=b"",

@@ -14,11 +14,9 @@ import os
 from collections import deque
 from dataclasses import dataclass
 
+from nacre.core.keys.sequences import PASTE_BEGIN, PASTE_END
 from nacre.errors import BadParameter, InvalidInput, LimitReached
 from nacre.system.processes.pty import discard_unread
-
-# xterm ctlseqs, bracketed paste: what stands between them is text, not keys.
-_PASTE_BEGINS, _PASTE_ENDS = b"\x1b[200~", b"\x1b[201~"
 
 TERMINAL = None  # who sent what the terminal itself answers to its program
 
@@ -128,10 +126,10 @@ class InputQueue:
 def _ending(written: bytes) -> bytes:
     """Return what ends a paste of which only this was written; it may end within a bracket."""
     last = written[max(0, written.rfind(b"\x1b")) :]
-    if written.rfind(_PASTE_BEGINS) > written.rfind(_PASTE_ENDS):
-        return _PASTE_ENDS.removeprefix(last) if _PASTE_ENDS.startswith(last) else _PASTE_ENDS
-    within = len(b"\x1b[2") < len(last) < len(_PASTE_BEGINS) and _PASTE_BEGINS.startswith(last)
-    return _PASTE_BEGINS.removeprefix(last) + _PASTE_ENDS if within else b""
+    if written.rfind(PASTE_BEGIN) > written.rfind(PASTE_END):
+        return PASTE_END.removeprefix(last) if PASTE_END.startswith(last) else PASTE_END
+    within = len(b"\x1b[2") < len(last) < len(PASTE_BEGIN) and PASTE_BEGIN.startswith(last)
+    return PASTE_BEGIN.removeprefix(last) + PASTE_END if within else b""
 
 
 def input_bytes(text: str, encoding: str, limit: int) -> bytes:

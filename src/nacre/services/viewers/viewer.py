@@ -15,10 +15,10 @@ from typing import Literal
 from nacre.core.display.bell import BELL
 from nacre.core.display.canvas import Canvas
 from nacre.core.display.compose import Row, Scene, status_row
-from nacre.core.display.repaint import BEGIN
 from nacre.core.keys.mouse import Mouse
 from nacre.core.operations.elements import VisualSpan
 from nacre.core.operations.watch import Detached, Ended, Printed, Resized, Snapshot, WatchEvent
+from nacre.core.screen.controls import BEGIN
 from nacre.core.screen.picture import Size
 from nacre.services.viewers.frame_clock import FrameClock
 from nacre.services.viewers.scene_cache import SceneCache
