@@ -178,3 +178,10 @@ def test_an_error_of_an_older_daemon_is_told_as_it_came() -> None:
         "message": "it failed; try again",
         "x": 1,
     }
+
+
+def test_steps_follow_a_question_without_a_semicolon_and_names_stay_as_they_are() -> None:
+    said = Words().sentence
+    assert said("which one?", ["name it"]) == "which one? name it"
+    assert said("there is none", ["name it"]) == "there is none; name it"
+    assert said("no session named 'a?; b'", ["name it"]) == "no session named 'a?; b'; name it"

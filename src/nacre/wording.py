@@ -129,8 +129,9 @@ class Words:
         steps = list(steps)
         ways = [way for one in steps if not isinstance(one, Takes) and (way := self._step(one))]
         known = [told for one in steps if isinstance(one, Takes) and (told := self.takes(one))]
-        told = "; ".join([text, *([self.join(ways)] if ways else []), *known])
-        return told.replace("?; ", "? ")
+        for clause in (*([self.join(ways)] if ways else []), *known):
+            text += f"{'' if text.endswith('?') else ';'} {clause}"
+        return text
 
     def hint(self, hint: Hint) -> Any:
         return self.sentence(str(hint), hint.next)
