@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -68,6 +69,13 @@ def closing(connection: ClientConnection) -> int | None:
             connection.recv(timeout=PATIENCE)
     except ConnectionClosed as closed:
         return None if closed.rcvd is None else closed.rcvd.code
+
+
+def closed_for(connection: ClientConnection, message: str | list[str]) -> int | None:
+    """Send what a socket is closed for, maybe before all of it is sent; return the code."""
+    with suppress(ConnectionClosed):
+        connection.send(message)
+    return closing(connection)
 
 
 def log_in(daemon: Daemon) -> str:

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -21,6 +22,7 @@ from restarts import crash
 
 from doors.sockets import (
     JsonSocket,
+    closed_for,
     closing,
     log_in,
     open_socket,
@@ -152,14 +154,40 @@ def test_a_message_over_the_limit_closes_the_socket(small_daemon: Daemon) -> Non
     with JsonSocket(open_socket(small_daemon, "/ws/json")) as ws:
         number = ws.subscribe(None, "sessions")
         assert ws.event(number)["event"] == "sync"
-        ws.connection.send("x" * 65_537)
-        assert closing(ws.connection) == 1009
+        assert closed_for(ws.connection, "x" * 65_537) == 1009
     with JsonSocket(open_socket(small_daemon, "/ws/json")) as ws:
-        ws.connection.send(["x"] * 65_537)  # the same, in fragments
-        assert closing(ws.connection) == 1009
+        assert closed_for(ws.connection, ["x"] * 65_537) == 1009  # the same, in fragments
     with JsonSocket(open_socket(small_daemon, "/ws/json")) as ws:
         ws.connection.send("x" * 65_536)
         assert receive(ws.connection)["error"]["code"] == "INVALID_INPUT"
+
+
+def test_who_is_refused_in_the_middle_of_a_message_may_send_it_to_its_end(
+    small_daemon: Daemon,
+) -> None:
+    """Closed at once, what it still sends would be answered by a reset, and the code be lost."""
+    port = small_daemon.state["port"]
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as raw:
+        raw.sendall(
+            f"GET /ws/json HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+            f"Authorization: Bearer {small_daemon.token}\r\n"
+            "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+        )
+        answers = raw.makefile("rb")
+        while answers.readline() != b"\r\n":
+            pass
+        frame = answers.read(2)
+        assert frame[0] == 0x81  # the greeting; its length fits into seven bits
+        answers.read(frame[1])
+        # A masked text of 10 MB: its header, and as much as was sent until the answer came.
+        raw.sendall(b"\x81\xff" + struct.pack("!Q", 10_000_000) + b"\0\0\0\0" + b"x" * 1000)
+        frame = answers.read(2)
+        assert frame[0] == 0x88
+        assert struct.unpack("!H", answers.read(frame[1])[:2]) == (1009,)
+        assert answers.read() == b""
+        for _ in range(10):
+            raw.sendall(b"x" * 1_000_000)
 
 
 def test_requests_run_side_by_side(ws: JsonSocket, job: str) -> None:

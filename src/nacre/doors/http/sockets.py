@@ -4,6 +4,8 @@ Rule 1: sending waits until the other side has read. One message at a time goes 
 buffer (64 KiB and one message), so nothing piles up for a client that does not read.
 Rule 2: when the daemon stops, sockets are closed with 1001, going away (RFC 6455, 7.4.1). If the
 client does not read, the connection is cut.
+Rule 3: what is refused in the middle is read to its end and dropped. The kernel answers data that
+nobody reads with a reset, which can overtake the code that says why.
 """
 
 import asyncio
@@ -97,6 +99,23 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             self.transport.close()
             return
         super().handle_connect(event)
+
+    def handle_parser_exception(self) -> None:
+        """Close: a message is too long or malformed. Also called for each part that follows."""
+        if self.close_sent:
+            return
+        closing = self.conn.close_sent
+        assert closing is not None
+        self.stop_keepalive()
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": closing.code})
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        # The client reads the end, and closes its side when it has sent what it was sending.
+        self.transport.write_eof()
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        self.close_timer = self.loop.call_later(self.close_timeout, self.transport.abort)
 
     def shutdown(self) -> None:
         if self.handshake_complete and not self.close_sent and not self.transport.is_closing():
