@@ -71,6 +71,19 @@ class Person:
     def sees(self, text: str) -> None:
         self.see(lambda: text in self.text)
 
+    def sees_line(self, line: str) -> None:
+        """Return when a row is exactly this, and the cursor stands at the start of the next one.
+
+        The kernel may hand over a line's end apart from the line: the screen changes once more.
+        """
+
+        def is_shown() -> bool:
+            cursor = self.screen.cursor()
+            rows = self.screen.plain_lines()[: cursor.row]
+            return cursor.col == 0 and rows[-1:] == [line]
+
+        self.see(is_shown)
+
     @property
     def text(self) -> str:
         return "\n".join(self.screen.plain_lines())
