@@ -588,7 +588,8 @@ def file_size_limit(size: int) -> Iterator[None]:
 
 def test_session_outlives_a_disk_that_takes_no_more(tmp_path: Path) -> None:
     async def test() -> None:
-        async with living(journals=tmp_path) as services:
+        # One segment, however slow the machine is: a busy one would begin others before the limit.
+        async with living(journals=tmp_path, journal_replay=PATIENCE) as services:
             # Without echo: cat's own lines would mix with it, and push it off the screen.
             session = await start(
                 services, "sh", args=["-c", "stty -echo; echo ready; exec cat"], rows=10
