@@ -81,7 +81,8 @@ class Delivery:
             await self._write_wrapped(session, run, command, attempt)
             until = min(deadline, self._host.loop.time() + self._host.settings.mark_wait)
             how, _ = await settle(session, lambda: run.state.started_by_mark or run.done, until)
-            if how != "deadline" or program in SHELLS:
+            # A shell that reads the parts of a long command has understood the line before them.
+            if how != "deadline" or program in SHELLS or run.state.reads_parts:
                 self._dialects[key] = attempt
                 return
             if self._host.loop.time() >= deadline:

@@ -82,7 +82,9 @@ class RunWait:
         def asks(state: State) -> bool:
             # Until it has started, the prompt is still the one at which it was typed.
             started = run.state.started_by_mark or state.state != "prompt"
-            return started and waits_for_somebody(state)
+            # What reads the parts of a long command without echo is its shell, and they are coming.
+            fed = run.state.reads_parts and not run.state.started_by_mark
+            return started and waits_for_somebody(state) and not (fed and state.asks == "password")
 
         def unread() -> bool:
             """Return whether a typed line has no start mark, so it may be incomplete."""
