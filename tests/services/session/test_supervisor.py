@@ -9,6 +9,7 @@ import pytest
 from nacre.core.operations.sessions import ManageSession, RestartSession
 from nacre.services.wiring import Services
 from nacre.system.processes.exits import wait_gone
+from nacre.system.processes.tree import started_at
 
 from services.living import (
     CALLER,
@@ -59,6 +60,13 @@ async def test_killed_session_is_gone_with_everything_it_started() -> None:
         await wait_gone(brood, PATIENCE)  # who lost its parent is reaped by init
         assert processes_of(session) == set()
         assert not session.alive
+
+
+async def test_only_what_started_after_the_session_is_looked_at_to_end_it() -> None:
+    async with living() as services:
+        session = await start(services, "sleep 1000")
+        tree = session.supervisor.tree
+        assert (tree.leader, tree.since) == (session.pid, started_at(session.pid))
 
 
 async def test_killed_session_is_gone_with_its_stopped_processes() -> None:

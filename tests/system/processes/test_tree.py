@@ -21,6 +21,7 @@ from nacre.system.processes.tree import (
     send_signal,
     signal_name,
     signal_number,
+    started_at,
     working_directory,
 )
 
@@ -94,11 +95,20 @@ class Exec:
         self.folder = folder
 
     def show(
-        self, pid: int, environment: str = "", *, parent: int = 1, code: int = 0, ends: int = 0
+        self,
+        pid: int,
+        environment: str = "",
+        *,
+        parent: int = 1,
+        code: int = 0,
+        ends: int = 0,
+        started: int = 0,
+        size: int = 1000,
     ) -> None:
         """`code` is where the program's code ends, `ends` where its environment begins and ends."""
         fields = ["0"] * 50
-        fields[0], fields[1], fields[3], fields[20] = "R", str(parent), str(pid), "1000"
+        fields[0], fields[1], fields[3] = "R", str(parent), str(pid)
+        fields[19], fields[20] = str(started), str(size)
         fields[24], fields[47] = str(code), str(ends)
         fields[48] = str(ends + len(environment))
         process = self.folder / str(pid)
@@ -136,6 +146,23 @@ def test_one_look_names_those_in_exec_and_waits_for_nobody(proc: Exec, ends: int
 def test_nobody_waits_for_a_process_that_has_no_environment(proc: Exec) -> None:
     proc.show(70, code=1, ends=9)
     assert look([Tree(None, "feed")]) == (set(), set())
+
+
+def test_only_what_is_not_older_than_the_session_and_has_memory_is_read(proc: Exec) -> None:
+    proc.show(70, started=6)  # in exec, as far as one can see
+    proc.show(71, f"{COOKIE}=feed\0", code=1, ends=9, started=6)
+    proc.show(72, started=5)
+    proc.show(73, started=6, size=0)
+    assert look([Tree(None, "feed", 6)]) == ({71}, {70})
+    assert look([Tree(None, "feed", 6), Tree(None, "f00d", 5)]) == ({71}, {70, 72})
+
+
+def test_child_is_not_older_than_its_parent() -> None:
+    with started("sh -c 'echo $$; exec sleep 1000' &") as (leader, member):
+        assert 0 < started_at(os.getpid()) <= started_at(leader) <= started_at(member)
+    gone = subprocess.Popen(["true"])
+    gone.wait(PATIENCE)
+    assert started_at(gone.pid) == 0
 
 
 def test_real_process_without_environment_is_known_as_such() -> None:

@@ -51,6 +51,7 @@ class ChildProcess:
     ) -> None:
         """`absorb` gets output, `full` is called to empty the ring, `ended` at the end."""
         self.pid = pid
+        self.since = 0  # when it was started; see Tree
         self.master = master
         self.keys = keys
         self.reading = True
@@ -112,7 +113,7 @@ class ChildProcess:
 
     @property
     def tree(self) -> Tree:
-        return Tree(None if self.gone.is_set() else self.pid, self.keys.cookie)
+        return Tree(None if self.gone.is_set() else self.pid, self.keys.cookie, self.since)
 
     def set_size(self, rows: int, cols: int) -> None:
         if self.reading:

@@ -19,7 +19,7 @@ from nacre.system.processes.ending import end_trees
 from nacre.system.processes.exits import Ending, watch_adopted, watch_exit
 from nacre.system.processes.foreground import TerminalFacts
 from nacre.system.processes.pty import Child
-from nacre.system.processes.tree import Tree
+from nacre.system.processes.tree import Tree, started_at
 from nacre.system.storage.ring import Ring
 
 _REAPED = 1.0  # seconds between a kill and the event of the child's end, on a busy machine
@@ -61,14 +61,15 @@ class Supervisor:
     def start(self, rows: int, cols: int) -> Child:
         """Start a child, which is not read before `begin`. Raises Internal; see start_child."""
         child, self._record.secrets = start_child(self._host, self._record, rows, cols)
-        self.take_over(child.pid, child.master)
+        # Of one that is taken over that is not known: it may be gone, and its number another's.
+        self.take_over(child.pid, child.master).since = started_at(child.pid)
         return child
 
-    def take_over(self, pid: int, master: int) -> None:
+    def take_over(self, pid: int, master: int) -> ChildProcess:
         """Take a child by its process and terminal; it is not read before `begin` or `adopt`."""
         self._record.pid = pid
         self._record.begin()
-        self.last = ChildProcess(
+        self.last = taken = ChildProcess(
             self._host,
             self._record.secrets,
             pid,
@@ -78,6 +79,7 @@ class Supervisor:
             self._full,
             self._ended,
         )
+        return taken
 
     def begin(self, child: Child) -> None:
         """Read the child that was started, and wait for its end."""

@@ -28,6 +28,7 @@ _PROC = "/proc"
 # waits for a processor or the disk. There is no event for its end.
 _LOOKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.12, 0.25, 0.5)
 
+_CHUNK = 65536  # bytes
 
 _HAS_PROC = sys.platform == "linux"
 
@@ -41,17 +42,20 @@ class _Process(NamedTuple):
     parent: int
     session: int
     zombie: bool
+    bare: bool = False  # without memory, and so without an environment: a kernel thread
+    started: int = 0  # see started_at
 
 
 class Tree(NamedTuple):
     """The signs by which a session's processes are found.
 
     `leader` is None when the leader was reaped: its number may be reused, so only the cookie
-    counts.
+    counts. Processes that started before `since` are none of its: their environment is not read.
     """
 
     leader: int | None
     cookie: str
+    since: int = 0
 
 
 class Sight(NamedTuple):
@@ -80,6 +84,14 @@ def look(trees: Collection[Tree]) -> Sight:
     table, members, executing = _scan(trees)
     found = _living(table, members)
     return Sight(found, executing - found)
+
+
+def started_at(pid: int) -> int:
+    """Return when a process was started, in ticks of the kernel's clock; 0 if that is unknown."""
+    try:
+        return int(_stat(pid)[19])
+    except OSError:
+        return 0
 
 
 def send_signal(pids: Iterable[int], number: int) -> None:
@@ -130,7 +142,8 @@ def _scan(trees: Collection[Tree]) -> tuple[list[_Process], set[int], set[int]]:
     if table is None:  # nobody knows what there is: the leaders are ours at any rate
         table = [_Process(leader, 0, leader, zombie=False) for leader in members]
     members |= {process.pid for process in table if process.session in members}
-    others = {process.pid for process in table} - members
+    since = min(tree.since for tree in trees)
+    others = {one.pid for one in table if one.started >= since and not one.bare} - members
     return table, members, _look_again(_look_again(others, members, trees), members, trees)
 
 
@@ -171,9 +184,9 @@ def _linux_table() -> list[_Process]:
             fields = _stat(int(entry))
         except OSError:
             continue
-        table.append(
-            _Process(int(entry), int(fields[1]), int(fields[3]), fields[0] in (b"Z", b"X"))
-        )
+        zombie, bare = fields[0] in (b"Z", b"X"), fields[20] == b"0"
+        parent, session, started = int(fields[1]), int(fields[3]), int(fields[19])
+        table.append(_Process(int(entry), parent, session, zombie, bare, started))
     return table
 
 
@@ -201,8 +214,7 @@ def _ps_table() -> list[_Process] | None:
 def _environment(pid: int) -> bytes | None:
     """Return a process's environment, as far as we may read it; None while it is in exec."""
     try:
-        with open(f"{_PROC}/{pid}/environ", "rb") as file:
-            environment = file.read()
+        environment = _read(f"{_PROC}/{pid}/environ")
         return environment if environment or _has_none(pid) else None
     except OSError:
         return b""
@@ -222,6 +234,17 @@ def _has_none(pid: int) -> bool:
 
 def _stat(pid: int) -> list[bytes]:
     """Return the fields from the third on; the name before them may contain spaces and brackets."""
-    with open(f"{_PROC}/{pid}/stat", "rb") as file:
-        stat = file.read()
+    stat = _read(f"{_PROC}/{pid}/stat")
     return stat[stat.rindex(b")") + 2 :].split()
+
+
+def _read(path: str) -> bytes:
+    """Return a file of /proc. A scan reads hundreds, and a file object costs more than all else."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts = []
+        while part := os.read(file, _CHUNK):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        os.close(file)
