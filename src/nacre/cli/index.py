@@ -100,6 +100,7 @@ COMMANDS = (
     Command("status", "daemon", "Show whether the daemon is running, and where."),
     Command("stop", "daemon", "Stop the daemon and all sessions."),
     Command("mcp", "mcp", "Serve an AI host over stdio (MCP)."),
+    Command("policy", "safety.policy", "Judge command lines by the rules, without running them."),
     Command("doctor", "doctor", "Check this machine, and say what to fix."),
     Command("completion", "completion", "Print the code that sets up shell completion."),
 )

@@ -1,0 +1,1 @@
+"""What may run, and who decides it: the commands around the policy."""

@@ -1,0 +1,1 @@
+"""What a line would run, and whether it may: reading, resolving, rules, the verdict."""

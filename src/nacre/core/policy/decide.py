@@ -1,0 +1,294 @@
+"""The verdict on a line: may it run, must a person be asked, does it never run?
+
+Rule 1: to allow takes a proof for the whole line; to deny takes one hit; the rest asks.
+Rule 2: a parser is no boundary. What must not happen whatever is typed is the sandbox's.
+Rule 3: the same line gets the same verdict, whichever door it came by.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from nacre.core.policy.paths import Where
+from nacre.core.policy.reading import Redirect, Syntax
+from nacre.core.policy.resolving import Program, Resolved, resolve_line, resolve_words
+from nacre.core.policy.rules import STRICTNESS, Rule, RuleBook, Verdict
+from nacre.core.policy.variables import is_harmless
+from nacre.core.policy.words import Word, literal
+
+Preset = Literal["open", "guarded", "strict"]
+
+# What a preset says where no rule does: of a program, and of a line that nobody can prove.
+_NO_RULE: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "deny"}
+_UNPROVEN: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "ask"}
+
+_FOLDER_COMMANDS = frozenset(("cd", "pushd", "chdir"))
+# Commands that print nothing: what they are redirected to is emptied.
+_NOTHING = frozenset(((":",), ("true",), ("cat", "/dev/null"), ("echo", "-n"), ("printf", "")))
+
+
+class Decision(NamedTuple):
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    commands: tuple[tuple[str, ...], ...] = ()  # all that it runs, as far as it is known
+    rule: str | None = None  # the rule that decided it
+    matched: tuple[str, ...] = ()  # all rules that were about it
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    preset: Preset
+    rules: RuleBook = field(default_factory=RuleBook)
+
+
+def decide(line: str, policy: Policy, where: Where, syntax: Syntax = "posix") -> Decision:
+    """Judge a line that a shell will read."""
+    if not line.strip():
+        return Decision("allow")
+    return _Judge(policy, where, resolve_line(line, syntax), line).decide()
+
+
+def decide_argv(argv: Sequence[str], policy: Policy, where: Where) -> Decision:
+    """Judge a program that is started without a shell."""
+    resolved = resolve_words(tuple(literal(text) for text in argv))
+    return _Judge(policy, where, resolved, "").decide()
+
+
+def decide_tool(name: str, policy: Policy) -> Decision:
+    """Judge the call of an upstream server's tool."""
+    rule = policy.rules.for_tool(name)
+    if rule is None:
+        verdict = _NO_RULE[policy.preset]
+        why = () if verdict == "allow" else (f"no rule names the tool {name}",)
+        return Decision(verdict, why)
+    return Decision(
+        rule.verdict, (rule.justification,) if rule.justification else (), (), rule.title
+    )
+
+
+class _Finding(NamedTuple):
+    verdict: Verdict
+    why: str
+    rule: str | None = None
+
+
+class _Judge:
+    def __init__(self, policy: Policy, where: Where, resolved: Resolved, line: str) -> None:
+        self._policy = policy
+        self._where = where
+        self._resolved = resolved
+        self._line = line
+        self._findings: list[_Finding] = []
+        # Where in the line something is written, and where the command begins that does it.
+        self._written: list[tuple[int, int]] = []
+        self._run: list[tuple[int, str]] = []  # where it runs code of the workspace
+        self._matched: list[str] = []
+
+    def decide(self) -> Decision:
+        for program in self._resolved.programs:
+            self._judge_program(program)
+            self._follow(program)
+        guarded = self._policy.preset != "open"
+        if self._resolved.forks_itself is not None:
+            name = self._resolved.forks_itself
+            self._find("deny", f"{name} starts copies of itself without end", "fork bomb")
+        self._judge_redirects()
+        if guarded:
+            self._judge_assignments()
+            self._judge_order()
+        for why in self._resolved.doubts:
+            self._find(_UNPROVEN[self._policy.preset], why)
+        return self._decision()
+
+    def _decision(self) -> Decision:
+        saved = self._policy.rules.for_line(self._line) if self._line else None
+        worst = max(self._findings, key=lambda one: STRICTNESS[one.verdict], default=None)
+        commands = tuple(program.argv() for program in self._resolved.programs)
+        verdict: Verdict = "allow" if worst is None else worst.verdict
+        matched = tuple(self._matched)
+        if saved is not None and verdict != "deny":
+            return Decision(saved.verdict, (), commands, saved.title, (saved.title, *matched))
+        if worst is None or verdict == "allow":
+            return Decision("allow", (), commands, matched[0] if matched else None, matched)
+        reasons = [one.why for one in self._findings if one.verdict == verdict]
+        rule = next(
+            (one.rule for one in self._findings if one.verdict == verdict and one.rule), None
+        )
+        return Decision(verdict, tuple(dict.fromkeys(reasons)), commands, rule, matched)
+
+    def _find(self, verdict: Verdict, why: str, rule: str | None = None) -> None:
+        self._findings.append(_Finding(verdict, why, rule))
+
+    # --- programs --------------------------------------------------------------------------
+
+    def _judge_program(self, program: Program) -> None:
+        rule = self._policy.rules.for_program(program, self._where)
+        if rule is not None:
+            self._matched.append(rule.title)
+        if rule is not None and rule.verdict != "allow":
+            self._find(rule.verdict, _reason(program, rule), rule.title)
+            return
+        if self._policy.preset == "open" or program.name in self._resolved.functions:
+            return
+        if rule is None:
+            self._find(self._unlisted(program), _no_rule(program))
+            return
+        if not _is_installed(program.words[0]):
+            self._find(
+                "ask", f"{program.words[0].shown} may be another program than {program.name}"
+            )
+            return
+        if rule.runs:
+            self._run.append((program.at, program.name))
+        if not rule.speaks:
+            self._judge_paths(program, rule)
+
+    def _unlisted(self, program: Program) -> Verdict:
+        unknown = any(word.text is None for word in program.arguments)
+        if unknown and self._policy.rules.allows_some(program.name):
+            return _UNPROVEN[self._policy.preset]
+        return _NO_RULE[self._policy.preset]
+
+    def _judge_paths(self, program: Program, rule: Rule) -> None:
+        if rule.writes:
+            self._written.append((program.at, program.at))
+        for word in program.arguments:
+            for text in _paths_in(word):
+                path = self._where.path(text)
+                if path is None:
+                    if rule.writes or ".." in text.split("/"):
+                        self._find("ask", f"where {text} leads is not known")
+                elif self._where.is_blocked(path):
+                    self._find("ask", f"{text} is in a folder of the system's")
+                elif rule.writes and not self._where.may_write(path):
+                    self._find(
+                        "ask", f"{program.name} would write outside of the workspace: {text}"
+                    )
+                elif self._leaves(text, path) and program.name not in _FOLDER_COMMANDS:
+                    self._find("ask", f"{text} leads out of the workspace")
+            if rule.writes and word.text is None and not word.lead:
+                self._find("ask", f"where {program.name} writes is known only when it runs")
+
+    def _leaves(self, text: str, path: str) -> bool:
+        """Return whether a path goes up and ends outside of the workspace."""
+        workspace = self._where.workspace
+        if ".." not in text.split("/") or workspace is None:
+            return False
+        return path != workspace and not path.startswith(workspace.rstrip("/") + "/")
+
+    def _follow(self, program: Program) -> None:
+        """Go where a cd leads: what follows is relative to it."""
+        if program.name not in _FOLDER_COMMANDS:
+            return
+        words = [word for word in program.arguments if not (word.text or "").startswith("-")]
+        if not program.arguments:
+            folder: str | None = self._where.home
+        elif len(words) == 1 and words[0].text is not None and not words[0].globs:
+            folder = self._where.path(words[0].text)
+        else:
+            folder = None
+        self._where = _moved(self._where, folder)
+
+    # --- what is around them ---------------------------------------------------------------
+
+    def _judge_redirects(self) -> None:
+        emptied = all(program.argv() in _NOTHING for program in self._resolved.programs)
+        for redirect in self._resolved.redirects:
+            text = redirect.target.text
+            if redirect.duplicates or redirect.operator in ("<<", "<<<"):
+                continue
+            if text is None:
+                if redirect.writes and self._policy.preset != "open":
+                    self._find("ask", "where a redirection writes is known only when it runs")
+                continue
+            path = self._where.path(text)
+            if redirect.writes and path is not None:
+                rule = self._policy.rules.for_target(path)
+                if rule is not None:
+                    self._matched.append(rule.title)
+                    self._find(
+                        rule.verdict, rule.justification or f"it writes to {text}", rule.title
+                    )
+                    continue
+            if self._policy.preset == "open":
+                continue
+            if path is None or text.startswith(("/dev/tcp/", "/dev/udp/")):
+                self._find("ask", f"where {text} leads is not known")
+            elif self._where.is_blocked(path):
+                self._find("ask", f"{text} is in a folder of the system's")
+            elif self._leaves(text, path):
+                self._find("ask", f"{text} leads out of the workspace")
+            elif redirect.writes:
+                self._judge_target(text, path, redirect, emptied=emptied)
+
+    def _judge_target(self, text: str, path: str, redirect: Redirect, *, emptied: bool) -> None:
+        if not self._where.may_write(path):
+            self._find("ask", f"it would write outside of the workspace: {text}")
+        elif path.startswith("/dev/"):
+            return
+        elif emptied:
+            self._find("ask", f"it would empty {text}")
+        else:
+            self._written.append((redirect.at, redirect.begin))
+
+    def _judge_assignments(self) -> None:
+        for assignment in self._resolved.assignments:
+            if not is_harmless(assignment):
+                self._find("ask", f"{assignment.name} changes what other programs do")
+
+    def _judge_order(self) -> None:
+        """What was just written may be what a build runs."""
+        for at, name in self._run:
+            for written, begin in self._written:
+                own = begin <= at < written  # it writes down what it prints itself
+                if written >= at and (own or not self._resolved.repeats):
+                    continue
+                self._find("ask", f"{name} may run what this line writes")
+                return
+
+
+def _reason(program: Program, rule: Rule) -> str:
+    behind = f" (behind {' '.join(program.via)})" if program.via else ""
+    if rule.justification:
+        return f"{program.name}{behind}: {rule.justification}"
+    word = "is forbidden" if rule.verdict == "deny" else "asks first"
+    return f"{program.name}{behind} {word}"
+
+
+def _no_rule(program: Program) -> str:
+    behind = f" (behind {' '.join(program.via)})" if program.via else ""
+    return f"no rule allows {program.name}{behind} with these words"
+
+
+def _is_installed(name: Word) -> bool:
+    """Return whether a name is one that a search finds, or one of an environment's own."""
+    text = name.text or ""
+    if "/" not in text:
+        return True
+    folder = text.rsplit("/", 1)[0]
+    if folder in ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"):
+        return True
+    parts = folder.split("/")
+    if ".." in parts or text.startswith(("/", "~")):
+        return False
+    return parts[-1] in ("bin", ".bin") or text in ("./gradlew", "./mvnw", "./configure")
+
+
+def _paths_in(word: Word) -> Iterable[str]:
+    """Yield what in a word may be a path: it, or what follows an option."""
+    text = word.text if word.text is not None else word.lead
+    if not text:
+        return ()
+    if not text.startswith("-"):
+        name, equals, value = text.partition("=")
+        # of=FILE, NAME=/path
+        return (text, value) if equals and value and "/" not in name else (text,)
+    _, equals, value = text.partition("=")
+    if equals:
+        return (value,) if value else ()
+    slash = text.find("/")
+    return (text[slash:],) if slash > 0 else ()
+
+
+def _moved(where: Where, folder: str | None) -> Where:
+    return Where(folder, where.home, where.workspace or where.folder, where.private, where.real)

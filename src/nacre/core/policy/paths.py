@@ -1,0 +1,101 @@
+"""Paths as they are written: where they lead, without asking the file system.
+
+Rule: a caller that can ask it (symbolic links) passes what it found as `real`.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from posixpath import isabs, join, normpath
+
+# What a machine or its user cannot do without. Below them much may be deleted.
+_VITAL = frozenset(
+    (
+        *("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/opt"),
+        *("/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/usr", "/usr/bin", "/usr/lib"),
+        *("/usr/local", "/usr/sbin", "/usr/share", "/var", "/var/lib", "/Users", "/System"),
+        *("/Library", "/Applications", "/private", "/mnt", "/media"),
+    )
+)
+_HOMES = ("/home/", "/Users/")
+DISKS = (
+    *("/dev/sd*", "/dev/hd*", "/dev/vd*", "/dev/xvd*", "/dev/nvme*", "/dev/mmcblk*", "/dev/dm-*"),
+    *("/dev/md*", "/dev/mapper/*", "/dev/disk/*", "/dev/disk*", "/dev/rdisk*", "/dev/mem"),
+    *("/dev/kmem", "/dev/port", "/dev/ram*", "/dev/loop*"),
+)
+# The document's rules of paths: system folders, and privileged areas.
+BLOCKED = ("/etc", "/sys", "/proc", "/root", "/boot")
+# What can be written to without a trace.
+_NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full"))
+_SCRATCH = ("/tmp", "/var/tmp")  # noqa: S108  # names to compare with, nothing is made there
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where a line runs: paths are relative to it."""
+
+    folder: str | None  # None: it is not known
+    home: str = "~"
+    workspace: str | None = None  # what may be written to; the folder, if it is not given
+    private: tuple[str, ...] = ()  # nacre's own folders
+    real: Callable[[str], str] | None = None
+
+    def path(self, text: str) -> str | None:
+        """Return the path that a word stands for; None: nobody knows."""
+        if text == "~" or text.startswith("~/"):
+            text = self.home + text[1:]
+        elif text.startswith("~"):
+            text = "/home/" + text[1:]
+        if not isabs(text):
+            if self.folder is None:
+                return None
+            text = join(self.folder, text)
+        text = "/" + normpath(text).lstrip("/")
+        return text if self.real is None else self.real(text)
+
+    def is_vital(self, path: str) -> bool:
+        """Return whether to delete it destroys the machine or a home."""
+        base = path
+        for ending in ("/*", "/.*", "/.", "/**", "/{*,.*}"):
+            if base.endswith(ending):
+                base = base[: -len(ending)] or "/"
+                break
+        if base in _VITAL or base == self.home:
+            return True
+        return any(base.startswith(homes) and base.count("/") == 2 for homes in _HOMES)
+
+    def may_write(self, path: str) -> bool:
+        """Return whether it is the workspace's or scratch, and nothing that runs by itself.
+
+        That is a hook of git's, or a hidden file of a home, where programs begin.
+        """
+        if path in _NOWHERE or path.startswith("/dev/fd/"):
+            return True
+        workspace = self.workspace or self.folder
+        if self.is_blocked(path) or f"{path}/".find("/.git/") >= 0:
+            return False
+        if is_below(path, _SCRATCH):
+            return True
+        if workspace is None or workspace == "/" or not is_below(path, (workspace,)):
+            return False
+        return not (workspace == self.home and path.startswith(f"{self.home}/."))
+
+    def is_blocked(self, path: str) -> bool:
+        """Return whether the document's rules, or nacre's own folders, forbid it."""
+        if is_below(path, self.private):
+            return True
+        if not is_below(path, BLOCKED):
+            return False
+        # Who works in such a folder, as root in its home, may read there.
+        workspace = self.workspace or ""
+        return not (is_below(workspace, BLOCKED) and is_below(path, (workspace,)))
+
+
+def is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(
+        folder == "/" or path == folder or path.startswith(f"{folder}/") for folder in folders
+    )
+
+
+def matches(path: str, pattern: str) -> bool:
+    return fnmatchcase(path, pattern)

@@ -1,0 +1,390 @@
+"""Read a shell line: the commands in it, and what its text does not tell.
+
+The grammar is tree-sitter's for bash. A parser is no boundary, and this one accepts lines that bash
+reads otherwise. So the walk is fail-closed:
+
+Rule 1: nothing is passed over. A kind of node that is not listed here, text between two nodes that
+is not blank, and a leaf in which the shell would still expand something are doubts.
+Rule 2: a doubt takes a line its proof, and nothing else: its commands are read all the same,
+because one of them may be forbidden.
+Rule 3: the walk has no recursion that a line could make deep, and a line has a longest length.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal, NamedTuple
+
+from tree_sitter import Language, Node, Parser
+
+from nacre.core.policy.nodes import ARITHMETIC, BLOCKS, EXPANDED, KINDS, REPEATING
+from nacre.core.policy.rough import rough_commands
+from nacre.core.policy.spelling import Speller, text_of
+from nacre.core.policy.words import UNKNOWN, Assignment, SimpleCommand, Word
+
+# Whose syntax the line is read with. `posix` is sh, dash, ksh and bash.
+Syntax = Literal["posix", "zsh", "fish"]
+
+MOST_BYTES = 16 * 1024  # of a line; longer ones are scripts, which nobody reads before they run
+_MOST_NODES = 4000
+_MOST_DEPTH = 60
+
+_HIDDEN = re.compile(r"\$[({]|`|[<>]\(")  # what is still to be expanded or run
+_CODE = re.compile(r"\$\(|`")
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+_UNSEEN = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f\\x80-\\xa0\\xad\\u061c\\u115f\\u1160\\u1680\\u180e"
+    "\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0"
+    "\\ufff0-\\ufffb\\U000e0000-\\U000e0fff\\ud800-\\udfff]"
+)
+_SPLICED = re.compile(r"(?<=[^\s])\\\n|\\\n(?=[^\s])")
+# ${name}, ${name[@]}, ${#name} and the operators that only change text.
+_EXPANSION = re.compile(
+    r"\$\{#?(?:[A-Za-z_]\w*|[0-9@*#?$!-])(?:\[[@*\w]*\])?"
+    r"(?:(?::?[-+?]|%%?|##?|\^\^?|,,?|/[/#%]?).*|: ?-?\d+(?:: ?-?\d+)?|@[QUuLEA])?\}",
+    re.DOTALL,
+)
+_DELIMITER = re.compile(r"""[A-Za-z_]\w*|'[A-Za-z_]\w*'|"[A-Za-z_]\w*"|\\[A-Za-z_]\w*""")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_RESERVED = frozenset(
+    (
+        *("if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "while", "until"),
+        *("for", "in", "function", "select", "coproc", "[[", "]]", "{", "}", "!"),
+    )
+)
+# Builtins that take the name of a variable, with an index that they calculate: a[$(…)].
+_CALCULATING = frozenset(
+    (
+        *("read", "printf", "test", "[", "unset", "let", "mapfile", "readarray", "wait"),
+        *("getopts",),
+    )
+)
+
+
+class Redirect(NamedTuple):
+    operator: str
+    target: Word
+    at: int
+    begin: int  # where the command begins that it belongs to
+
+    @property
+    def writes(self) -> bool:
+        return ">" in self.operator and not self.duplicates
+
+    @property
+    def duplicates(self) -> bool:
+        """Whether it only joins descriptors (2>&1, >&-)."""
+        text = self.target.text or ""
+        return self.operator in (">&", "<&") and (text.isdigit() or text in ("-", ""))
+
+
+@dataclass(slots=True)
+class LineReading:
+    commands: list[SimpleCommand] = field(default_factory=list)
+    redirects: list[Redirect] = field(default_factory=list)
+    functions: set[str] = field(default_factory=set)
+    doubts: list[str] = field(default_factory=list)  # why nobody can prove what it runs
+    scripts: list[str] = field(default_factory=list)  # texts that go to a program's input
+    repeats: bool = False  # what stands later may run before what stands earlier
+    forks_itself: str | None = None  # a function that starts copies of itself
+
+    def doubt(self, why: str) -> None:
+        if why not in self.doubts:
+            self.doubts.append(why)
+
+
+def read_line(line: str, syntax: Syntax = "posix") -> LineReading:
+    """Read a line, or several. It never raises: what it does not understand is a doubt."""
+    reading = LineReading()
+    data = line.encode(errors="replace")
+    if len(data) > MOST_BYTES:
+        reading.doubt(f"it is longer than {MOST_BYTES} bytes")
+        data = data[:MOST_BYTES]
+    _check_text(line, reading, syntax)
+    tree = _parser().parse(data)
+    _Walk(reading, data, syntax).walk(tree.root_node)
+    return reading
+
+
+@cache
+def _parser() -> Parser:
+    # Loaded here: a daemon whose policy judges nothing does without it.
+    import tree_sitter_bash
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def _check_text(line: str, reading: LineReading, syntax: Syntax) -> None:
+    if _UNSEEN.search(line):
+        reading.doubt("it has characters that nobody sees")
+    if _SPLICED.search(line):
+        reading.doubt("a line is continued within a word")
+    if syntax == "fish" and re.search(r"\\'|'[^']*\\", line):
+        reading.doubt("fish reads a backslash between quotes in its own way")
+    if syntax == "fish" and re.search(r"(?<![$<>])\(|\{", line):
+        reading.doubt("fish runs what stands in parentheses")
+
+
+class _Walk:
+    def __init__(self, reading: LineReading, data: bytes, syntax: Syntax) -> None:
+        self._reading = reading
+        self._data = data
+        self._syntax = syntax
+        self._arithmetic = False  # somewhere the shell calculates, and may run what a name holds
+        self._code_as_text = False  # somewhere `$(` stands as text
+        self._heredocs = 0
+        self._speller = Speller(data, reading.doubt, self._note_text)
+
+    def walk(self, root: Node) -> None:
+        reading = self._reading
+        if root.has_error:
+            reading.doubt("it is no complete line of the shell's")
+            reading.commands += rough_commands(self._data.decode(errors="surrogateescape"))
+        stack = [(root, 0)]
+        seen = 0
+        while stack:
+            node, depth = stack.pop()
+            seen += 1
+            if seen > _MOST_NODES or depth > _MOST_DEPTH:
+                reading.doubt("it is too long or too deep")
+                break
+            children = node.children
+            self._check(node, children)
+            # The order of the line: a later command may run what an earlier one wrote.
+            stack.extend((child, depth + 1) for child in reversed(children))
+        if self._arithmetic and self._code_as_text:
+            reading.doubt("it may calculate with a text that holds a command")
+        reading.commands.sort(key=lambda command: command.at)
+
+    # --- one node --------------------------------------------------------------------------
+
+    def _check(self, node: Node, children: Sequence[Node]) -> None:
+        kind = node.type
+        if node.is_missing or node.is_error:
+            self._reading.doubt("it is no complete line of the shell's")
+            return
+        if not node.is_named:
+            if kind == "((":
+                self._arithmetic = True
+            elif kind == "&":
+                self._reading.repeats = True
+            return
+        if kind not in KINDS:
+            self._reading.doubt(f"it has a part that is not read here ({kind.replace('_', ' ')})")
+            return
+        if kind in ARITHMETIC:
+            self._arithmetic = True
+        if kind in REPEATING:
+            self._reading.repeats = True
+        if children:
+            self._check_gaps(node, children)
+        elif kind in EXPANDED:
+            self._check_leaf(text_of(node))
+        handler = _HANDLERS.get(kind)
+        if handler is not None:
+            handler(self, node)
+
+    def _check_leaf(self, text: str) -> None:
+        if _HIDDEN.search(_ESCAPED.sub("", text)):
+            self._reading.doubt("it has an expansion that the parser did not see")
+
+    def _check_gaps(self, node: Node, children: Sequence[Node]) -> None:
+        """Between two nodes stand only blanks; in quoted text also what no leaf has."""
+        quoted = node.type in ("string", "heredoc_body")
+        at = node.start_byte
+        for child in children:
+            if child.start_byte > at:
+                self._check_gap(node, self._data[at : child.start_byte], quoted=quoted)
+            at = max(at, child.end_byte)
+        if at < node.end_byte:
+            self._check_gap(node, self._data[at : node.end_byte], quoted=quoted)
+
+    def _check_gap(self, node: Node, gap: bytes, *, quoted: bool) -> None:
+        text = gap.decode(errors="replace")
+        if quoted:
+            self._check_leaf(text)
+            return
+        rest = text.replace("\\\n", "")
+        if rest.strip():
+            self._reading.doubt("it has text that the parser left out")
+        elif "\n" in rest and node.type in ("command", "concatenation", "file_redirect"):
+            self._reading.doubt("a command goes over the end of a line")
+
+    # --- what is more than a holder --------------------------------------------------------
+
+    def _command(self, node: Node) -> None:
+        words: list[Word] = []
+        assignments: list[Assignment] = []
+        for child in node.named_children:
+            kind = child.type
+            if kind == "variable_assignment":
+                assignments.append(self._assigned(child))
+            elif kind == "command_name":
+                inner = child.named_children
+                words.append(self._speller.word(inner[0] if len(inner) == 1 else child))
+            elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
+                continue
+            elif kind == "comment":
+                self._reading.doubt("a comment stands within a command")
+            else:
+                words.append(self._speller.word(child))
+        if words:
+            self._check_name(words[0])
+        self._reading.commands.append(
+            SimpleCommand(tuple(words), tuple(assignments), node.start_byte)
+        )
+
+    def _check_name(self, name: Word) -> None:
+        if name.text in _CALCULATING:
+            self._arithmetic = True
+        if name.text in _RESERVED:
+            self._reading.doubt(f"{name.text!r} stands where a command is expected")
+
+    def _declaration(self, node: Node) -> None:
+        """export, declare, unset and their like: builtins with a grammar of their own."""
+        keyword = node.children[0]
+        words = [Word(text_of(keyword), text_of(keyword))]
+        self._check_name(words[0])
+        assignments = []
+        for child in node.named_children:
+            if child.type == "variable_assignment":
+                assignments.append(self._assigned(child))
+            elif child.type == "variable_name":
+                words.append(Word(text_of(child), text_of(child)))
+            else:
+                words.append(self._speller.word(child))
+        self._reading.commands.append(
+            SimpleCommand(tuple(words), tuple(assignments), node.start_byte)
+        )
+
+    def _assignment(self, node: Node) -> None:
+        parent = node.parent
+        if parent is not None and parent.type in ("command", "declaration_command"):
+            return
+        command = SimpleCommand((), (self._assigned(node),), node.start_byte)
+        self._reading.commands.append(command)
+
+    def _assigned(self, node: Node) -> Assignment:
+        name, *rest = node.named_children
+        if name.type == "subscript":
+            self._arithmetic = True
+        value = self._speller.word(rest[-1]) if rest else Word("", "")
+        found = _NAME.match(text_of(name))
+        return Assignment(found.group(0) if found else text_of(name), value)
+
+    def _redirect(self, node: Node) -> None:
+        targets = [child for child in node.named_children if child.type != "file_descriptor"]
+        operator = "".join(text_of(child) for child in node.children if not child.is_named)
+        if len(targets) > 1:
+            self._reading.doubt("a redirection has more than one target")
+        if not targets and "&" not in operator:
+            self._reading.doubt("a redirection has no target")
+        target = self._speller.word(targets[0]) if targets else Word("-", "-")
+        if target.globs:
+            self._reading.doubt("a redirection's target is a pattern")
+        begin = node.start_byte if node.parent is None else node.parent.start_byte
+        self._reading.redirects.append(Redirect(operator, target, node.start_byte, begin))
+
+    def _herestring(self, node: Node) -> None:
+        word = self._speller.word(node.named_children[-1]) if node.named_children else UNKNOWN
+        self._reading.redirects.append(Redirect("<<<", word, node.start_byte, 0))
+        if word.text is not None:
+            self._reading.scripts.append(word.text)
+
+    def _heredoc(self, node: Node) -> None:
+        self._heredocs += 1
+        if self._heredocs > 1:
+            self._reading.doubt("it has several here-documents")
+        starts = [child for child in node.named_children if child.type == "heredoc_start"]
+        if len(starts) != 1 or not _DELIMITER.fullmatch(text_of(starts[0])):
+            self._reading.doubt("a here-document has an odd delimiter")
+            return
+        quoted = not text_of(starts[0])[0].isalpha() and text_of(starts[0])[0] != "_"
+        for child in node.named_children:
+            if child.type == "heredoc_body":
+                text = text_of(child)
+                self._reading.scripts.append(text)
+                self._note_text(text)
+                # A document without quotes around its delimiter is expanded. The grammar shows
+                # what it saw of that; it overlooks backticks, and all of it behind a tab (<<-).
+                seen = child.named_child_count > 0
+                if not quoted and ("`" in text or not seen):
+                    self._check_leaf(text)
+        self._reading.redirects.append(Redirect("<<", UNKNOWN, node.start_byte, 0))
+
+    def _function(self, node: Node) -> None:
+        names = [child for child in node.named_children if child.type == "word"]
+        if not names:
+            self._reading.doubt("a function has no name")
+            return
+        name = text_of(names[0])
+        self._reading.functions.add(name)
+        if _starts_copies(node, name):
+            self._reading.forks_itself = name
+
+    def _expansion(self, node: Node) -> None:
+        text = text_of(node)
+        if not _EXPANSION.fullmatch(text):
+            self._reading.doubt(f"what {text[:40]} stands for is not known")
+
+    def _substitution(self, node: Node) -> None:
+        text = text_of(node)
+        if text.startswith("`") and "\\" in text:
+            # The shell takes a layer of backslashes away before it reads the rest.
+            self._reading.doubt("a backslash between backticks is read twice")
+
+    def _comment(self, node: Node) -> None:
+        parent = node.parent
+        if self._syntax == "zsh":
+            self._reading.doubt("an interactive zsh may run what stands behind a #")
+        if parent is None or parent.type not in BLOCKS:
+            self._reading.doubt("a comment stands within a command")
+
+    def _test(self, node: Node) -> None:
+        self._arithmetic = True
+
+    def _for(self, node: Node) -> None:
+        names = [child for child in node.named_children if child.type == "variable_name"]
+        assigned = tuple(Assignment(text_of(name), UNKNOWN) for name in names[:1])
+        self._reading.commands.append(SimpleCommand((), assigned, node.start_byte))
+
+    def _quoted(self, node: Node) -> None:
+        self._note_text(text_of(node))
+
+    def _note_text(self, text: str) -> None:
+        if _CODE.search(text):
+            self._code_as_text = True
+
+
+_HANDLERS = {
+    "command": _Walk._command,
+    "declaration_command": _Walk._declaration,
+    "unset_command": _Walk._declaration,
+    "variable_assignment": _Walk._assignment,
+    "file_redirect": _Walk._redirect,
+    "herestring_redirect": _Walk._herestring,
+    "heredoc_redirect": _Walk._heredoc,
+    "function_definition": _Walk._function,
+    "expansion": _Walk._expansion,
+    "command_substitution": _Walk._substitution,
+    "comment": _Walk._comment,
+    "test_command": _Walk._test,
+    "for_statement": _Walk._for,
+    "raw_string": _Walk._quoted,
+    "ansi_c_string": _Walk._quoted,
+}
+
+
+def _starts_copies(function: Node, name: str) -> bool:
+    """Return whether a function calls itself, and does not wait for it."""
+    calls = parts = 0
+    stack = [function]
+    while stack:
+        node = stack.pop()
+        if node.type == "command_name" and text_of(node) == name:
+            calls += 1
+        elif node.type in ("pipeline", "&"):
+            parts += 1
+        stack.extend(node.children)
+    return calls > 0 and parts > 0

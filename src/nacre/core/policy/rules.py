@@ -1,0 +1,276 @@
+"""Rules: which programs may run, which ask first, which never run.
+
+A rule carries its own examples, and is refused when they do not come out as it says: a rule that
+does not do what its author believes is worse than none.
+
+Rule 1: the strictest rule that matches wins, whatever file it is from: deny, ask, allow.
+Rule 2: a rule says for all of a program's words what they must be. What it does not know (a
+variable) may be what the rule excludes, and then an allowing rule does not match, a forbidding one
+does as far as it can be seen.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+import msgspec
+
+from nacre.core.policy.checks import CHECKS
+from nacre.core.policy.paths import DISKS, Where
+from nacre.core.policy.resolving import Program
+from nacre.core.policy.words import Word
+from nacre.errors import InvalidInput
+
+Verdict = Literal["allow", "ask", "deny"]
+
+STRICTNESS: Mapping[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One rule of a file. All that it names must hold."""
+
+    verdict: Verdict
+    # The program and the words after it; a list stands for any one of its words.
+    pattern: tuple[str | tuple[str, ...], ...] = ()
+    justification: str = ""  # for who is refused or must ask: what to do instead
+    flags: tuple[str, ...] = ()  # it has one of these options: r, R, recursive
+    any: tuple[str, ...] = ()  # an argument is like one of these patterns
+    unless: tuple[str, ...] = ()  # no argument is like one of these patterns
+    only: tuple[str, ...] = ()  # every further argument is like one of these patterns
+    paths: tuple[str, ...] = ()  # one of its paths is like these; @vital, @disk
+    writes_to: tuple[str, ...] = ()  # a redirection writes there; then there is no pattern
+    tool: str = ""  # an upstream tool's name, or a pattern of them; then there is no pattern
+    check: str = ""  # a test of its own (checks.py)
+    known: bool = False  # every word must be known: what a variable holds would leave the machine
+    runs: bool = False  # it runs code that lies in the workspace
+    writes: bool = False  # its paths are written to
+    speaks: bool = False  # its words are only printed: they are no paths
+    line: str = ""  # exactly this line, whatever it holds: an approval that was saved
+    match: tuple[str, ...] = ()
+    not_match: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        if self.line:
+            return "line"
+        if self.tool:
+            return self.tool
+        if self.writes_to:
+            return "> " + "|".join(self.writes_to[:3])
+        words = [word if isinstance(word, str) else "|".join(word[:4]) for word in self.pattern]
+        return " ".join((*words, *(f"-{flag}" for flag in self.flags[:1]), *self.any[:1]))
+
+
+class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A program's options that stand before its first word, so that patterns begin behind them."""
+
+    name: str
+    flags: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()  # each takes the next word
+
+
+class RuleFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    rule: tuple[Rule, ...] = ()
+    program: tuple[ProgramOptions, ...] = ()
+
+
+def rules_from(data: Mapping[str, Any], source: str) -> RuleFile:
+    """Read a file of rules that TOML has parsed. Raises InvalidInput with the fault."""
+    try:
+        found = msgspec.convert(data, RuleFile)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(f"{source}: {error}", "correct the rule") from error
+    for rule in found.rule:
+        kinds = [bool(rule.pattern), bool(rule.writes_to), bool(rule.tool), bool(rule.line)]
+        if sum(kinds) != 1:
+            raise InvalidInput(
+                f"{source}: a rule has one of pattern, writes_to, tool and line", "correct the rule"
+            )
+        if rule.check and rule.check not in CHECKS:
+            raise InvalidInput(f"{source}: there is no check {rule.check!r}", "correct the rule")
+    return found
+
+
+@dataclass(slots=True)
+class RuleBook:
+    """The rules of all files, by the program that they begin with."""
+
+    _by_name: dict[str, list[Rule]] = field(default_factory=dict)
+    _writing: list[Rule] = field(default_factory=list)
+    _tools: list[Rule] = field(default_factory=list)
+    _lines: dict[str, Rule] = field(default_factory=dict)
+    _options: dict[str, ProgramOptions] = field(default_factory=dict)
+
+    def add(self, file: RuleFile) -> None:
+        for options in file.program:
+            self._options[options.name] = options
+        for rule in file.rule:
+            if rule.line:
+                self._lines[rule.line] = rule
+            elif rule.tool:
+                self._tools.append(rule)
+            elif rule.writes_to:
+                self._writing.append(rule)
+            else:
+                first = rule.pattern[0]
+                for name in (first,) if isinstance(first, str) else first:
+                    self._by_name.setdefault(name, []).append(rule)
+
+    def for_line(self, line: str) -> Rule | None:
+        return self._lines.get(line)
+
+    def for_tool(self, name: str) -> Rule | None:
+        return strictest(rule for rule in self._tools if fnmatchcase(name, rule.tool))
+
+    def for_target(self, path: str) -> Rule | None:
+        """Return the rule for a file that a redirection writes to."""
+        return strictest(rule for rule in self._writing if _is_like(path, rule.writes_to))
+
+    def allows_some(self, name: str) -> bool:
+        """Return whether a program is allowed with some words."""
+        return any(rule.verdict == "allow" for rule in self._by_name.get(name, ()))
+
+    def for_program(self, program: Program, where: Where) -> Rule | None:
+        rules = self._by_name.get(program.name, ())
+        everywhere = self._by_name.get("*", ())
+        if not rules and not everywhere:
+            return None
+        words = self._words_after_options(program)
+        found = [rule for rule in (*rules, *everywhere) if _holds(rule, words, where)]
+        return strictest(found) if found else None
+
+    def _words_after_options(self, program: Program) -> Sequence[Word]:
+        options = self._options.get(program.name)
+        words = program.arguments
+        if options is None:
+            return words
+        index = 0
+        while index < len(words):
+            text = words[index].text
+            if text in options.flags:
+                index += 1
+            elif text in options.values:
+                index += 2
+            elif text is not None and text.split("=")[0] in options.values and "=" in text:
+                index += 1
+            else:
+                break
+        return words[index:]
+
+
+def strictest(rules: Iterable[Rule]) -> Rule | None:
+    return max(rules, key=lambda rule: STRICTNESS[rule.verdict], default=None)
+
+
+def _holds(rule: Rule, words: Sequence[Word], where: Where) -> bool:
+    """Return whether a rule is about these words, which follow the program's name."""
+    following = rule.pattern[1:]
+    if len(words) < len(following):
+        return False
+    for wanted, word in zip(following, words, strict=False):
+        if word.text is None or word.globs:
+            return False
+        if word.text not in ((wanted,) if isinstance(wanted, str) else wanted):
+            return False
+    rest = words[len(following) :]
+    if rule.verdict == "allow":
+        return _allows(rule, rest, where)
+    return _forbids(rule, rest, where)
+
+
+def _allows(rule: Rule, rest: Sequence[Word], where: Where) -> bool:
+    if rule.known and any(word.text is None for word in rest):
+        return False
+    if rule.unless:
+        for word in rest:
+            if _may_be_like(word, rule.unless):
+                return False
+            if _has_letter(word.text, rule.unless):
+                return False
+    if rule.only and not all(
+        word.text is not None and _is_like(word.text, rule.only) for word in rest
+    ):
+        return False
+    if rule.any and not any(
+        word.text is not None and _is_like(word.text, rule.any) for word in rest
+    ):
+        return False
+    return not rule.check or CHECKS[rule.check](rest)
+
+
+def _forbids(rule: Rule, rest: Sequence[Word], where: Where) -> bool:
+    texts = [word.text if word.text is not None else word.lead for word in rest]
+    if rule.flags and not any(has_flag(text, rule.flags) for text in texts):
+        return False
+    if rule.any and not any(_is_like(text, rule.any) for text in texts):
+        return False
+    if rule.unless and any(_is_like(text, rule.unless) for text in texts):
+        return False
+    if rule.only and not all(_is_like(text, rule.only) for text in texts):
+        return False
+    if rule.paths and not any(_is_path(text, rule.paths, where) for text in texts):
+        return False
+    return not rule.check or CHECKS[rule.check](rest)
+
+
+def has_flag(text: str, flags: Sequence[str]) -> bool:
+    """Return whether a word has one of these options: a letter in a group, or a long name."""
+    if text.startswith("--"):
+        name = text[2:].split("=")[0]
+        return bool(name) and any(len(flag) > 1 and flag.startswith(name) for flag in flags)
+    return text.startswith("-") and any(len(flag) == 1 and flag in text[1:] for flag in flags)
+
+
+def _has_letter(text: str | None, unless: Sequence[str]) -> bool:
+    """Return whether a group of short options (-xzf) hides an excluded one (-f)."""
+    if text is None or len(text) < 3 or text[0] != "-" or not text[1:].isalpha():
+        return False
+    return any(
+        len(one) == 2 and one[0] == "-" and one[1] in text[1:] and one[1].isalnum()
+        for one in unless
+    )
+
+
+def _may_be_like(word: Word, patterns: Sequence[str]) -> bool:
+    """Return whether a word is, or may turn out to be, like one of these patterns."""
+    if word.text is not None:
+        return word.may_be_option or _is_like(word.text, patterns)
+    if not word.lead:
+        return True
+    for pattern in patterns:
+        begin = pattern.split("*")[0]
+        if not begin and word.lead.startswith("-"):
+            continue  # an option's value, such as -j$(nproc)
+        if begin.startswith(word.lead) or word.lead.startswith(begin):
+            return True
+    return False
+
+
+def _is_like(text: str, patterns: Sequence[str]) -> bool:
+    for pattern in patterns:
+        if pattern == "@disk":
+            if _is_like(text, DISKS):
+                return True
+        elif (
+            text == pattern
+            or fnmatchcase(text, pattern)
+            or (pattern.startswith("--") and "*" not in pattern and text.startswith(f"{pattern}="))
+        ):
+            return True
+    return False
+
+
+def _is_path(text: str, patterns: Sequence[str], where: Where) -> bool:
+    if not text or text.startswith("-"):
+        return False
+    path = where.path(text)
+    if path is None:
+        return False
+    for pattern in patterns:
+        if pattern == "@vital":
+            if where.is_vital(path):
+                return True
+        elif _is_like(path, (pattern,)):
+            return True
+    return False

@@ -1,0 +1,54 @@
+"""A word of a shell line: what the program will get, as far as the text alone tells."""
+
+import re
+from typing import NamedTuple
+
+_GLOB = re.compile(r"(?<!\\)[*?\[]")
+
+
+class Word(NamedTuple):
+    """`text` is what the program gets; None: only the shell knows, when it runs.
+
+    A home (`~`, `$HOME`) stands as `~` at the beginning of a text.
+    """
+
+    text: str | None
+    raw: str  # as it is written
+    lead: str = ""  # how a word begins whose rest is unknown
+    globs: bool = False  # the shell replaces it by the files that match
+
+    @property
+    def may_be_option(self) -> bool:
+        """Whether the program may take it for an option, with which nobody can reckon."""
+        if self.text is None:
+            return not self.lead or self.lead.startswith("-")
+        # What a pattern without any letter of its own matches is anybody's file.
+        return self.globs and not self.text.strip("*?[]!")
+
+    @property
+    def shown(self) -> str:
+        return self.raw if self.text is None else self.text
+
+
+class Assignment(NamedTuple):
+    name: str
+    value: Word
+
+
+class SimpleCommand(NamedTuple):
+    """A program or builtin with its words; no words: assignments alone."""
+
+    words: tuple[Word, ...]
+    assignments: tuple[Assignment, ...] = ()
+    at: int = 0  # where in the line it begins
+
+
+UNKNOWN = Word(None, "…")
+
+
+def literal(text: str) -> Word:
+    return Word(text, text)
+
+
+def has_glob(text: str) -> bool:
+    return bool(_GLOB.search(text))

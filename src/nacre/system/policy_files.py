@@ -1,0 +1,101 @@
+"""Rules in files: those that nacre ships, the user's and a project's.
+
+Rule 1: a file that cannot be read, or whose examples do not come out as they say, is an error with
+its name, and nothing of it counts: half a policy would be believed to be a whole one.
+Rule 2: the files only add rules, and the strictest rule wins. So a project cannot lift what its
+user forbids.
+"""
+
+import os
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+
+from nacre.core.policy.decide import Policy, Preset, decide
+from nacre.core.policy.paths import Where
+from nacre.core.policy.rules import Rule, RuleBook, RuleFile, rules_from
+from nacre.errors import InvalidInput
+
+USER_FILE = "policy.toml"  # beside config.toml
+PROJECT_FILE = ".nacre/policy.toml"  # in the folder of a project
+
+# Which shipped files make a preset; of those in the second place only what they forbid.
+_SHIPPED: dict[Preset, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "open": (("open",), ()),
+    "guarded": (("open", "guarded"), ()),
+    "strict": (("open", "strict"), ("guarded",)),
+}
+# Examples are judged as if they were typed here.
+EXAMPLE = Where("/home/you/project", home="/home/you", workspace="/home/you/project")
+
+
+def load_policy(preset: Preset, files: Iterable[str] = ()) -> Policy:
+    """Read a preset and further files of rules. Raises InvalidInput."""
+    book = RuleBook()
+    whole, forbidding = _SHIPPED[preset]
+    for name in whole:
+        book.add(shipped(name))
+    for name in forbidding:
+        book.add(_forbids(shipped(name)))
+    for path in files:
+        book.add(read_rules(path))
+    return Policy(preset, book)
+
+
+def rule_files(config: str, folder: str) -> list[str]:
+    """Return the files of rules that there are for a user and the project of a folder."""
+    found = [os.path.join(config, USER_FILE)]
+    at = folder
+    while True:
+        found.append(os.path.join(at, PROJECT_FILE))
+        parent = os.path.dirname(at)
+        if parent == at or os.path.exists(os.path.join(at, ".git")):
+            break
+        at = parent
+    return [path for path in found if os.path.exists(path)]
+
+
+def read_rules(path: str) -> RuleFile:
+    """Read one file. Raises InvalidInput when it is no file of rules, or an example fails."""
+    try:
+        with open(path, "rb") as file:
+            data = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}", "correct the file") from error
+    return _checked(rules_from(data, path), path)
+
+
+@cache
+def shipped(name: str) -> RuleFile:
+    folder = resources.files("nacre.core.policy") / "presets"
+    return rules_from(tomllib.loads((folder / f"{name}.toml").read_text()), f"{name}.toml")
+
+
+def _checked(file: RuleFile, source: str) -> RuleFile:
+    for rule in file.rule:
+        for problem in failing_examples(rule, file):
+            raise InvalidInput(f"{source}: {problem}", "correct the rule or its example")
+    return file
+
+
+def failing_examples(rule: Rule, file: RuleFile) -> Iterable[str]:
+    """Yield what is wrong with a rule's examples: it alone is asked."""
+    book = RuleBook()
+    book.add(RuleFile(rule=(rule,), program=file.program))
+    # Under `open` nothing but the rule itself has a say.
+    policy = Policy("open" if rule.verdict != "allow" else "guarded", book)
+    for line in rule.match:
+        if not _hits(line, rule, policy):
+            yield f"the rule {rule.title!r} does not match its example {line!r}"
+    for line in rule.not_match:
+        if _hits(line, rule, policy):
+            yield f"the rule {rule.title!r} matches {line!r}, which it says it does not"
+
+
+def _hits(line: str, rule: Rule, policy: Policy) -> bool:
+    return rule.title in decide(line, policy, EXAMPLE).matched
+
+
+def _forbids(file: RuleFile) -> RuleFile:
+    return RuleFile(rule=tuple(rule for rule in file.rule if rule.verdict == "deny"))
