@@ -4,12 +4,11 @@ import fcntl
 import json
 import os
 import secrets
-import signal
 import socket
 from contextlib import suppress
-from types import FrameType
 from typing import Any
 
+from nacre.client.lock import lock_within
 from nacre.errors import DaemonRunning, Internal, InvalidInput
 from nacre.settings.paths import Paths, SocketAddress
 
@@ -24,7 +23,7 @@ def take_lock(paths: Paths, *, patience: float) -> int:
     """
     descriptor = os.open(paths.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        _lock(descriptor, patience)
+        lock_within(descriptor, fcntl.LOCK_EX, patience)
     except OSError:
         os.close(descriptor)
         holder = read_state(paths) or {}
@@ -33,24 +32,6 @@ def take_lock(paths: Paths, *, patience: float) -> int:
             f"port {holder.get('port', 'unknown')}); use it, or stop it with 'nacre stop'"
         ) from None
     return descriptor
-
-
-def _lock(descriptor: int, patience: float) -> None:
-    if not patience:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return
-
-    def give_up(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError
-
-    # The kernel wakes us when the other daemon is gone; the alarm limits that wait.
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, patience)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def listen_local(path: str) -> socket.socket:

@@ -6,13 +6,12 @@ Rule: when `nacre stop` returns, the daemon is gone, and so is everything that r
 import fcntl
 import json
 import os
-import signal
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
-from types import FrameType
 
 from nacre.cli.output.answers import add_json, show
 from nacre.client.calls import Client
+from nacre.client.lock import lock_within
 from nacre.errors import DaemonUnreachable
 from nacre.settings.paths import Paths, find_paths
 
@@ -101,27 +100,9 @@ def _is_gone(paths: Paths, *, patience: float) -> bool:
     except FileNotFoundError:
         return True
     try:
-        if patience:
-            _share(lock, patience)
-        else:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock_within(lock, fcntl.LOCK_SH, patience)
     except (TimeoutError, BlockingIOError):
         return False
     finally:
         os.close(lock)
     return True
-
-
-def _share(lock: int, patience: float) -> None:
-    """Wait for the lock; the kernel wakes us, and an alarm bounds the wait."""
-
-    def give_up(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, patience)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

@@ -8,7 +8,7 @@ Rule 2: names of programs only choose an entry. They never decide that something
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nacre.core.shell.programs import OPAQUE
 
@@ -108,18 +108,7 @@ SH = Dialect(
 )
 BASH = Dialect(
     name="bash",
-    syntax=Syntax(
-        printf=_PRINTF,
-        code=_CODE,
-        keep=_KEEP,
-        leave=_LEAVE,
-        itself='"$$"',
-        take=_TAKE,
-        run=_RUN,
-        choose=_CHOOSE,
-        clean=_CLEAN_BASH,
-        read=_READ,
-    ),
+    syntax=replace(SH.syntax, clean=_CLEAN_BASH),
     programs=("bash",),
     offered=("bash",),
     native=NativeStart("nacre.bash", ("--rcfile", "{script}")),

@@ -1,1 +1,1 @@
-"""What all HTTP doors share: credentials, requests and answers, WebSockets."""
+"""What doors share: credentials, requests and answers, WebSockets, both ways of a connection."""

@@ -30,6 +30,7 @@ from nacre.core.operations.watch import (
     WatchEvent,
     WatchSession,
 )
+from nacre.doors.http.ways import until_one_ends
 from nacre.doors.local.socket import Hello, Serve, read_line, send_line
 from nacre.errors import InvalidInput, NacreError
 from nacre.services.dispatch.dispatch import Dispatch
@@ -113,23 +114,15 @@ class _Attached:
             await self._serve(watch)
 
     async def _serve(self, watch: Watch) -> None:
-        tasks = [asyncio.create_task(self._take_all(watch))]
+        taking = asyncio.create_task(self._take_all(watch))
         if self._hello.status:
             shown = asyncio.Event()
-            tasks.append(asyncio.create_task(self._tell_status(watch, shown)))
-            tasks.append(asyncio.create_task(_tell(watch, self._writer, shown)))
-        else:
-            tasks.append(asyncio.create_task(_tell(watch, self._writer)))
-        try:
+            status = asyncio.create_task(self._tell_status(watch, shown))
+            telling = asyncio.create_task(_tell(watch, self._writer, shown))
             # The status may end before the rest: a killed session still has to send its end.
-            ways = (tasks[0], tasks[-1])
-            done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await until_one_ends((taking, telling), beside=[status])
+        else:
+            await until_one_ends((taking, asyncio.create_task(_tell(watch, self._writer))))
 
     # --- the person ------------------------------------------------------------------------
 

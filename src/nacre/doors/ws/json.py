@@ -23,6 +23,7 @@ from nacre.core.catalog.messages import read_message
 from nacre.core.operations.all import CATALOG, parse_operation
 from nacre.core.operations.follow import Follow, as_wire
 from nacre.doors.http.sockets import Socket
+from nacre.doors.http.ways import cancel_all
 from nacre.doors.http.words import words_for
 from nacre.errors import Internal, InvalidInput, LimitReached, NacreError, UnknownOperation
 from nacre.services.dispatch.dispatch import Dispatch
@@ -87,10 +88,7 @@ class _Connection:
             while (message := await self._socket.receive()) is not None:
                 await self._take(message)
         finally:
-            tasks = [*self._requests, *self._subscriptions.values()]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_all([*self._requests, *self._subscriptions.values()])
 
     async def _take(self, message: str | bytes) -> None:
         """Start a request. Tasks start in the order in which they were made."""

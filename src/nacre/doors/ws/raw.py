@@ -34,6 +34,7 @@ from nacre.core.operations.watch import (
     WatchSession,
 )
 from nacre.doors.http.sockets import Socket
+from nacre.doors.http.ways import until_one_ends
 from nacre.doors.http.words import words_for
 from nacre.errors import BadParameter, Internal, InvalidInput, LimitReached, NacreError
 from nacre.services.dispatch.dispatch import Dispatch
@@ -143,14 +144,7 @@ class _Viewer:
         self._room = room
         ways = (self._take_all(), self._read_all(), self._tell_all())
         tasks = [asyncio.create_task(way) for way in ways]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        await until_one_ends(tasks)
 
     # --- what the client sends -------------------------------------------------------------
 
