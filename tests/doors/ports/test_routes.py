@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from conftest import PATIENCE, Daemon, start_daemon
+from conftest import PATIENCE, Daemon
 from nacre.errors import WIRE
 from ranges import own_ports
 
+from doors.ports.conftest import is_open
 from doors.wire import Answer, Bridge, Doomed, daemon_pid
 
 Json = dict[str, Any]
@@ -78,22 +79,6 @@ def test_errors_name_the_ports_own_routes(daemon: Daemon) -> None:
     assert "POST /resize takes: rows, cols" in wrong["message"]
     unknown = call(daemon, daemon.state["port"], "POST /sessions/nobody/close").json["error"]
     assert unknown["message"].endswith("list them with GET /sessions")
-
-
-def is_open(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
-    except ConnectionRefusedError:
-        return False
-    return True
-
-
-@pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    """A daemon for this file whose freed ports nobody else takes."""
-    started = start_daemon(tmp_path_factory.mktemp("home"), first_session_port=own_ports())
-    yield started
-    assert started.stop() == 0
 
 
 class Stream:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from conftest import PATIENCE, Daemon, start_daemon
+from conftest import PATIENCE, Daemon
 from nacre.errors import WIRE
 from ranges import own_ports
 
+from doors.ports.conftest import is_open
 from doors.wire import Answer, Doomed, http_call
 
 
@@ -24,22 +25,6 @@ def refusal(answer: Answer) -> str:
     error = answer.json["error"]
     assert answer.status == WIRE[error["code"]].http
     return str(error["code"])
-
-
-def is_open(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
-    except ConnectionRefusedError:
-        return False
-    return True
-
-
-@pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    """A daemon for this file whose freed ports nobody else takes."""
-    started = start_daemon(tmp_path_factory.mktemp("home"), first_session_port=own_ports())
-    yield started
-    assert started.stop() == 0
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import re
 import signal
 import socket
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import quote
@@ -31,25 +31,9 @@ from doors.sockets import (
     ticket,
 )
 from doors.wire import Bridge, Doomed, daemon_pid, http_call
+from doors.ws.conftest import ECHO
 
 Json = dict[str, Any]
-
-ECHO = "stty -echo; echo ready; exec cat"
-
-
-@pytest.fixture
-def ws(daemon: Daemon) -> Iterator[JsonSocket]:
-    with JsonSocket(open_socket(daemon, "/ws/json")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def job(ws: JsonSocket) -> Iterator[str]:
-    """The name of a session that prints each line it gets."""
-    made = ws.call("create_session", name="job", command=ECHO)
-    ws.until_line("job", "ready")
-    yield "job"
-    ws.answer(ws.send("manage_session", made["session_id"], action="kill"))
 
 
 # --- requests ----------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """/ws/raw: the session's bytes for a terminal elsewhere, and a person's keys."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +12,6 @@ from conftest import Daemon, load_all
 from doors.sockets import JsonSocket, Replay, closing, log_in, open_socket, receive
 
 Json = dict[str, Any]
-
-ECHO = "stty -echo; echo ready; exec cat"
-
-
-@pytest.fixture
-def ws(daemon: Daemon) -> Iterator[JsonSocket]:
-    with JsonSocket(open_socket(daemon, "/ws/json")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def job(ws: JsonSocket) -> Iterator[str]:
-    """The name of a session that prints each line it gets."""
-    made = ws.call("create_session", name="job", command=ECHO)
-    ws.until_line("job", "ready")
-    yield "job"
-    ws.answer(ws.send("manage_session", made["session_id"], action="kill"))
 
 
 def sight(ws: JsonSocket, session: str) -> Json:
