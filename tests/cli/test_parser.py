@@ -166,3 +166,11 @@ def loaded_by_list(running: Nacre) -> set[str]:
         [sys.executable, "-c", code], env=running.env, capture_output=True, text=True, check=True
     )
     return set(done.stderr.split())
+
+
+def test_the_hint_about_dashes_is_for_words_that_nobody_takes(nacre: Nacre) -> None:
+    hint = "put words that begin with - after --"
+    assert hint in nacre.fails("INVALID_INPUT", 2, "new", "--bogus")
+    told = nacre.fails("INVALID_INPUT", 2, "new", "--rows", "unrecognized")
+    assert "'unrecognized'" in told
+    assert hint not in told

@@ -36,9 +36,9 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        hint = "; put words that begin with - after --" if "unrecognized" in message else ""
+        # argparse repeats our mark, as it is or as repr() writes it.
         clean = message.replace("\\x00", "").replace(_AFTER_DASHES, "")
-        raise InvalidInput(f"{clean}{hint}; see '{self.prog} --help'")
+        raise InvalidInput(f"{clean}; see '{self.prog} --help'")
 
 
 def run(arguments: list[str]) -> int:
@@ -95,7 +95,11 @@ def _run(arguments: list[str]) -> int:
         parser.print_help()
         return 0
     # Intermixed: `nacre send dev --no-enter ls` means what it says.
-    parsed = parser.parse_intermixed_args([*flags, *(_AFTER_DASHES + word for word in words)])
+    given = [*flags, *(_AFTER_DASHES + word for word in words)]
+    parsed, unknown = parser.parse_known_intermixed_args(given)
+    if unknown:
+        named = " ".join(unknown)
+        parser.error(f"unrecognized arguments: {named}; put words that begin with - after --")
     _unmark(parsed)
     parsed.after_dashes = len(words)
     code: int = parsed.run(parsed)
