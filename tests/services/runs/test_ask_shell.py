@@ -3,10 +3,13 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
+from nacre.core.operations.runs import Run
 from nacre.services.runs.ask_shell import ask_shell
 
 from services.clock import advance, with_clock
-from services.living import living, shows, start_marked
+from services.living import CALLER, PATIENCE, living, shows, start_marked
 
 
 def test_shell_that_is_busy_is_waited_for_as_long_as_the_setting_says(tmp_path: Path) -> None:
@@ -36,3 +39,22 @@ def test_shell_at_its_prompt_answers_at_once(tmp_path: Path) -> None:
             assert (prompting.answers, prompting.unanswered) == (answers + 1, 0)
 
     with_clock(test)
+
+
+@pytest.mark.anyio
+async def test_the_time_of_a_run_is_a_bound_also_while_its_shell_is_busy_with_a_key(
+    tmp_path: Path,
+) -> None:
+    async with living(tmp_path, shell_answer_wait=600) as services:
+        session = await start_marked(services)
+        name = session.identity.name
+        bind = r"""bind -x '"\C-t": "echo busy; while :; do :; done"'"""
+        await services.runs.run(CALLER, Run(session=name, command=bind))
+        session.write(b"\x14")
+        await shows(session, "busy")
+        async with asyncio.timeout(PATIENCE):
+            outcome = await services.runs.run(
+                CALLER, Run(session=name, command="echo hi", timeout_ms=200)
+            )
+        assert outcome.status == "timeout"
+        assert session.stream.prompting.unanswered == 0, "it had no time to answer"

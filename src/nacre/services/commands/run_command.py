@@ -143,7 +143,7 @@ class RunCommands:
             await settle(session, at_prompt, min(deadline, soon), asks=waits_for_somebody)
             state = look(session)
         if state.unmarked and may_type(session):
-            await ask_shell(session)
+            await ask_shell(session, deadline)
             state = look(session)
         if state.state == "prompt" and not line_before_cursor(session).strip():
             # It waits, but its prompt has not been read: the kernel is ahead of the screen.

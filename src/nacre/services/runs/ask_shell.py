@@ -7,6 +7,7 @@ nothing and keeps what is typed, so that nothing can go wrong where it was not a
 import asyncio
 
 from nacre.core.shell.marks import ASK_KEY
+from nacre.core.shell.quiet import NEVER
 from nacre.services.dispatch.permit import may_type
 from nacre.services.observe.settle import settle
 from nacre.services.session.session import Session
@@ -18,20 +19,23 @@ _TRIES = 3  # without an answer: somebody has taken the key away
 QUICK = (0.0005, 0.001, 0.004, 0.03, 0.2)  # seconds; it takes a key at once
 
 
-async def ask_shell(session: Session) -> None:
-    """Return when it has answered, and its marks are there again; or when it does not answer."""
+async def ask_shell(session: Session, deadline: float = NEVER) -> None:
+    """Return when it has answered, and its marks are there again; or when it does not answer.
+
+    At the deadline of its caller nobody knows: that is no answer that failed to come.
+    """
     prompting = session.stream.prompting
     before = prompting.answers
-    until = asyncio.get_running_loop().time() + session.settings.shell_answer_wait
+    patience = asyncio.get_running_loop().time() + session.settings.shell_answer_wait
     session.write(ASK_KEY, recorded=b"")
-    await settle(
+    how, _ = await settle(
         session,
         lambda: prompting.answers > before,
-        until,
+        min(deadline, patience),
         asks=lambda state: waits_for_keys(session),
         looks_at=_NO_ANSWER,
     )
-    if prompting.answers == before:
+    if prompting.answers == before and (how != "deadline" or patience <= deadline):
         prompting.unanswered += 1
 
 
@@ -49,7 +53,7 @@ async def await_typed(session: Session, deadline: float) -> bool:
     def reads_line() -> bool:
         return prompting.phase == "prompt" and session.in_foreground
 
-    await settle(
+    how, _ = await settle(
         session,
         lambda: not reads_line(),
         deadline,
@@ -58,8 +62,9 @@ async def await_typed(session: Session, deadline: float) -> bool:
     )
     if not reads_line():
         return False
-    if prompting.unanswered < _TRIES and not session.in_escape and may_type(session):
-        await ask_shell(session)
+    answers = prompting.unanswered < _TRIES and not session.in_escape
+    if how != "deadline" and answers and may_type(session):
+        await ask_shell(session, deadline)
     return prompting.phase != "drawing"
 
 

@@ -133,7 +133,7 @@ class RunWait:
         if not started():
             run.was_refused()
         if not started() and may_type(session):
-            await ask_shell(session)
+            await ask_shell(session, deadline)
             if not started() and session.stream.prompting.phase == "prompt":
                 run.prompt_is_back()
         return await settle(session, lambda: run.done, deadline, asks=asks)

@@ -194,7 +194,7 @@ class Runs:
             deadline, soon = now + request.timeout_ms / 1000, now + NEXT_PROMPT
             state = await await_prompt(session, self._ledger.last(session), max(deadline, soon))
         if state.unmarked:
-            await ask_shell(session)
+            await ask_shell(session, max(deadline, soon))
             state = look(session)
         state = tell_read(session, self._ledger.innermost(session), state)
         if not session.alive:
