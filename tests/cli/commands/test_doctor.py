@@ -221,7 +221,11 @@ def test_a_daemon_that_is_not_ours_is_told(
 
 
 def test_an_engine_that_does_not_load_is_a_failure(tmp_path: Path) -> None:
-    (tmp_path / "pyghostty.py").write_text("raise OSError('wrong ELF class')\n")
+    library = tmp_path / "pyghostty" / "_lib" / "libghostty-vt"
+    library.parent.mkdir(parents=True)
+    (tmp_path / "pyghostty" / "__init__.py").touch()
+    for suffix in (".so", ".dylib"):
+        library.with_suffix(suffix).write_text("not for this machine")
     code = "from nacre.cli.commands.doctor import check_engine; print(next(check_engine()))"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -231,4 +235,4 @@ def test_an_engine_that_does_not_load_is_a_failure(tmp_path: Path) -> None:
         check=True,
     )
     assert "level='fail'" in done.stdout
-    assert "wrong ELF class" in done.stdout
+    assert "pyghostty does not load" in done.stdout

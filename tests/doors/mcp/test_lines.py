@@ -182,7 +182,7 @@ def test_the_bridge_loads_no_mcp_library(daemon: Daemon) -> None:
     loaded = {module.partition(".")[0] for module in ran.stderr.split()}
     assert "nacre" in loaded
     heavy = {"mcp", "mcp_types", "pydantic", "anyio", "asyncio", "starlette", "uvicorn", "msgspec"}
-    assert loaded & (heavy | {"argparse", "pyghostty", "uvloop", "subprocess"}) == set()
+    assert loaded & (heavy | {"argparse", "_cffi_backend", "uvloop", "subprocess"}) == set()
 
 
 # --- options -------------------------------------------------------------------------------

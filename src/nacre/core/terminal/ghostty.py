@@ -1,82 +1,56 @@
 """The native engine, libghostty-vt, as the rest of core sees it.
 
-Rule 1: this is the only module that imports pyghostty; the others take `ffi` and `lib` from here.
+Rule 1: this is the only module that loads it; the others take `ffi` and `lib` from here. pyghostty
+brings the library, but is not imported: it parses all C declarations (scripts/engine_types.py).
 Rule 2: bit positions are read from the library (`ghostty_type_json`), because they are not an ABI.
 Rule 3: every native handle belongs to one Terminal, is used by one thread, and is freed once.
 """
 
 import json
+import sys
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from pyghostty._ffi import ffi as ffi
-from pyghostty._ffi import lib as lib
+from nacre.core.terminal.ghostty_types import ffi as ffi
+
+
+def _library() -> str:
+    found = find_spec("pyghostty")
+    if found is None or not found.submodule_search_locations:
+        raise ImportError("pyghostty is not installed")
+    suffix = "dylib" if sys.platform == "darwin" else "so"
+    return f"{found.submodule_search_locations[0]}/_lib/libghostty-vt.{suffix}"
+
+
+lib = ffi.dlopen(_library())
 
 NULL = ffi.NULL
 OUT_OF_SPACE = lib.GHOSTTY_OUT_OF_SPACE
 
-# Every C type that core names. cffi takes 13 ms to parse the name of one, half a second in all for
-# the first terminal; as fields of one struct they are parsed together.
-_POINTERS = (
-    *("bool", "size_t", "uint8_t", "uint16_t", "uint64_t"),
-    *("GhosttyBuffer", "GhosttyString", "GhosttyColorRgb", "GhosttyStyle", "GhosttyCellsView"),
-    *("GhosttyTerminal", "GhosttyTerminalScreen", "GhosttyTerminalModeConfig"),
-    *("GhosttyTerminalCompressionResult", "GhosttyFormatter", "GhosttyFormatterTerminalOptions"),
-    *("GhosttyRenderState", "GhosttyRenderStateRowIterator", "GhosttyRenderStateRowCells"),
-    *("GhosttyRenderStateCursor", "GhosttyRenderStateColors", "GhosttyRenderStateOverscan"),
-    *("GhosttyKeyEncoder", "GhosttyKeyEvent", "GhosttyPointS", "GhosttyPointCoordinate"),
-    *("GhosttyGridRef", "GhosttyTrackedGridRef", "GhosttySelection", "NacreScrollViewport"),
-    *("GhosttySnapshotDecoder", "uint8_t *"),
-)
-_ARRAYS = ("char", "uint8_t", "GhosttyTerminalData", "void *")
-_CALLBACKS = ("GhosttyTerminalWritePtyFn", "GhosttyTerminalSizeFn")
-
-# cffi cannot pass a union by value. Structs over 16 bytes are passed in memory by every ABI that we
-# support, so a twin without the union is passed in the same way (GhosttyPointS is pyghostty's own).
+# They take a union by value, for which there are twins without one (scripts/engine_types.py).
 _UNION_FUNCTIONS = {
-    "ghostty_terminal_grid_ref": "GhosttyResult (*{})"
-    "(GhosttyTerminal, GhosttyPointS, GhosttyGridRef *);",
-    "ghostty_terminal_grid_ref_track": "GhosttyResult (*{})"
-    "(GhosttyTerminal, GhosttyPointS, GhosttyTrackedGridRef *);",
-    "ghostty_tracked_grid_ref_set": "GhosttyResult (*{})"
-    "(GhosttyTrackedGridRef, GhosttyTerminal, GhosttyPointS);",
-    "ghostty_terminal_scroll_viewport": "void (*{})(GhosttyTerminal, NacreScrollViewport);",
+    "ghostty_terminal_grid_ref": "GhosttyResult(*)(GhosttyTerminal, NacrePoint, GhosttyGridRef *)",
+    "ghostty_terminal_grid_ref_track": "GhosttyResult(*)"
+    "(GhosttyTerminal, NacrePoint, GhosttyTrackedGridRef *)",
+    "ghostty_tracked_grid_ref_set": "GhosttyResult(*)"
+    "(GhosttyTrackedGridRef, GhosttyTerminal, NacrePoint)",
+    "ghostty_terminal_scroll_viewport": "void(*)(GhosttyTerminal, NacreScrollViewport)",
 }
-
-ffi.cdef(
-    """
-    typedef struct {
-        GhosttyTerminalScrollViewportTag tag; size_t row; uint64_t unused;
-    } NacreScrollViewport;
-    struct NacreTypes { GhosttyTerminalScrollViewport scroll_viewport;
-    """
-    + "".join(f"{name} *pointer{n};" for n, name in enumerate(_POINTERS))
-    + "".join(f"{name} (*array{n})[];" for n, name in enumerate(_ARRAYS))
-    + "".join(f"{name} {name};" for name in _CALLBACKS)
-    + "".join(signature.format(name) for name, signature in _UNION_FUNCTIONS.items())
-    + "};",
-    override=True,
-)
-_fields = {name: field.type for name, field in ffi.typeof("struct NacreTypes").fields}
-_types = {
-    **{f"{name} *": _fields[f"pointer{n}"] for n, name in enumerate(_POINTERS)},
-    **{f"{name}[]": _fields[f"array{n}"].item for n, name in enumerate(_ARRAYS)},
-}
-assert ffi.sizeof(_types["NacreScrollViewport *"].item) == ffi.sizeof(_fields["scroll_viewport"])
 
 
 def new(ctype: str, *init: Any) -> Any:
-    """Make a C value, as ffi.new does, of one of the types above."""
-    return ffi.new(_types[ctype], *init)
+    """Make a C value."""
+    return ffi.new(ctype, *init)
 
 
 def callback(ctype: str, function: Any) -> Any:
     """Make a C function that returns zero if `function` raises. The caller keeps it alive."""
-    return ffi.callback(_fields[ctype], function)
+    return ffi.callback(ctype, function)
 
 
 def union_function(name: str) -> Any:
-    return ffi.cast(_fields[name], ffi.addressof(lib, name))
+    return ffi.cast(_UNION_FUNCTIONS[name], ffi.addressof(lib, name))
 
 
 class EngineError(RuntimeError):

@@ -24,7 +24,7 @@ class Grid:
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
-        self._point = new("GhosttyPointS *")
+        self._point = new("NacrePoint *")
         self._coordinate = new("GhosttyPointCoordinate *")
         self._viewport = new("NacreScrollViewport *")
 
