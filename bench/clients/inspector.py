@@ -64,6 +64,7 @@ class Inspector(Host):
             "--format",
             "json",
             env=os.environ,
+            stdin=asyncio.subprocess.DEVNULL,  # ours has the orders
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )

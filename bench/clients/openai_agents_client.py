@@ -5,6 +5,7 @@ from typing import Any
 
 from agents import Agent, RunContextWrapper
 from agents.mcp import MCPServerStdio, MCPServerStreamableHttp, MCPUtil
+from agents.tool import default_tool_error_function
 from agents.tool_context import ToolContext
 from answering import Host, serve
 
@@ -41,7 +42,8 @@ class OpenAiAgents(Host):
     async def call(
         self, tool: str, arguments: dict[str, Any], patience: float | None, progress: bool
     ) -> dict[str, Any]:
-        self._server.client_session_timeout_seconds = patience or 60
+        # By default it is 5 s, and the session has it from its beginning.
+        self._server.session._session_read_timeout_seconds = patience or 60
         given = json.dumps(arguments)
         context: Any = ToolContext(
             context=None, tool_name=tool, tool_call_id="1", tool_arguments=given
@@ -53,11 +55,14 @@ class OpenAiAgents(Host):
             for item in items
         ]
         texts = [part["text"] for part in parts if part["type"] == "text"]
+        hidden = default_tool_error_function(context, RuntimeError())
         return {
             "text": "\n".join(texts),
             "images": sum(part["type"] == "image" for part in parts),
             "structured": 0,  # left out unless use_structured_content is set
-            "error": isinstance(items[0], str) or '"code":' in "".join(texts),
+            # The SDK has no mark for an error. Its own text stands for what was raised.
+            "error": texts[:1] == [hidden] or '"code":"' in "".join(texts),
+            "hidden": texts[:1] == [hidden],
             "progress": None,
         }
 

@@ -4,6 +4,7 @@ import json
 import queue
 import subprocess
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -68,8 +69,9 @@ class Peer:
 
     def begin(self, what: str, **order: Any) -> None:
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"do": what, **order}) + "\n")
-        self._process.stdin.flush()
+        with suppress(BrokenPipeError):  # the answer tells that it ended, and why
+            self._process.stdin.write(json.dumps({"do": what, **order}) + "\n")
+            self._process.stdin.flush()
 
     def answer(self) -> Told:
         try:
@@ -77,6 +79,7 @@ class Peer:
         except queue.Empty:
             return Told(raised=f"no answer within {_PATIENCE:.0f} s")
         if not line:
+            self._answers.put("")  # for who asks next
             return Told(raised=f"the client ended: {' '.join(self.complaints[-3:])}")
         return Told(**json.loads(line))
 

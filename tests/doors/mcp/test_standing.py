@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from conftest import Daemon
-from nacre.doors.mcp.standing import HANDSHAKE_REVISIONS
+from nacre.doors.mcp.standing import HANDSHAKE_REVISIONS, MODERN_REVISIONS
 
-from doors.wire import HANDSHAKE, Bridge
+from doors.wire import HANDSHAKE, MODERN_META, Bridge
 
 Bridges = Callable[..., Bridge]
 
@@ -34,6 +34,7 @@ def begun(bridge: Bridge, revision: str, *, by_library: bool) -> tuple[Bridge, A
 
 def test_the_revisions_are_the_librarys() -> None:
     assert HANDSHAKE_REVISIONS == HANDSHAKE_PROTOCOL_VERSIONS
+    assert tuple(MODERN_PROTOCOL_VERSIONS) == MODERN_REVISIONS
 
 
 @pytest.mark.parametrize(
@@ -78,6 +79,54 @@ def test_calls_are_answered_as_the_library_answers_them(bridges: Bridges, daemon
     for call in calls:
         expected = {**theirs.ask("tools/call", call), "id": ours.last + 1}
         assert ours.ask("tools/call", call) == expected, call
+
+
+LATER_META = {**MODERN_META, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}
+
+
+@pytest.mark.parametrize("options", [(), ("--toolsets", "all", "--prefix", "wsh_")])
+def test_without_a_handshake_the_same_is_answered_with_and_without_the_library(
+    bridges: Bridges, daemon: Daemon, options: tuple[str, ...]
+) -> None:
+    nameless = {name: told for name, told in MODERN_META.items() if "clientInfo" not in name}
+    for meta in (MODERN_META, nameless, LATER_META):
+        ours, theirs = bridges(daemon.env, *options), bridges(daemon.env, *options)
+        # What no standing answer is for, the library gets, and all that follows.
+        assert "result" in theirs.ask("resources/list", {"_meta": MODERN_META})
+        for method in ("server/discover", *LISTS):
+            expected = theirs.ask(method, {"_meta": meta})
+            answer = ours.ask(method, {"_meta": meta})
+            assert answer == {**expected, "id": ours.last}, (method, meta)
+        ours.close()
+        theirs.close()
+
+
+def test_a_client_may_shake_hands_after_a_probe(
+    bridges: Bridges, own_daemon: Callable[..., Daemon]
+) -> None:
+    """The AI SDK waits a second for server/discover, then takes the server for an old one."""
+    daemon = own_daemon(mcp_load_after=0)
+    for meta in (MODERN_META, LATER_META):
+        bridge = bridges(daemon.env)
+        bridge.ask("server/discover", {"_meta": meta})
+        bridge.write(
+            b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}\n'
+        )
+        bridge.handshake()
+        assert bridge.call("list_sessions") == {"sessions": []}
+        assert "pydantic_core" not in Path(f"/proc/{daemon.pid}/maps").read_text()
+        bridge.close()
+    bridge = bridges(daemon.env)
+    bridge.ask("server/discover", {"_meta": MODERN_META})
+    bridge.handshake()
+    assert bridge.ask("resources/list")["result"]["resources"][0]["uri"] == "nacre://sessions"
+
+
+def test_a_probe_decides_for_the_library_too(bridges: Bridges, daemon: Daemon) -> None:
+    bridge = bridges(daemon.env)
+    assert "result" in bridge.ask("server/discover", {"_meta": MODERN_META})
+    assert "envelope" in bridge.ask("resources/list", {"_meta": {}})["error"]["message"]
+    assert "result" in bridge.ask("resources/list", {"_meta": MODERN_META})
 
 
 def test_the_first_answers_need_no_library() -> None:

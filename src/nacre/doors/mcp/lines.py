@@ -5,7 +5,9 @@ the connection stays open.
 Rule 2: after a handshake, the answers that never change and the calls of tools are given here: they
 need no library, which takes a second to load and half a millisecond a call. All else, and whoever
 begins in another way, is the library's (library/loop.py); it is loaded when it is needed.
-Rule 3: when the client closes its side, open requests have a moment to be answered, so that a
+Rule 3: a client without a handshake gets these answers too, and may shake hands after them: hosts
+probe with server/discover, and fall back to initialize when the answer takes them too long.
+Rule 4: when the client closes its side, open requests have a moment to be answered, so that a
 script that pipes its requests in and closes still gets its answers. A client that has gone is no
 error: nobody gets its answers.
 """
@@ -30,12 +32,13 @@ from nacre.doors.mcp.identifiers import (
     read_message,
 )
 from nacre.doors.mcp.server import CallTool, ProtocolError
-from nacre.doors.mcp.standing import Standing
+from nacre.doors.mcp.standing import MODERN_REVISIONS, Standing
 from nacre.doors.mcp.words import ToolWords
 
 LAST_ANSWERS = 1.0  # seconds for open requests after the client closed its side
 
 PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
+UNSUPPORTED_REVISION = -32022
 
 # Lines that wait while the library is loaded; further ones stay in the client's socket.
 _WAITING_LINES = 100
@@ -105,6 +108,21 @@ class _Client(msgspec.Struct, frozen=True):
     version: str
 
 
+class _Envelope(msgspec.Struct, frozen=True):
+    """What a request without a handshake says of its client."""
+
+    revision: str = msgspec.field(name="io.modelcontextprotocol/protocolVersion")
+    capabilities: dict[str, Any] = msgspec.field(name="io.modelcontextprotocol/clientCapabilities")
+    client: _Client | None = msgspec.field(name="io.modelcontextprotocol/clientInfo", default=None)
+
+
+class _Enveloped(msgspec.Struct, frozen=True):
+    """The parameters of such a request, of which there is one page."""
+
+    meta: _Envelope = msgspec.field(name="_meta")
+    cursor: str | None = None
+
+
 class _Handshake(msgspec.Struct, frozen=True, rename="camel"):
     protocol_version: str
     capabilities: dict[str, Any]
@@ -127,13 +145,20 @@ class LineConnection:
         writer: asyncio.StreamWriter,
     ) -> None:
         self.caller = caller
-        self.handshake: list[bytes] = []  # the client's own lines, which the library needs, too
+        # The client's own lines that say of which revision it is: the library needs them, too.
+        self._handshake: list[bytes] = []
+        self._probe: list[bytes] = []
         self._served = served
         self._reader = reader
         self._writer = writer
         self._running: set[asyncio.Task[None]] = set()
         self._by_id: dict[str | int, asyncio.Task[None]] = {}  # to cancel them by
         self._for_library: LineQueue | None = None
+
+    @property
+    def opening(self) -> list[bytes]:
+        """What the client began with, and has an answer to."""
+        return self._handshake or self._probe
 
     async def serve(self) -> None:
         """Serve until the client is gone."""
@@ -188,19 +213,45 @@ class LineConnection:
         if problem := misfit(message):
             self.refuse(INVALID_REQUEST, problem, echo(message.id))
             return
-        if not self.handshake:
-            begun = message.method == "initialize" and is_request(message)
-            if self._for_library is not None or not begun or not self._shake_hands(message, line):
-                await self._hand_on(line)
-        elif not self._answer(message, line):
+        if self._handshake:
+            done = self._answer(message, line)
+        elif self._for_library is not None:
+            done = False
+        else:
+            done = self._open(message, line)
+        if not done:
             await self._hand_on(line)
+
+    def _open(self, message: Message, line: bytes) -> bool:
+        """Answer what comes before it is known whether the client shakes hands."""
+        if message.method == "initialize" and is_request(message):
+            return self._shake_hands(message, line)
+        if message.method == "notifications/cancelled":
+            return True  # all that was asked for so far is answered
+        found = self._served.standing.modern.get(message.method)
+        if found is None or not is_request(message):
+            return False
+        try:
+            asked = msgspec.json.decode(message.params, type=_Enveloped)
+        except UNREADABLE:
+            return False
+        if asked.meta.revision not in MODERN_REVISIONS:
+            known = {"supported": MODERN_REVISIONS, "requested": asked.meta.revision}
+            why = "Unsupported protocol version"  # the library's words
+            self.refuse(UNSUPPORTED_REVISION, why, message.id, known)
+        elif asked.cursor is not None:
+            return False
+        else:
+            self.answer(message.id, found)
+        self._probe = [line]
+        return True
 
     def _shake_hands(self, message: Message, line: bytes) -> bool:
         try:
             given = msgspec.json.decode(message.params, type=_Handshake)
         except UNREADABLE:
             return False
-        self.handshake = [line]
+        self._handshake = [line]
         self.answer(message.id, self._served.standing.initialize(given.protocol_version))
         return True
 
@@ -222,7 +273,7 @@ class LineConnection:
     def _note(self, message: Message, line: bytes) -> bool:
         """Take note of a notification; return whether the library need not know of it."""
         if message.method == "notifications/initialized" and self._for_library is None:
-            self.handshake[1:] = [line]
+            self._handshake[1:] = [line]
         elif message.method == "notifications/cancelled":
             with suppress(*UNREADABLE):
                 wanted = msgspec.json.decode(message.params, type=_Cancelled).request_id

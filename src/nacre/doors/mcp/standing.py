@@ -23,10 +23,21 @@ SERVER = {"name": "nacre", "title": "nacre", "version": __version__}
 # The revisions with a handshake, the newest last: it is what an unknown one is answered with.
 HANDSHAKE_REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
+# The revisions without one: each request says of itself which it is of.
+MODERN_REVISIONS = ("2026-07-28",)
+
 _CAPABILITIES = {
     "prompts": {"listChanged": False},
     "resources": {"listChanged": True, "subscribe": True},
     "tools": {"listChanged": False},
+}
+
+# What each of their answers says of itself, as the library has it: not to be kept for later.
+_STAMP = {
+    "resultType": "complete",
+    "ttlMs": 0,
+    "cacheScope": "private",
+    "_meta": {"io.modelcontextprotocol/serverInfo": SERVER},
 }
 
 
@@ -60,6 +71,22 @@ class Standing:
             "prompts/list": msgspec.json.encode(self.prompts()),
             "resources/templates/list": msgspec.json.encode(self.resource_templates()),
         }
+
+    @cached_property
+    def modern(self) -> dict[str, bytes]:
+        """What a client of a revision without a handshake asks for first, by its methods."""
+        found = {
+            "supportedVersions": MODERN_REVISIONS,
+            "capabilities": _CAPABILITIES,
+            "instructions": self.instructions,
+        }
+        answers = {
+            "server/discover": found,
+            "tools/list": self.tools(),
+            "prompts/list": self.prompts(),
+            "resources/templates/list": self.resource_templates(),
+        }
+        return {name: msgspec.json.encode({**answer, **_STAMP}) for name, answer in answers.items()}
 
     def tools(self) -> dict[str, Any]:
         tools = self._selection.tools()

@@ -1,7 +1,7 @@
 """The library's loop over one client's lines: what lines.py does not answer itself.
 
-Rule 1: the library never sees the connection. It gets lines, the client's handshake first, and what
-it answers to that is not sent: the client has an answer to it.
+Rule 1: the library never sees the connection. It gets lines, first what the client began with, and
+what it answers to that is not sent: the client has an answer to it.
 Rule 2: at the end requests under way have a moment to be answered.
 """
 
@@ -75,7 +75,7 @@ class _Stream:
 class _Incoming(_Stream):
     def __init__(self, pipe: _Pipe) -> None:
         self._pipe = pipe
-        self._first = iter(list(pipe.client.handshake))
+        self._first = iter(list(pipe.client.opening))
 
     def __aiter__(self) -> "_Incoming":
         return self
