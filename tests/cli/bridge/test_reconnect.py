@@ -152,6 +152,29 @@ def test_what_only_reads_is_asked_again(played: PlayedDaemon, bridge: Bridge, me
     assert bridge.read() == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
+def test_a_host_that_has_left_is_not_told_to_look_again(
+    played: PlayedDaemon, bridge: Bridge
+) -> None:
+    """Its shutdown must not meet a notification; an answer that it waits for still comes."""
+    first = played.accept(door="mcp")
+    handshake(bridge, first)
+    bridge.write(request_line(2, "resources/list"))
+    assert first.read()["id"] == 2
+    answers(first, 2)
+    assert bridge.read()["id"] == 2
+    played.die(first)
+    second = played.accept(door="mcp")
+    assert [second.read().get("id") for _ in range(3)] == [1, None, 2]
+    bridge.write(request_line(3, "prompts/list"))
+    assert second.read()["id"] == 3
+    bridge.close_input()
+    assert second.reader.readline() == b""
+    for number in (1, 2, 3):
+        answers(second, number)
+    played.die(second)
+    assert [answer["id"] for answer in bridge.rest_of_output()] == [3]
+
+
 def test_questions_of_the_daemon_and_unknown_answers_just_pass(
     played: PlayedDaemon, bridge: Bridge
 ) -> None:

@@ -142,6 +142,7 @@ class Bridge:
                 self._to_daemon = memoryview(os.read(0, _CHUNK))
                 if not self._to_daemon:
                     self._input_open = False
+                    self._inflight.leave()
                     connection.shutdown(socket.SHUT_WR)
             if 1 in ready:
                 try:

@@ -241,6 +241,13 @@ class InFlight:
         ]
         return b"".join(line + b"\n" for line in [*lines, *reading])
 
+    def leave(self) -> None:
+        """Note that the host has closed its input: it gets answers, and no news any more.
+
+        The Python SDK 1 raises out of the host's shutdown when a notification comes in it.
+        """
+        self._standing.clear()
+
     def unsent(self) -> bytes:
         """Return the beginning of a line that the last daemon did not get whole, and forget it."""
         begun = bytes(self._begun)
