@@ -73,4 +73,4 @@ class Scratch:
             raise CannotInstall(str(error)) from error
         if done.returncode:
             said = [line for line in done.stderr.splitlines() if "ERR" in line.upper()]
-            raise CannotInstall((said or done.stderr.splitlines() or ["no reason given"])[-1])
+            raise CannotInstall("; ".join((said or [done.stderr or "no reason given"])[:2])[:200])

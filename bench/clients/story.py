@@ -293,7 +293,7 @@ def client_gives_up(story: Story) -> str:
     story.until_ready()
     after = story.call("run", port="host", command="echo next")
     must(fact(after, "output").strip() == "next", after)
-    return _way(told) if told.raised else "not configurable"
+    return _way(told) if told.raised else "not for one call"
 
 
 @step
