@@ -106,7 +106,7 @@ def build_services(
     registry = Registry(settings, ports)
     ledger = Ledger(host)
     runs = Runs(registry, ledger, host)
-    sessions = Sessions(registry, host, home, runs.is_locked)
+    sessions = Sessions(registry, host, home, runs.keeps_others_out)
     janitor = Janitor(registry, host, runs.forget_session)
     return Services(
         registry=registry,

@@ -481,6 +481,23 @@ async def test_status_is_run_locked_and_a_second_run_busy_while_one_is_under_way
     assert (await tools("get_status", port=port))["run_locked"] is False
 
 
+async def test_status_is_run_locked_while_a_run_goes_on_whose_call_timed_out(
+    tools: Tools, port: int
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        ran = await tools("run", port=port, command="sleep 1000", timeout_ms=100)
+        assert ran["status"] == "timeout"
+        assert (await tools.failure("run", port=port, command="echo no"))["code"] == "BUSY"
+        assert (await tools("get_status", port=port))["run_locked"] is True
+        await tools("send_key", port=port, key="ctrl+c")
+        await in_state(tools, port, "prompt")
+        assert (await tools("get_status", port=port))["run_locked"] is False
+        # In a shell that a run has started, the next run can start.
+        started = await tools("run", port=port, command="sh", timeout_ms=LONG)
+        assert started["status"] == "timeout"
+        assert (await tools("get_status", port=port))["run_locked"] is False
+
+
 # --- run -----------------------------------------------------------------------------------
 
 

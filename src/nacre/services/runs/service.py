@@ -156,6 +156,13 @@ class Runs:
     def is_locked(self, session: Session) -> bool:
         return session.identity.id in self._locked
 
+    def keeps_others_out(self, session: Session, state: State) -> bool:
+        """Whether a run has not ended, and no other can start; also one whose call timed out."""
+        run = self._ledger.innermost(session)
+        if self.is_locked(session) or run is None or run.done or not session.alive:
+            return self.is_locked(session)
+        return context_at(session, state) is None or self.wait.goes_on(run, state)
+
     @contextmanager
     def lock(self, session: Session) -> Iterator[None]:
         """Let nobody else begin a command in a session meanwhile."""

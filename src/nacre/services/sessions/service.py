@@ -41,6 +41,7 @@ from nacre.core.operations.terminal import (
     ReadOutput,
     SendInput,
 )
+from nacre.core.shell.state import State
 from nacre.errors import BadParameter, CommandNotFound, Internal, InvalidInput
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import type_into
@@ -69,12 +70,16 @@ from nacre.wording import Omit
 
 class Sessions:
     def __init__(
-        self, registry: Registry, host: Host, home: str, is_locked: Callable[[Session], bool]
+        self,
+        registry: Registry,
+        host: Host,
+        home: str,
+        run_locked: Callable[[Session, State], bool],
     ) -> None:
         self._registry = registry
         self._host = host
         self._home = home
-        self._is_locked = is_locked
+        self._run_locked = run_locked
 
     def handlers(self) -> Handlers:
         return (
@@ -232,6 +237,7 @@ class Sessions:
         session = self._registry.find(request.session)
         now = self._host.loop.time()
         lines = [line for line in session.terminal.plain_lines() if line.strip()]
+        state = look(session)
         return SessionState(
             session_id=session.identity.id,
             port=session.identity.port,
@@ -239,8 +245,8 @@ class Sessions:
             alive=session.alive,
             idle_seconds=int(max(0.0, now - session.last_active)),
             last_line=lines[-1] if lines else "",
-            run_locked=self._is_locked(session),
-            state=look(session),
+            run_locked=self._run_locked(session, state),
+            state=state,
             generation=session.hand_out(),
             exit_code=session.ending.exit_code if session.ending else None,
         )
