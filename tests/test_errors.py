@@ -1,6 +1,7 @@
 """The error tree: every class has its code, every code its meaning on every wire."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -10,7 +11,7 @@ import pytest
 
 from nacre import errors
 from nacre.core.operations.all import CATALOG
-from nacre.errors import WIRE, Failed, NacreError, Refused, http_status
+from nacre.errors import WIRE, BadParameter, Failed, InvalidInput, NacreError, Refused, http_status
 from nacre.wording import OPERATIONS
 
 
@@ -111,3 +112,17 @@ def test_every_step_is_an_operation_s() -> None:
     for where, operation in steps:
         assert isinstance(operation, ast.Constant), where
         assert operation.value in CATALOG, where
+
+
+def test_what_an_error_quotes_of_a_request_is_cut_in_the_middle() -> None:
+    huge = "h" * 100_000
+    for error in (
+        InvalidInput(f"no run {huge!r}: it is unknown", "take another"),
+        BadParameter(huge, f"is not a parameter (there are: {huge})"),
+    ):
+        told = OPERATIONS.error(error)
+        assert len(json.dumps(told)) < 10_000
+        assert "characters left out" in told["message"]
+    assert OPERATIONS.message(
+        InvalidInput(f"no run {huge!r}: it is unknown", "take another")
+    ).endswith("hh': it is unknown; take another")

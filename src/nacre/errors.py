@@ -27,11 +27,23 @@ Rule 1: an error is data: its code, what happened, the next steps, and details. 
 in its own way (wording.py).
 Rule 2: a message names no tool, command or flag, and a parameter is named by BadParameter alone.
 Rule 3: every code is in the table below.
+Rule 4: what an error quotes of a request is cut, so that the answer to a huge one is short.
 """
 
 from typing import Any, NamedTuple
 
 from nacre.wording import OPERATIONS, NextStep
+
+_LONGEST = 1200  # characters of a message: what happened and the quoted words, with room to spare
+_END = 400  # characters of its end, where it says what is wrong with what it quotes
+
+
+def quoted(text: str) -> str:
+    """Return a text with its middle left out and counted, if it is too long for a message."""
+    if len(text) <= _LONGEST:
+        return text
+    left_out = len(text) - _LONGEST
+    return f"{text[: _LONGEST - _END]}[… {left_out} characters left out …]{text[-_END:]}"
 
 
 class NacreError(Exception):
@@ -46,6 +58,7 @@ class NacreError(Exception):
     problem = ""
 
     def __init__(self, message: str, *steps: NextStep, **details: Any) -> None:
+        message = quoted(message)
         super().__init__(message)
         self.message = message
         self.next = steps
@@ -72,8 +85,8 @@ class BadParameter(InvalidInput):
     def __init__(
         self, names: str | tuple[str, ...], problem: str, *steps: NextStep, **details: Any
     ) -> None:
-        self.parameters = (names,) if isinstance(names, str) else names
-        self.problem = problem
+        self.parameters = tuple(map(quoted, (names,) if isinstance(names, str) else names))
+        self.problem = quoted(problem)
         message = f"{' and '.join(self.parameters)} {problem}"
         super().__init__(message, *steps, parameters=list(self.parameters), **details)
 

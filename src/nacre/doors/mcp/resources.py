@@ -16,7 +16,7 @@ from nacre.core.operations.results import Scrollback, SessionDetails, SessionLis
 from nacre.core.operations.sessions import ListSessions
 from nacre.core.operations.terminal import GetScreen, GetScrollback
 from nacre.doors.mcp.toolsets import shape_result
-from nacre.errors import InvalidInput
+from nacre.errors import InvalidInput, quoted
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.wording import OPERATIONS, Words
 
@@ -88,7 +88,7 @@ class Resources:
                     unquote(found[1]), "screen" if found[2] == "screen" else "scrollback"
                 )
         known = ", ".join([self._list, self._template("screen"), self._template("scrollback")])
-        raise InvalidInput(f"no resource {uri!r}", f"there are {known}", uri=uri)
+        raise InvalidInput(f"no resource {uri!r}", f"there are {known}", uri=quoted(uri))
 
     async def find(self, caller: Caller, address: ResourceAddress) -> SessionDetails:
         """Return the session of an address. Raises SessionNotFound."""
