@@ -232,3 +232,15 @@ def test_an_id_that_is_none_gets_an_answer(daemon: Daemon, identifier: Any) -> N
         echoed = identifier if isinstance(identifier, float) else None
         assert (answer["id"], answer["error"]["code"]) == (echoed, -32600)
     assert "result" in message_of(post(daemon, request("tools/list"), **session))
+
+
+def test_half_a_character_is_answered_as_any_wrong_parameter(daemon: Daemon) -> None:
+    call = request("tools/call", {"name": "run", "arguments": {"command": "\ud83d"}})
+    opened = post(daemon, request("initialize", HANDSHAKE), "/mcp?toolsets=shell")
+    session = {"Mcp_Session_Id": opened.headers["mcp-session-id"]}
+    answer = post(daemon, call, "/mcp?toolsets=shell", **session)
+    told = answer.json["result"]
+    assert (answer.status, answer.json["id"], told["isError"]) == (200, 1, True)
+    assert told["_meta"]["nacre/error"]["code"] == "INVALID_INPUT"
+    call["params"]["name"] = "send_input"
+    assert post(daemon, call, **session).json["error"]["code"] == -32602

@@ -504,3 +504,19 @@ def test_a_call_with_a_progress_token_needs_no_library_either(
     call = {"name": "list_sessions", "arguments": {}, "_meta": {"progressToken": "p"}}
     assert bridge.ask("tools/call", call)["result"]["structuredContent"] == {"sessions": []}
     assert "pydantic_core" not in Path(f"/proc/{daemon.pid}/maps").read_text()
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_half_a_character_for_a_tool_of_another_toolset_is_a_result(
+    bridges: Bridges, daemon: Daemon, *, later: bool
+) -> None:
+    bridge = bridges(daemon.env, "--toolsets", "shell")
+    meta = {"_meta": MODERN_META} if later else {}
+    if not later:
+        bridge.handshake()
+    call = {"name": "run", "arguments": {"port": 20000, "command": "echo \ud83d"}, **meta}
+    bridge.write(request_line(7, "tools/call", call))
+    answer = bridge.read()
+    assert (answer["id"], answer["result"]["isError"]) == (7, True)
+    assert answer["result"]["_meta"]["nacre/error"]["code"] == "INVALID_INPUT"
+    assert ("resultType" in answer["result"]) == later

@@ -13,7 +13,6 @@ error: nobody gets its answers.
 """
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from typing import Any
 import msgspec
 
 from nacre.core.catalog.caller import Caller
-from nacre.core.catalog.catalog import half_a_character
+from nacre.doors.mcp.halves import LATER, answer_halves
 from nacre.doors.mcp.identifiers import (
     UNREADABLE,
     Message,
@@ -33,18 +32,14 @@ from nacre.doors.mcp.identifiers import (
 )
 from nacre.doors.mcp.server import CallTool, ProtocolError
 from nacre.doors.mcp.standing import MODERN_REVISIONS, Standing
-from nacre.doors.mcp.words import ToolWords
 
 LAST_ANSWERS = 1.0  # seconds for open requests after the client closed its side
 
-PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 UNSUPPORTED_REVISION = -32022
 
 # Lines that wait while the library is loaded; further ones stay in the client's socket.
 _WAITING_LINES = 100
-
-# In _meta it says that a request is of a later revision: the library refuses that here.
-_LATER = "io.modelcontextprotocol/protocolVersion"
 
 _NULL = b"null"
 
@@ -290,7 +285,7 @@ class LineConnection:
             identifier = msgspec.json.decode(message.id, type=str | int)
         except UNREADABLE:
             return False
-        if call.meta is not None and _LATER in call.meta:
+        if call.meta is not None and LATER in call.meta:
             return False
         task = self._group.create_task(self._call(bytes(message.id), call))
         self._running.add(task)
@@ -330,9 +325,8 @@ class LineConnection:
         try:
             found = msgspec.json.decode(line)
         except UNREADABLE:
-            if (request := _id_beside_halves(line)) is not None:
-                half = ToolWords({}).error(half_a_character())
-                self.refuse(INVALID_PARAMS, half["message"], msgspec.json.encode(request), half)
+            if (halved := answer_halves(line, self._served.standing.offered)) is not None:
+                self.write(halved.answer)
             else:
                 self.refuse(PARSE_ERROR, "not valid JSON; send one JSON-RPC message a line")
             return
@@ -368,20 +362,4 @@ def _is_plain(message: Message) -> bool:
         paged = msgspec.json.decode(message.params, type=_Paged)
     except UNREADABLE:
         return False
-    return paged.cursor is None and _LATER not in (paged.meta or {})
-
-
-def _id_beside_halves(line: bytes) -> str | int | None:
-    """Return the id of a request in which half a character is found: "\\ud83d", cut in two.
-
-    Only the standard library reads such JSON. Without the id the sender would wait forever.
-    """
-    if b"\\ud" not in line.lower():
-        return None
-    try:
-        found = json.loads(line.decode())
-        identifier = found["id"] if "method" in found else None
-        msgspec.json.encode(identifier)
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-    return identifier if isinstance(identifier, str | int) else None
+    return paged.cursor is None and LATER not in (paged.meta or {})

@@ -15,7 +15,7 @@ from nacre import __version__
 from nacre.doors.mcp.instructions import instruct
 from nacre.doors.mcp.prompts import list_prompts
 from nacre.doors.mcp.resources import list_templates
-from nacre.doors.mcp.toolsets import Selection
+from nacre.doors.mcp.toolsets import Selection, Tool
 from nacre.doors.mcp.words import ToolWords
 
 SERVER = {"name": "nacre", "title": "nacre", "version": __version__}
@@ -48,8 +48,12 @@ class Standing:
         self._selection = selection
 
     @cached_property
+    def offered(self) -> dict[str, Tool]:
+        return self._selection.tools()
+
+    @cached_property
     def instructions(self) -> str:
-        return instruct(ToolWords(self._selection.tools()).name)
+        return instruct(ToolWords(self.offered).name)
 
     def initialize(self, revision: str) -> bytes:
         """Return the result of the handshake with who asks for this revision."""
@@ -89,9 +93,8 @@ class Standing:
         return {name: msgspec.json.encode({**answer, **_STAMP}) for name, answer in answers.items()}
 
     def tools(self) -> dict[str, Any]:
-        tools = self._selection.tools()
-        words = ToolWords(tools)
-        return {"tools": [tool.as_wire(words.name) for tool in tools.values()]}
+        words = ToolWords(self.offered)
+        return {"tools": [tool.as_wire(words.name) for tool in self.offered.values()]}
 
     def prompts(self) -> dict[str, Any]:
         return list_prompts(self._selection)

@@ -20,6 +20,7 @@ from starlette.datastructures import QueryParams
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
+from nacre.doors.mcp.halves import answer_halves
 from nacre.doors.mcp.identifiers import echo, misfit, read_message
 from nacre.doors.mcp.library.replay import ReplayingSessions
 from nacre.doors.mcp.library.resumption import ResumedSessions, name_daemon
@@ -64,6 +65,11 @@ class McpOverHttp:
             return
         body, receive = await _read_ahead(scope, receive, self._max_body)
         message = read_message(body)
+        if message is None and (halved := answer_halves(body, selection.tools())) is not None:
+            status = 400 if halved.refused else 200
+            answer = Response(halved.answer, status, media_type="application/json")
+            await answer(scope, receive, send)
+            return
         if message is not None and (problem := misfit(message)):
             told = _refusal(echo(message.id), problem)
             await Response(told, 400, media_type="application/json")(scope, receive, send)
