@@ -9,7 +9,7 @@ import pytest
 from nacre.core.operations.recordings import ExportRecording, ScreenAt
 from nacre.core.operations.sessions import ResizeSession
 from nacre.core.operations.terminal import GetScreen
-from nacre.errors import Failed, InvalidInput
+from nacre.errors import BadParameter, Failed, InvalidInput
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services
 from nacre.settings.table import Settings
@@ -132,3 +132,11 @@ async def test_whole_output_of_a_killed_session_is_gone_with_it(tmp_path: Path) 
         await session.end()
         session.close()
         assert os.listdir(tmp_path) == []
+
+
+async def test_path_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
+    async with living(journals=tmp_path) as services:
+        session = await start(services, "cat")
+        request = ExportRecording(session=session.identity.id, path="a\0b")
+        with pytest.raises(BadParameter, match="NUL"):
+            await services.history.export(CALLER, request)

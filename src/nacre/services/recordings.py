@@ -71,6 +71,8 @@ class History:
     async def export(self, caller: Caller, request: ExportRecording) -> Recording:
         """Raises Failed for a file that cannot be written and for an answer that is too long."""
         session = self._registry.find(request.session)
+        if request.path is not None and "\0" in request.path:
+            raise BadParameter("path", "must not contain a NUL character")
         folder = await self._journal(session)
         about = (session.identity.name, session.launch.command)
         return await self._host.loop.run_in_executor(

@@ -48,6 +48,9 @@ def test_what_can_mean_one_thing_is_taken(
         ("create_session", {"tags": "a,b"}),
         ("create_session", {"name": 5}),
         ("wait_for", {"state": "asleep"}),
+        ("export_recording", {"session": "x", "since": "NaN"}),
+        ("export_recording", {"session": "x", "since": "-inf"}),
+        ("export_recording", {"session": "x", "since": float("inf")}),
     ],
 )
 def test_what_can_mean_several_things_is_refused(operation: str, given: dict[str, Any]) -> None:

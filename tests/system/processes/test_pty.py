@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nacre.errors import Internal
+from nacre.errors import Internal, InvalidInput
 from nacre.system.processes.pty import (
     Child,
     find_program,
@@ -233,3 +233,9 @@ def test_foreground_group_of_a_terminal_nobody_has_is_none() -> None:
     with running("true") as terminal:
         terminal.until_end()
         assert foreground_group(terminal.child.master) is None
+
+
+def test_command_that_is_too_long_for_the_system_is_told_as_one(tmp_path: Path) -> None:
+    argv = ["cat", "x" * 200_000]  # Linux allows 128 KiB an argument
+    with pytest.raises(InvalidInput, match="longer than the system allows"):
+        spawn(argv, cwd=str(tmp_path), env={}, rows=2, cols=2, descriptor_limit=256)

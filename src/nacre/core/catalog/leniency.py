@@ -7,6 +7,7 @@ is a list of it where only certain words can be in the list.
 import re
 from difflib import get_close_matches
 from functools import cache
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -91,6 +92,8 @@ def _eased(options: tuple[inspect.Type, ...], value: Any) -> Any:
     if isinstance(value, str):
         return _out_of_text(options, value)
     if isinstance(value, float):
+        if not isfinite(value):
+            return str(value)  # no number that anything could be done with: it will not fit
         return int(value) if _whole_wanted(options) and value.is_integer() else value
     if isinstance(value, int) and not isinstance(value, bool):
         return _in_list(options, value)
@@ -109,7 +112,7 @@ def _out_of_text(options: tuple[inspect.Type, ...], text: str) -> Any:
         return int(found[1])
     if any(isinstance(one, inspect.FloatType) for one in options):
         try:
-            return float(text)
+            return float(text) if isfinite(float(text)) else text
         except ValueError:
             return text
     if any(isinstance(one, inspect.BoolType) for one in options):

@@ -7,6 +7,7 @@ Rule 2: this is the only place where a session gets its descriptor and process, 
 decided who gets a duplicate of the descriptor.
 """
 
+import errno
 import fcntl
 import os
 import re
@@ -20,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from nacre.errors import Internal
+from nacre.errors import Internal, InvalidInput
 
 # A session leader without a controlling terminal gets the first one it opens (tty_ioctl(4)); $0 is
 # the terminal's path. Children must not get the daemon's own raised descriptor limit.
@@ -57,7 +58,8 @@ def spawn(
 
     `opened` gets the terminal's master before the process starts.
 
-    Raises Internal when the system has no terminal or process left. The caller must check that the
+    Raises Internal when the system has no terminal or process left, InvalidInput for a command that
+    is too long for the system. The caller must check that the
     program exists: here it would only show as exit code 127.
     """
     try:
@@ -85,6 +87,11 @@ def spawn(
         )
     except OSError as error:
         os.close(master)
+        if error.errno == errno.E2BIG:
+            raise InvalidInput(
+                "the command with its arguments and environment is longer than the system allows",
+                "write it to a file and run that",
+            ) from error
         raise Internal(f"cannot start {argv[0]}: {error.strerror}") from error
     finally:
         os.close(slave)
