@@ -655,3 +655,28 @@ async def test_the_matrix_holds_under_the_prefix_too(daemon: Daemon, transport: 
         await tools("wsh_manage_session", session=session, action="kill")
         listed = await tools.result("wsh_list_sessions")
         assert isinstance(listed.content[0], TextContent)
+
+
+@KINDS
+async def test_answers_with_much_text_are_within_the_budget_and_say_what_is_missing(
+    tools: Tools, kind: str
+) -> None:
+    made = await tools("create_session", command="cat")
+    name = made["session"]
+    spans = [{"text": '"' * 900, "id": f"s{number}"} for number in range(20)]
+    for _ in range(2):
+        put_there = await tools(kind, session=name, spans=spans)
+        assert put_there["spans_left_out"] is True
+        assert put_there["spans"] == []
+    await tools(kind, session=name, spans=[{"text": "short"}])
+    result = await tools.result(kind, session=name, list=True)
+    array, hint = result.content
+    assert isinstance(array, TextContent)
+    assert isinstance(hint, TextContent)
+    assert len(array.text) < 2000
+    assert [one["spans_left_out"] for one in json.loads(array.text)] == [True, True, True]
+    assert "a higher max_chars" in hint.text
+    check_fits(result.structured_content, tools.listed[kind].output_schema)
+    whole = await tools.result(kind, session=name, list=True, max_chars=200_000)
+    assert [len(one["spans"]) for one in json.loads(text_of(whole))] == [20, 20, 1]
+    await tools("manage_session", session=name, action="kill")

@@ -1,15 +1,18 @@
 """Numbers over a limit are cut and told; a call ends before its caller gives up on it."""
 
 import asyncio
+import json
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from nacre.core.catalog.limits import limits_of
 from nacre.core.operations.all import CATALOG, parse_operation
 from nacre.errors import WaitTimedOut
 from nacre.services.dispatch.dispatch import Answer
+from nacre.wording import OPERATIONS
 
 from services.living import CALLER, PATIENCE, living, start, start_marked
 from services.people import House
@@ -56,6 +59,13 @@ async def test_what_is_over_a_limit_is_cut_and_told() -> None:
         assert waited.notices == [
             "timeout_ms was cut from 1000000000000 to 100000, the most that there is"
         ]
+        huge = await ask(house, "get_scrollback", session="dev", limit=10**3000)
+        assert len(huge.notices[0]) < 100
+        params = {"session": "dev", "limit": 20_000, "max_chars": 500}
+        short = await ask(house, "get_scrollback", **params)
+        told = msgspec.to_builtins(short.result, enc_hook=OPERATIONS.encode)
+        sent = json.dumps({**told, **short.besides()}, separators=(",", ":"))
+        assert 400 < len(sent) <= 500, "the notice is part of the answer"
         fine = await ask(house, "get_scrollback", session="dev", limit=10_000)
         assert fine.besides() == {}
 

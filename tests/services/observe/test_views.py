@@ -8,7 +8,7 @@ import pytest
 from nacre.core.operations.results import SessionDetails, SessionList
 from nacre.core.operations.terminal import GetScreen, GetScrollback, ReadOutput
 from nacre.core.screen.screen import Span
-from nacre.services.observe.views import fit_list, position, text_since
+from nacre.services.observe.views import fit_details, fit_list, position, text_since
 from nacre.services.session.session import Session
 from nacre.wording import OPERATIONS, Hint, Use
 
@@ -168,6 +168,15 @@ def test_of_a_list_that_is_still_too_long_sessions_are_left_out_and_counted(budg
     ports = [one.port for one in short.sessions]
     assert ports == sorted(ports)
     assert f"{short.omitted_sessions} sessions are left out" in str(short.hint)
+
+
+def test_one_session_with_long_tags_is_within_the_budget_and_says_what_is_missing() -> None:
+    one = msgspec.structs.replace(listed(1), tags=["t" * 100] * 1000, command="c" * 50_000)
+    short = fit_details(one, 30_000)
+    assert 29_000 < size(short) <= 30_000
+    assert 0 < len(short.tags) < 1000
+    assert "tags are left out" in str(short.notice)
+    assert fit_details(listed(1), 30_000) == listed(1)
 
 
 # --- generations -------------------------------------------------------------------------------

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from nacre.core.operations.runs import Send, SendKey, WaitFor
-from nacre.core.operations.terminal import PressKeys, SendInput
+from nacre.core.operations.terminal import PressKeys, ReadOutput, SendInput
+from nacre.core.text.budget import json_size
 from nacre.services.session.session import Session
+from nacre.wording import Hint, Use
 
 from services.living import CALLER, PROMPT, SHELL, living, shows, start, start_marked, until
 
@@ -33,11 +35,18 @@ async def test_state_and_losses_are_told(tmp_path: Path) -> None:
         assert sent.state is not None
         assert (sent.state.state, sent.generation) == ("prompt", session.generation)
         short = await services.talking.send(
-            CALLER, Send(session="dev", text="seq 9", max_chars=125)
+            CALLER, Send(session="dev", text="seq 90", max_chars=500)
         )
-        assert short.output.endswith(f"\n9\n{PROMPT}")
-        assert short.lines + short.omitted_lines == 1 + 9 + 1, "the echo, the lines and the prompt"
+        assert short.output.endswith(f"\n90\n{PROMPT}")
+        assert short.lines + short.omitted_lines == 1 + 90 + 1, "the echo, the lines and the prompt"
         assert short.omitted_lines > 1
+        assert 400 < json_size(short) <= 500
+        assert isinstance(short.hint, Hint)
+        (step,) = short.hint.next
+        assert isinstance(step, Use)
+        whole = await services.sessions.output(CALLER, ReadOutput(**step.params))
+        assert (whole.omitted_lines, whole.lines) == (0, 92)
+        assert whole.output.endswith(short.output)
         asked = await services.talking.send(CALLER, Send(session="dev", text="read -p 'name: ' x"))
         assert asked.state is not None
         assert (asked.state.state, asked.state.asks) == ("needs_input", "line")

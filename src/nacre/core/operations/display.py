@@ -18,7 +18,7 @@ from nacre.core.operations.elements import (
     VisualSpan,
     fill_color,
 )
-from nacre.core.operations.parameters import MaxWait, SessionRef
+from nacre.core.operations.parameters import MaxChars, MaxWait, SessionRef
 from nacre.core.operations.results import Success
 from nacre.core.screen.screen import ScreenMode
 
@@ -48,11 +48,15 @@ _Focusable = Annotated[
 _ElementId = Annotated[str, Meta(description="Omit to create, provide to update.")]
 
 
-class OverlayList(Result, frozen=True, kw_only=True):
-    overlays: list[Overlay]
+class OverlayList(Result, frozen=True, kw_only=True, omit_defaults=True):
+    omitted_overlays: int = 0  # for which there was no room
+    hint: str | None = None
+    overlays: list[Overlay]  # of each what there is room for
 
 
-class PanelList(Result, frozen=True, kw_only=True):
+class PanelList(Result, frozen=True, kw_only=True, omit_defaults=True):
+    omitted_panels: int = 0
+    hint: str | None = None
     panels: list[Panel]
 
 
@@ -83,6 +87,7 @@ class PutOverlay(Operation, frozen=True, kw_only=True):
     list: Annotated[
         bool, Meta(description="Return all overlays of the current screen mode instead.")
     ] = False
+    max_chars: MaxChars | None = None
 
     def __post_init__(self) -> None:
         fill_color(self.background)
@@ -129,6 +134,7 @@ class PutPanel(Operation, frozen=True, kw_only=True):
     list: Annotated[
         bool, Meta(description="Return all panels of the current screen mode instead.")
     ] = False
+    max_chars: MaxChars | None = None
 
     def __post_init__(self) -> None:
         fill_color(self.background)

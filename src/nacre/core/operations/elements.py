@@ -158,6 +158,16 @@ class Panel(Result, frozen=True, kw_only=True, omit_defaults=True):
     region_writes: list[RegionWrite] = msgspec.field(default_factory=list)
 
 
+class OverlayFacts(Overlay, frozen=True, kw_only=True, omit_defaults=True):
+    """An overlay in an answer that would be too long with its text."""
+
+    spans_left_out: Literal[True]
+
+
+class PanelFacts(Panel, frozen=True, kw_only=True, omit_defaults=True):
+    spans_left_out: Literal[True]
+
+
 Element = Overlay | Panel
 
 

@@ -222,6 +222,7 @@ class RunPage(Result, frozen=True, kw_only=True, omit_defaults=True):
     exit_code: int | None = None
     lost_bytes: int = 0  # beyond the quota, and so never written
     next_offset: int | None = None  # with find: where to go on; null when all of it was searched
+    hint: str | None = None
     output: str
     matches: list[FoundLine] | None = None  # with find, instead of output
 
@@ -232,6 +233,7 @@ class Sent(Result, frozen=True, kw_only=True, omit_defaults=True):
     generation: int  # of what is returned: what came later is not in it
     omitted_lines: int = 0  # printed since, and not returned: over the budget, or no longer kept
     state: State | None = None  # where the session stands now
+    hint: str | None = None
     output: str
 
 
@@ -240,6 +242,7 @@ class Pressed(Result, frozen=True, kw_only=True, omit_defaults=True):
     generation: int  # as in Sent
     omitted_lines: int = 0
     state: State | None = None
+    hint: str | None = None
     output: str
 
 

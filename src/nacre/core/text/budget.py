@@ -8,23 +8,34 @@ small fields are counted first; `room` is what they leave to the long one.
 Rule 3: lines stay whole if at least one fits.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from nacre.core.screen.screen import Line
-from nacre.wording import OPERATIONS
+from nacre.wording import Words, with_json
 
 _ITEM = 3  # characters around a line in an array: two quotes and a comma
 _BREAK = 2  # a line's end within a string: \n
 _MARKER = 50  # characters of the line that stands for what was left out
+_LONGEST_PREFIX = 32  # characters before a tool's name, or around it in a route
 _LEAST = 40  # characters of a line that are shown however little room there is
 
 
+class _Widest(Words):
+    """Names each operation as long as a door can, with the longest prefix of tools."""
+
+    def call(self, operation: str, params: Mapping[str, Any]) -> str | None:
+        return with_json(operation + " " * _LONGEST_PREFIX, params)
+
+
+_widest = _Widest()
+
+
 def json_size(value: Any) -> int:
-    """Return how many characters a value is in JSON."""
-    return len(msgspec.json.encode(value, enc_hook=OPERATIONS.encode).decode())
+    """Return how many characters a value is in JSON; with a hint, at most."""
+    return len(msgspec.json.encode(value, enc_hook=_widest.encode).decode())
 
 
 def json_chars(text: str) -> int:
@@ -51,8 +62,8 @@ def first_lines(lines: Sequence[str | Line], room: int) -> Sequence[str | Line]:
     return [shortened(line, room) if isinstance(line, str) else line for line in lines[:1]]
 
 
-def item_size(line: str | Line) -> int:
-    """Return how many characters a line takes in an array."""
+def item_size(line: Any) -> int:
+    """Return how many characters a line, or another value, takes in an array."""
     return json_chars(line) + _ITEM if isinstance(line, str) else json_size(line) + 1
 
 
@@ -70,7 +81,8 @@ def last_text(lines: list[str], room: int) -> tuple[list[str], int]:
     kept = fitting(map(_broken, reversed(lines)), room)
     if kept or not lines:
         return lines[len(lines) - kept :], len(lines) - kept
-    return [_end(lines[-1], max(room, _LEAST))], len(lines)
+    last = _end(lines[-1], max(room, _LEAST))
+    return [last], len(lines) - (last == lines[-1])
 
 
 def last_characters(text: str, room: int) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from nacre.core.catalog.limits import limits_of
+from nacre.core.text.budget import json_chars
 from nacre.errors import NacreError
 from nacre.services.dispatch.call import Call, Onward
 from nacre.settings.table import Settings
@@ -29,8 +30,9 @@ class Limit:
                 continue
             most = self._most(limit.most)
             if given > most:
+                number = given if given < _LONG else f"a number over {_LONG}"
                 call.notices.append(
-                    f"{limit.parameter} was cut from {given} to {most}, the most that there is"
+                    f"{limit.parameter} was cut from {number} to {most}, the most that there is"
                 )
             if limit.deadline and call.caller.patience is not None:
                 ends = call.began + call.caller.patience
@@ -38,7 +40,7 @@ class Limit:
             if given > most:
                 cut[limit.parameter] = most
         if cut:
-            call.operation = replace(call.operation, **cut)
+            call.operation = replace(call.operation, **cut, **_room_for(call))
         try:
             result = await onward(call)
         except NacreError as error:
@@ -60,3 +62,14 @@ class Limit:
 
 
 _CLOCKS = 0.02  # seconds by which the loop's clock may differ from this one
+
+_LONG = 1 << 63  # a number from which on its digits are not repeated
+_NAME = len('"notice":"",')
+
+
+def _room_for(call: Call) -> dict[str, int]:
+    """Return max_chars without what the notices take; by default there is room for them."""
+    asked = getattr(call.operation, "max_chars", None)
+    if asked is None or not call.notices:
+        return {}
+    return {"max_chars": max(1, asked - _NAME - json_chars("; ".join(call.notices)))}

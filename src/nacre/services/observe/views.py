@@ -33,7 +33,7 @@ from nacre.core.text.budget import (
 from nacre.core.text.widths import from_column
 from nacre.services.observe.state import glance
 from nacre.services.session.session import Session
-from nacre.wording import Higher, Hint, NextStep, Use
+from nacre.wording import Higher, Hint, NextStep, Use, also
 
 if TYPE_CHECKING:
     from nacre.core.terminal.terminal import Terminal
@@ -183,6 +183,21 @@ def fit_list(sessions: list[SessionDetails], budget: int) -> SessionList:
     count = fitting((json_size(short[index]) + 1 for index in running_first), room)
     kept = [short[index] for index in sorted(running_first[:count])]
     return _list_of(kept, len(short) - count)
+
+
+def fit_details(details: SessionDetails, budget: int) -> SessionDetails:
+    """Over the budget the command is shortened, and tags are left out; the notice says so."""
+    if json_size(details) <= budget:
+        return details
+    told = Hint("its command is shortened and tags are left out", _HIGHER)
+    short = replace(
+        details,
+        command=shortened(details.command, _SHORT_COMMAND),
+        tags=[],
+        notice=also(details.notice, told),
+    )
+    count = fitting(map(item_size, details.tags), budget - json_size(short))
+    return replace(short, tags=details.tags[:count])
 
 
 def _list_of(kept: list[Any], left_out: int) -> SessionList:

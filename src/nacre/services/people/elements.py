@@ -1,5 +1,7 @@
 """The operations on overlays, panels, the screen mode and captured input."""
 
+from typing import TypeVar
+
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.display import (
     AwaitInput,
@@ -15,19 +17,23 @@ from nacre.core.operations.display import (
     SetInputMode,
     SetScreenMode,
 )
-from nacre.core.operations.elements import Overlay, Panel
+from nacre.core.operations.elements import Overlay, OverlayFacts, Panel, PanelFacts
 from nacre.core.operations.results import Success
 from nacre.core.operations.steps import capture_input
 from nacre.core.shell.quiet import Until
+from nacre.core.text.budget import fitting, item_size, json_size
 from nacre.errors import InvalidInput
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.host.host import Host
 from nacre.services.host.wait import Turn, wait_until
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
-from nacre.wording import Use
+from nacre.wording import Higher, Hint, Use
 
 _FACTS = 100  # characters of the other fields of an answer
+_HIGHER = Higher("max_chars", "get them")
+
+ElementT = TypeVar("ElementT", Overlay, Panel)
 
 
 class Visuals:
@@ -52,22 +58,44 @@ class Visuals:
     async def overlay(self, caller: Caller, request: PutOverlay) -> Overlay | OverlayList:
         session = self._find(request.session)
         if request.list:
-            return OverlayList(overlays=session.display.elements.overlays())
+            overlays = session.display.elements.overlays()
+            kept, told = self._fit(overlays, OverlayFacts, request)
+            return OverlayList(overlays=kept, omitted_overlays=len(overlays) - len(kept), hint=told)
         overlay = session.display.elements.put_overlay(request)
         session.display.drop_focus_of_gone()
         session.display.show()
-        return overlay
+        return self._fit_one(overlay, OverlayFacts, request)
 
     async def panel(self, caller: Caller, request: PutPanel) -> Panel | PanelList:
         session = self._find(request.session)
         if request.list:
-            return PanelList(panels=session.display.elements.panels())
+            panels = session.display.elements.panels()
+            kept, told = self._fit(panels, PanelFacts, request)
+            return PanelList(panels=kept, omitted_panels=len(panels) - len(kept), hint=told)
         panel = session.display.elements.put_panel(request)
         session.display.drop_focus_of_gone()
         session.display.show()
         found = session.display.elements.find(panel.id)  # now it is known whether it fits
         assert isinstance(found, Panel)
-        return found
+        return self._fit_one(found, PanelFacts, request)
+
+    def _fit(
+        self, elements: list[ElementT], facts: type[ElementT], request: PutOverlay | PutPanel
+    ) -> tuple[list[ElementT], str | None]:
+        """Over the budget elements are listed without their text; then the first of them."""
+        budget = self._host.budget(request.max_chars) - _FACTS
+        if sum(map(item_size, elements)) <= budget:
+            return elements, None
+        short = [_without_text(one, facts) for one in elements]
+        hint = Hint("the spans are left out: the answer would be too long", _HIGHER)
+        kept = short[: fitting(map(item_size, short), budget - json_size(hint))]
+        return kept, hint
+
+    def _fit_one(
+        self, element: ElementT, facts: type[ElementT], request: PutOverlay | PutPanel
+    ) -> ElementT:
+        fits = json_size(element) <= self._host.budget(request.max_chars)
+        return element if fits else _without_text(element, facts)
 
     async def remove_overlay(self, caller: Caller, request: RemoveOverlay) -> Success:
         session = self._find(request.session)
@@ -164,3 +192,9 @@ class Visuals:
         return CapturedKeys(
             keys=keys, last=last, mode=keyboard.mode, more=keyboard.has_more_than(last)
         )
+
+
+def _without_text(element: ElementT, facts: type[ElementT]) -> ElementT:
+    """Return what is known of an element but for its text; `facts` is the type that says so."""
+    fields = {name: getattr(element, name) for name in element.__struct_fields__}
+    return facts(**{**fields, "spans": [], "region_writes": [], "spans_left_out": True})

@@ -4,12 +4,16 @@ Rule: they return when the answer is complete: at the next prompt of a shell or 
 or else when the session is quiet, but never later than the timeout.
 """
 
+from typing import TypeVar
+
+from msgspec.structs import replace
+
 from nacre.core.catalog.caller import Caller
 from nacre.core.keys.names import UnknownKey, parse_key
 from nacre.core.operations.results import Pressed, Sent
 from nacre.core.operations.runs import Send, SendKey
 from nacre.core.shell.state import State
-from nacre.core.text.budget import last_characters, last_lines
+from nacre.core.text.budget import json_chars, json_size, last_text
 from nacre.errors import BadParameter, InvalidInput
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import type_into
@@ -21,9 +25,13 @@ from nacre.services.observe.state import look
 from nacre.services.observe.views import position, text_since
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
+from nacre.wording import Hint, Use
 
-_FACTS = 100  # characters of the other fields of an answer
+_COUNTS = 50  # characters of an answer's counts of lines
+_FACTS = 100  # characters of the other fields of what read_output returns
 _KEY_EFFECT = 0.1  # seconds for a key to show its effect; SILC's figure
+
+AnsweredT = TypeVar("AnsweredT", Sent, Pressed)
 
 
 class Sends:
@@ -51,15 +59,15 @@ class Sends:
         if request.timeout_ms == 0:
             return Sent(output="", lines=0, alive=session.alive, generation=generation)
         await self._answered(session, ended, deadline)
-        output, omitted = self._cut(*text_since(session, line, col), request.max_chars)
-        return Sent(
-            output=output,
-            lines=len(output.splitlines()),
+        facts = Sent(
+            output="",
+            lines=0,
             alive=session.alive,
             generation=session.hand_out(),
-            omitted_lines=omitted,
             state=look(session),
         )
+        kept = self._within(session, facts, *text_since(session, line, col), request.max_chars)
+        return replace(kept, lines=len(kept.output.splitlines()))
 
     async def press(self, caller: Caller, request: SendKey) -> Pressed:
         session = self._registry.find(request.session)
@@ -83,14 +91,10 @@ class Sends:
         until = self._host.loop.time() + _KEY_EFFECT
         await settle(session, at_next_prompt, until, asks=answered)
         since = text_since(session, line, col) if session.generation > generation else ("", 0)
-        output, omitted = self._cut(*since, None)
-        return Pressed(
-            output=output,
-            alive=session.alive,
-            generation=session.hand_out(),
-            omitted_lines=omitted,
-            state=look(session),
+        facts = Pressed(
+            output="", alive=session.alive, generation=session.hand_out(), state=look(session)
         )
+        return self._within(session, facts, *since, None)
 
     async def _answered(self, session: Session, ended: int, deadline: float) -> None:
         """Wait for the next prompt of a shell with marks, else for a question or quiet."""
@@ -115,14 +119,24 @@ class Sends:
         looks = (LOOKS[0], LOOKS[1], max(LOOKS[0], quiet - LOOKS[0] - LOOKS[1]), 0.0, 0.0, 1.0)
         await settle(session, at_next_prompt, deadline, asks=silent, looks_at=looks)
 
-    def _cut(self, output: str, dropped: int, max_chars: int | None) -> tuple[str, int]:
-        """Return the last lines that fit, and how many are left out; one that is longer is cut."""
-        budget = self._host.budget(max_chars) - _FACTS
-        lines = output.split("\n")
-        kept, omitted = last_lines(lines, budget)
-        if kept or not output:
-            return "\n".join(map(str, kept)), dropped + omitted
-        return last_characters(lines[-1], budget), dropped + omitted
+    def _within(
+        self, session: Session, facts: AnsweredT, output: str, dropped: int, max_chars: int | None
+    ) -> AnsweredT:
+        """Add the last lines that fit, and how many are left out; one that is longer is cut."""
+        budget = self._host.budget(max_chars) - _COUNTS
+        lines = output.split("\n") if output else []
+        kept, omitted = last_text(lines, budget - json_size(facts))
+        if omitted:
+            told = replace(facts, hint=_earlier(session, output, len(lines), omitted))
+            kept, omitted = last_text(lines, budget - json_size(told))
+            facts = replace(facts, hint=_earlier(session, output, len(lines), omitted))
+        return replace(facts, output="\n".join(kept), omitted_lines=dropped + omitted)
+
+
+def _earlier(session: Session, output: str, lines: int, omitted: int) -> Hint:
+    size = json_chars(output) + _COUNTS + _FACTS
+    params = {"session": session.identity.name, "lines": lines, "max_chars": size}
+    return Hint(f"{omitted} earlier lines are left out", Use("read_output", "read them", params))
 
 
 def _encoded(text: str) -> bytes:

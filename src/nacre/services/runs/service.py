@@ -40,7 +40,7 @@ from nacre.services.runs.prompt import NEXT_PROMPT, await_prompt, context_at, te
 from nacre.services.runs.run import TrackedRun
 from nacre.services.runs.run_wait import IncompleteCommand, RunWait
 from nacre.services.session.session import Session
-from nacre.wording import Hint
+from nacre.wording import Higher, Hint
 
 _LONGER_RUNS = "a command that takes longer goes on, and its answer says how to wait for it"
 _FOUND_FACTS = 300  # characters of the other fields of an answer with what was found
@@ -93,7 +93,12 @@ class Runs:
             lost_bytes=spool.lost if spool else 0,
             output="",
         )
-        kept = first_text(lines, self._host.budget(request.max_chars) - json_size(facts))
+        budget = self._host.budget(request.max_chars)
+        kept = first_text(lines, budget - json_size(facts))
+        if kept != lines[: len(kept)]:  # not even one line fits
+            told = f"line {request.offset} is cut: it is too long for the answer"
+            facts = replace(facts, hint=Hint(told, Higher("max_chars", "get it whole")))
+            kept = first_text(lines, budget - json_size(facts))
         return replace(facts, output="\n".join(kept), lines=len(kept))
 
     async def _page(self, run: TrackedRun, offset: int, limit: int) -> tuple[list[str], int]:

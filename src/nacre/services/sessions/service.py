@@ -49,6 +49,7 @@ from nacre.services.host.host import Host
 from nacre.services.observe.first_prompt import after_first_prompt
 from nacre.services.observe.state import look
 from nacre.services.observe.views import (
+    fit_details,
     fit_list,
     view_details,
     view_output,
@@ -142,12 +143,13 @@ class Sessions:
     async def list(self, caller: Caller, request: ListSessions) -> SessionList | SessionDetails:
         now = self._host.loop.time()
         if request.session is not None:
-            return view_details(self._registry.find(request.session), now)
-        details = []
+            details = view_details(self._registry.find(request.session), now)
+            return fit_details(details, self._host.budget(request.max_chars))
+        listed = []
         for known in self._registry:
-            details.append(view_details(known, now))
+            listed.append(view_details(known, now))
             await asyncio.sleep(0)  # many sessions take long: let others run in between
-        return fit_list(details, self._host.budget(request.max_chars))
+        return fit_list(listed, self._host.budget(request.max_chars))
 
     async def manage(self, caller: Caller, request: ManageSession) -> Success:
         session = self._registry.find(request.session)
