@@ -40,10 +40,11 @@ class Echoes:
         top = terminal.evicted + terminal.scrollback_total
         cursor = terminal.cursor()
         end = top + cursor.row + (cursor.col > 0) if started else line + 1
-        rows = terminal.plain_lines()
-        for number in range(max(line, top), min(end, top + len(rows))):
+        # Only these rows: each command passes here twice, and a whole screen takes long to read.
+        first, after = max(line, top), min(end, top + terminal.rows)
+        for number, row in enumerate(terminal.plain_rows(first - top, after - first), first):
             self._known.pop(number, None)  # the newest stand last
-            self._known[number] = Echo(col if number == line else 0, rows[number - top])
+            self._known[number] = Echo(col if number == line else 0, row)
         while len(self._known) > _LINES:
             del self._known[next(iter(self._known))]
 

@@ -202,6 +202,10 @@ class Terminal:
         rows, cols = self._dimensions()
         return self._plain.lines(ACTIVE, 0, rows, cols)
 
+    def plain_rows(self, first: int, count: int) -> list[str]:
+        """Return some rows of the screen."""
+        return self._plain.lines(ACTIVE, first, count, self.cols) if count > 0 else []
+
     def unwrapped_rows(self, first: int, count: int) -> list[str]:
         """Return rows of the screen as lines; wrapped rows are joined."""
         return self._plain.unwrapped(ACTIVE, first, count, self.cols) if count > 0 else []
@@ -228,7 +232,8 @@ class Terminal:
 
     @property
     def alternate(self) -> bool:
-        return self.modes().alternate_screen
+        self._modes.fetch(self._open())
+        return bool(self._modes.cells[0][0] == lib.GHOSTTY_TERMINAL_SCREEN_ALTERNATE)
 
     def picture(self) -> Picture:
         """Return what repaint() needs to draw this terminal on another one."""

@@ -19,6 +19,7 @@ import msgspec
 from nacre.core.display.layers import KeptElements
 from nacre.core.keys.capture import KeptCapture
 from nacre.core.operations.control import CommandRun, Handover
+from nacre.core.text.budget import fitting
 from nacre.services.session.identity import Identity
 from nacre.services.session.launch import Launch
 from nacre.system.processes.exits import Ending
@@ -190,14 +191,12 @@ def pack_short(veil: KeptVeil | None, runs: list[bytes], limit: int) -> bytes:
 
     The runs are packed already, since most never change again; the last ones that fit are kept.
     """
-    lines = [msgspec.json.encode(veil)]
-    left = limit - len(lines[0])
-    for run in reversed(runs):
-        left -= len(run) + 1
-        if left < 0:
-            break
-        lines.append(run)
-    return b"\n".join(lines)
+    first = msgspec.json.encode(veil)
+    left = limit - len(first)
+    # A run is put down three times, and mostly all fit: add them up without a loop of our own.
+    if sum(map(len, runs)) + len(runs) > left:
+        runs = runs[len(runs) - fitting((len(run) + 1 for run in reversed(runs)), left) :]
+    return b"\n".join((first, *runs[::-1]))
 
 
 def unpack_short(data: bytes) -> tuple[KeptVeil | None, list[KeptRun]]:
