@@ -248,6 +248,116 @@ PYTHON_CASES = [
     ),
 ]
 
+NARROW = [
+    Case(
+        "python: a line that just fills the width",
+        BASH,
+        (
+            PYTHON,
+            repl("print('ab' * 500)", "ab" * 500),
+            repl("print(123456789)", "123456789"),
+            repl("print('\u6f22\u5b57'*30)", "漢字" * 30),
+            repl("1", "1"),
+        ),
+        cols=20,
+    ),
+    Case(
+        "python: a prompt over two rows",
+        BASH,
+        (
+            PYTHON,
+            repl("print('y' * 18, end='')", "y" * 18),
+            repl("print('x', end='')", "x"),
+            repl("print('y' * 20, end='')", "y" * 20),
+            repl("1", "1"),
+        ),
+        cols=20,
+    ),
+]
+
+ASKING = [
+    Case(
+        "python: input() without a question",
+        BASH,
+        (
+            PYTHON,
+            asks("x = input()", "line", "", context="repl"),
+            Keys(b"joe\r", shows="joe\n>>>"),
+            Wait(output=None, code=None),
+            asks("x = input('name ')", "line", "name", context="repl"),
+            Keys(b"bob\r", shows="name bob\n>>>"),
+            Wait(output=None, code=None),
+            repl("x", "'bob'"),
+        ),
+    ),
+    Case(
+        "python: what is not typed since it ended is told",
+        BASH,
+        (
+            PYTHON,
+            leaves(
+                "import os\nos._exit(0)\nprint(1)",
+                None,
+                context="repl",
+                hints=("1 more line was not typed",),
+            ),
+            run("echo on", "on"),
+        ),
+    ),
+    Case(
+        "python: other prompts, also for the rest",
+        BASH,
+        (
+            PYTHON,
+            asks("import sys; sys.ps2 = '.. '; sys.ps1 = 'in> '", "repl", "in>", context="repl"),
+            repl("for i in range(2):\n    print(i)", "0\n1"),
+            incomplete("x = (1,"),
+            repl("2", "2"),
+        ),
+    ),
+    Case(
+        "code.interact: no line's end",
+        BASH,
+        (
+            asks("@python@ -c 'import code; code.interact()'", "repl"),
+            repl("print('abc', end='')", "abc"),
+            repl("1", "1"),
+        ),
+    ),
+    *(
+        Case(
+            f"a program of one's own that asks by {prompt}",
+            BASH,
+            (
+                asks(f"@python@ s.py '{prompt} '", "repl"),
+                repl("hi joe", "hi joe"),
+                repl("slow", "slow"),
+                leaves("quit", None, context="repl"),
+            ),
+            files={
+                "s.py": "import cmd, sys, time\n"
+                "class C(cmd.Cmd):\n"
+                "    prompt = sys.argv[1]\n"
+                "    def do_hi(self, who): print('hi', who)\n"
+                "    def do_slow(self, _): time.sleep(0.3); print('slow')\n"
+                "    def do_quit(self, _): return True\n"
+                "C().cmdloop()\n"
+            },
+        )
+        for prompt in ("(Cmd)", "app>")
+    ),
+    Case(
+        "a REPL behind su",
+        BASH,
+        (
+            asks("su -c 'sqlite3'", "repl"),
+            repl("select 1;", "1"),
+            repl("select\n 2;", "2"),
+            leaves(".quit", None, context="repl"),
+        ),
+    ),
+]
+
 NODE = asks("node", "repl")
 OTHERS = [
     Case(
@@ -411,7 +521,39 @@ OTHERS = [
             repl("1", "1"),
         ),
     ),
-    Case("dc", BASH, (asks("dc", "repl"), repl("2 3 + p", "5"), repl("4 p", "4"))),
+    Case(
+        "dc",
+        BASH,
+        (
+            asks("dc", "repl"),
+            repl("2 3 + p", "5"),
+            repl("[abc] n", "abc"),
+            repl("4 p", "4"),
+        ),
+    ),
+    Case(
+        "sqlite3: other prompts, also for the rest",
+        BASH,
+        (
+            asks("sqlite3", "repl"),
+            asks(".prompt 'db> ' '..> '", "repl", "db>", context="repl"),
+            repl("select\n 1;", "1"),
+        ),
+    ),
+    Case(
+        "gdb asks",
+        BASH,
+        (
+            asks("gdb -q", "repl"),
+            asks("help all", "pager", context="repl", hints=("q to stop",)),
+            Keys(b"q\r"),
+            Wait(output=None, code=None),
+            asks("delete display", "confirm", context="repl"),
+            Keys(b"n\r"),
+            Wait(output=None, code=None),
+            repl("print 1", None, has=("= 1",)),
+        ),
+    ),
     Case(
         "gdb",
         BASH,
@@ -449,4 +591,4 @@ OTHER_SHELLS = [
     ),
 ]
 
-REPL_CORPUS = [*PYTHON_CASES, *OTHERS, *OTHER_SHELLS]
+REPL_CORPUS = [*PYTHON_CASES, *NARROW, *ASKING, *OTHERS, *OTHER_SHELLS]

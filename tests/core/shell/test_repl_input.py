@@ -10,9 +10,12 @@ from nacre.core.shell.repl_input import (
     erlang_lines,
     haskell_lines,
     lisp_lines,
+    ocaml_lines,
     php_lines,
     python_lines,
+    script_paste,
     sql_lines,
+    tcl_lines,
 )
 
 
@@ -61,6 +64,10 @@ COMPLETE: list[tuple[Callable[[str], list[str]], str]] = [
     (lisp_lines, "(f (g 1) #\\()"),
     (php_lines, "function f() { return '}'; }"),
     (bracket_lines, "define f(x) {\nreturn x\n}"),
+    (ocaml_lines, "let f x =\n  x;; (* done *)"),
+    (sql_lines, "select 1; /* done\n;*/"),
+    (ocaml_lines, "print_char '\"';;"),
+    (tcl_lines, "proc f {x} {\n expr $x\n}"),
 ]
 INCOMPLETE: list[tuple[Callable[[str], list[str]], str]] = [
     (sql_lines, "select 1"),
@@ -76,6 +83,11 @@ INCOMPLETE: list[tuple[Callable[[str], list[str]], str]] = [
     (php_lines, "echo 1"),
     (php_lines, "function f() {"),
     (bracket_lines, "define f(x) {"),
+    (ocaml_lines, "1 + 1"),
+    (ocaml_lines, "1 (* ;;"),
+    (tcl_lines, "proc f {x} {"),
+    (script_paste, "f("),
+    (script_paste, "`a\nb"),
 ]
 
 

@@ -5,6 +5,7 @@ import pytest
 from nacre.core.shell.repls import (
     IPYTHON,
     asks_for_more,
+    counted_on,
     is_prompt,
     place_of,
     prompt_in,
@@ -41,6 +42,16 @@ from nacre.core.shell.repls import (
         ("irb", "irb(main):001:0> ", "irb(main):002:1* ", "more"),
         ("ghc", "ghci> ", "ghci| ", "more"),
         ("beam.smp", "1> ", "22> ", "prompt"),
+        ("beam.smp", "iex(1)> ", "...(1)> ", "more"),
+        ("irb", ">> ", ">> ", "prompt"),
+        ("irb", ">> ", "?> ", "more"),
+        ("redis-cli", "127.0.0.1:6379> ", "127.0.0.1:6379(TX)> ", "prompt"),
+        ("gnuplot", "gnuplot> ", "more> ", "more"),
+        ("jshell", "jshell> ", "   ...> ", "more"),
+        ("bun", "❯ ", "... ", "more"),
+        ("sqlite3", "db> ", "..> ", "more"),
+        ("python3", "in> ", ".. ", "more"),
+        ("su", "db=# ", "db-# ", "more"),
         ("perl", "  DB<1> ", "  DB<<2>> ", "prompt"),
         ("ocaml", "# ", "  ", "more"),
         ("bc", "", "", "prompt"),
@@ -81,6 +92,8 @@ def test_prompts_that_only_one_has_tell_it_in_whatever_runs_it() -> None:
     assert repl_at("python3.11", "In [1]: ") is IPYTHON
     assert is_prompt("manage.py", "(Pdb) ")
     assert is_prompt("rails", "irb(main):001:0> ")
+    assert is_prompt("beam.smp", "...(2)> ")
+    assert is_prompt("dc", "what was printed last")
     assert not is_prompt("cat", "> ")
     assert not is_prompt("python3", "name: ")
 
@@ -90,6 +103,22 @@ def test_the_wait_for_the_rest_is_known() -> None:
     assert asks_for_more("lua", ">> ")
     assert not asks_for_more("lua", "> ")
     assert not asks_for_more("cat", "... ")
+
+
+def test_a_repl_s_prompt_is_known_behind_what_says_nothing() -> None:
+    for prompt in (">>> ", "In [1]: ", "postgres=# ", "db=> ", "mysql> ", "sqlite> ", "php > "):
+        assert is_prompt("ssh", prompt), prompt
+    for shell in ("$ ", "root@box:~# ", "> ", ">> ", "box-> ", "=> ", "~ % ", ""):
+        assert not is_prompt("ssh", shell), shell
+
+
+def test_a_number_that_does_not_follow_was_printed() -> None:
+    erl, iex = repl_at("beam.smp", "12> "), repl_at("beam.smp", "iex(12)> ")
+    assert counted_on(erl, "12> ", "13> ")
+    assert counted_on(erl, "12> ", "12> ")  # after a syntax error
+    assert not counted_on(erl, "12> ", "5> ")
+    assert not counted_on(iex, "iex(12)> ", "iex(3)> ")
+    assert counted_on(repl_at("python3", ">>> "), ">>> ", ">>> ")
 
 
 def test_prompt_that_counts_is_the_same() -> None:

@@ -181,6 +181,41 @@ TABLE: list[tuple[str, dict[str, object], tuple[str, str | None]]] = [
     ("screen", {"program": "screen", "waits": False, **RAW}, ("needs_input", "multiplexer")),
     ("tmux ls", {"program": "tmux", "waits": False}, ("running", None)),
     ("vim behind ssh", {"program": "ssh", "alternate": True, **RAW}, ("needs_input", "key")),
+    ("psql behind su", {"program": "su", "line": "db=# ", **RAW}, ("needs_input", "repl")),
+    (
+        "psql behind su, the rest",
+        {"program": "su", "line": "db-> ", "repl_prompt": "db=> ", **RAW},
+        ("needs_input", "repl"),
+    ),
+    ("gdb asks", {"program": "gdb", "line": "Quit anyway? (y or n) ", **RAW}, CONFIRM_STATE),
+    (
+        "gdb shows a page",
+        {"program": "gdb", "line": "--Type <RET> for more, q to quit, c to go on--", **RAW},
+        ("needs_input", "pager"),
+    ),
+    ("a program's own prompt", {"program": "app", "line": "app> ", **RAW}, ("needs_input", "repl")),
+    ("a program's own prompt, plain", {"line": "(Cmd) "}, ("needs_input", "repl")),
+    ("no prompt", {"line": "what is your name> "}, ("needs_input", "line")),
+    (
+        "behind text, where it was typed at",
+        {"program": "python3", "scripted": True, "line": "abc>>> ", "repl_prompt": ">>> ", **RAW},
+        ("needs_input", "repl"),
+    ),
+    (
+        "input() in code",
+        {"program": "python3", "line": "", "repl_prompt": ">>> ", "repl_runs": True, **RAW},
+        ("needs_input", "line"),
+    ),
+    (
+        "printed by a thread, below the prompt",
+        {"program": "python3", "line": "", "repl_prompt": ">>> ", **RAW},
+        ("needs_input", "repl"),
+    ),
+    (
+        "printed by a thread, behind the prompt",
+        {"program": "python3", "line": ">>> late", "repl_prompt": ">>> ", "repl_runs": True, **RAW},
+        ("needs_input", "repl"),
+    ),
 ]
 
 

@@ -65,6 +65,40 @@ def test_a_question_is_output_as_long_as_no_prompt_is_back() -> None:
     assert cut.rest() == b"name:\r\n"
 
 
+def test_a_line_that_fills_its_row_is_told_from_what_follows() -> None:
+    for at_enter in (b"\x1b[A\x1b[79C\x1b[K)\r\n", b"\r\n"):  # readline goes up again
+        cut = ReplCut(24, 80, "python3", ">>> ")
+        cut.begin([">>> " + "x" * 76, ""])
+        assert output(cut, at_enter + b"2\r\n>>> ") == "2\n"
+
+
+def test_a_last_cell_is_not_lost_to_how_python_looks_around() -> None:
+    full = b"y" * 80
+    assert output(cut_for(), b"\n\r" + full + b"\x1b[1A\n>>> ") == full.decode() + "\n"
+
+
+def test_what_an_editor_shows_below_its_prompt_is_no_output() -> None:
+    data = b"\r\n2\r\n>>> \r\n\r\n[F2] Menu\x1b[2A\r\x1b[4C"
+    assert output(cut_for(), data) == "2\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "prompt", "drawn"),
+    [
+        ("deno", "> ", b"\x1b[?2004h\x1b[?2026h\r\x1b[K> \r\x1b[2C\x1b[?2026l"),
+        ("bun", "❯ ", "\r\x1b[J\x1b[2m❯\x1b[0m \r\x1b[2C".encode()),
+    ],
+)
+def test_what_only_looks_as_a_prompt_does_not_end_the_output(
+    program: str, prompt: str, drawn: bytes
+) -> None:
+    cut = cut_for(prompt, program)
+    cut.take(b"\r\n" + prompt.encode())
+    assert not cut.prompt_drawn
+    assert output(cut, b"\r\n7\r\n" + drawn) == f"{prompt.rstrip()}\n7\n"
+    assert cut.prompt_drawn
+
+
 def test_what_a_shell_shows_at_the_right_end_is_no_output() -> None:
     cut = cut_for("~> ", "elvish")
     assert output(cut, b"\r\nhi\r\n/tmp>                    me@here\x1b[6G") == "hi\n"

@@ -87,7 +87,11 @@ REPLS = frozenset(
         "octave-cli",
         "ftp",
         "sftp",
+        "lftp",
         "pwsh",
+        "jshell",
+        "swipl",
+        "tclsh",
         # Shells of other families, whose exit codes no wrapper of ours can ask for.
         "tcsh",
         "csh",
@@ -96,7 +100,7 @@ REPLS = frozenset(
         "elvish",
     ]
 )
-_NUMBERED = re.compile(r"(python|pypy|ipython|ruby|irb|lua|node|php|erl|ghci)[-0-9.]+$")
+_NUMBERED = re.compile(r"(python|pypy|ipython|ruby|irb|lua|node|php|erl|ghci|tclsh)[-0-9.]+$")
 
 # They run scripts, too: then only a prompt tells a REPL.
 _INTERPRETERS = frozenset(["python", "pypy", "node", "deno", "bun", "ruby", "php", "lua", "luajit"])
@@ -139,15 +143,25 @@ CONFIRM = re.compile(
     r"[\[(]\s*\[?y(?:es)?\]?\s*[/|]\s*(?:[\w/|\[\]]+[/|])?\[?n(?:o)?\]?(?:\s*/\s*\S+)?\s*[\])]\s*[?:]*\s*$|"
     r"[\[(]y[\])]es\b.*[\[(]n[\])]o\b[^?:]*[?:]?\s*$|"
     r"^\*\*\* .*\(Y/I/N/O/D/Z\).*\?\s*$|"
+    r"[\[(]y(?:es)? or n(?:o)?[\])]\s*\??\s*$|"
     r"\(yes/no(?:/\[fingerprint\])?\)\?\s*$|\btype '?yes'?\b[^:]*:\s*$|"
     r"\b(?:continue|proceed|sure|overwrite|replace|remove)\b\s*(?:it|this|anyway|file)?\s*\?\s*$",
     re.IGNORECASE,
 )
+# What programs that show their output by pages print at a page's end: more(1), gdb.
+BY_PAGES = re.compile(r"^\s*--\s?(?:More\b.*--|Type <RET> for more.*)\s*$", re.IGNORECASE)
+
+# What a program of its own may show where it takes commands: app>, (Cmd), my app >
+_OWN_PROMPT = re.compile(r"\s*(?:\([\w.+-]+\)|[^\s>?:]+(?: [^\s>?:]+)? ?[>❯»›])\s+")
+
+# In their code something may ask for a line as their own prompt does: by their line editor.
+_READ_IN_CODE = ("python", "pypy", "R", "octave", "php")
+
 # They ask about one file after the other, in the user's language, without saying what to type.
 _ASK_ABOUT_FILES = frozenset(["rm", "cp", "mv", "ln", "find", "xargs", "tar"])
 _QUESTION = re.compile(r"\?(?:\.\.\.)?\s*$")
 # What is asked there must be answered in full.
-IN_FULL = re.compile(r"\byes/no\b|\btype '?yes\b", re.IGNORECASE)
+IN_FULL = re.compile(r"\byes(?:/| or )no\b|\btype '?yes\b", re.IGNORECASE)
 PASSWORD = re.compile(r"(?:password|passphrase|passcode|\bPIN\b)[^:]{0,80}:\s*$", re.IGNORECASE)
 
 
@@ -158,6 +172,16 @@ def is_repl(program: str) -> bool:
 def is_interpreter(program: str) -> bool:
     """Whether the program runs scripts in the same process that has a REPL."""
     return program in _INTERPRETERS or program.rstrip("-.0123456789") in _INTERPRETERS
+
+
+def reads_in_code(program: str) -> bool:
+    """Whether code in this REPL can ask for a line where its prompt might stand."""
+    return program.startswith(_READ_IN_CODE)
+
+
+def looks_as_prompt(line: str) -> bool:
+    """Whether a line looks as programs ask for commands, where nothing else is known."""
+    return _OWN_PROMPT.fullmatch(line) is not None
 
 
 def is_confirm(program: str | None, line: str) -> bool:

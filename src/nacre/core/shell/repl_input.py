@@ -104,6 +104,24 @@ def lisp_lines(command: str) -> list[str]:
     return command.split("\n")
 
 
+def ocaml_lines(command: str) -> list[str]:
+    """Raises IncompleteInput for a phrase without its two semicolons."""
+    _require_end(command, _OCAML, ";;")
+    return command.split("\n")
+
+
+def tcl_lines(command: str) -> list[str]:
+    """Raises IncompleteInput for braces, brackets and quotes that are open."""
+    _require_end(command, _TCL)
+    return command.split("\n")
+
+
+def script_paste(command: str) -> list[str]:
+    """JavaScript as one paste. Raises IncompleteInput for what is open in it."""
+    _require_end(command, _JAVASCRIPT)
+    return [command]
+
+
 def php_lines(command: str) -> list[str]:
     """Raises IncompleteInput for a statement that is open."""
     _require_end(command, _PHP, ";", "}")
@@ -150,7 +168,13 @@ _SQL = _syntax("--", {"'": "'", '"': '"', "`": "`", "/*": "*/"}, "' \" ` /*", es
 _ERLANG = _syntax("%", {'"': '"', "'": "'"}, "\" '", skip=r"\$\\?.")
 _LISP = _syntax(";", {'"': '"', "#|": "|#"}, '" #|')
 _PHP = _syntax("//|#(?!\\[)", {'"': '"', "'": "'", "/*": "*/"}, "\" ' /*")
+_OCAML = _syntax("(?!)", {'"': '"', "(*": "*)"}, '" (*', skip=r"\\.|'\\?.'")
+_TCL = _syntax(r"(?<!\S)#", {'"': '"'}, '"')
+_JAVASCRIPT = _syntax("//", {'"': '"', "'": "'", "`": "`", "/*": "*/"}, "` /*")
 _C = _syntax("#", {'"': '"', "/*": "*/"}, '" /*')
+
+
+_COMMENTS = ("/*", "(*", "#|")
 
 
 class _Scan:
@@ -172,14 +196,15 @@ class _Scan:
         code: list[str] = []
         while at < len(line):
             if self._string is not None:
+                code += [] if self._string in _COMMENTS else ['"']
                 at = self._end_of_string(line, at)
-                code.append('"')
                 continue
             found = self._syntax.token.search(line, at)
             if found is None or found.group("comment"):
                 code.append(line[at : found.start() if found else len(line)])
                 break
-            code.append(line[at : found.end()])
+            is_comment = found.group("string") in _COMMENTS
+            code.append(line[at : found.start() if is_comment else found.end()])
             at = found.end()
             if found.group("string"):
                 self._string = found.group("string")

@@ -10,16 +10,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.repl_input import (
     bracket_lines,
     each_line,
     erlang_lines,
     haskell_lines,
     lisp_lines,
+    ocaml_lines,
     one_paste,
     php_lines,
     python_lines,
+    script_paste,
     sql_lines,
+    tcl_lines,
 )
 
 Place = Literal["prompt", "more"]
@@ -41,10 +45,20 @@ class Repl:
     gap: bool = False  # a blank line comes before its prompt
     draws_slowly: bool = False  # it reads keys only when it has drawn those before
     drawn: re.Pattern[bytes] | None = None  # how it draws its prompt, as no output looks
+    counts: bool = False  # its prompt has a number that grows with each input
     moves: bool = False  # it changes folders, and its prompt may show them
 
     def named(self, program: str) -> bool:
         return program in self.names or _unnumbered(program) in self.names
+
+
+@dataclass(slots=True)
+class TypedRepl:
+    """What a run was typed into last: its prompt tells it from a question."""
+
+    program: str | None
+    prompt: str  # that it was typed at
+    runs: bool = True  # its prompt is not back yet
 
 
 def _repl(names: str, prompt: str | None, more: str | None, **rest: object) -> Repl:
@@ -62,6 +76,11 @@ _LUA_ERROR = b"]] ]=] ]==] )\r"
 # To column 1, erase below, the prompt, to its end (ECMA-48, CHA and ED; lib/internal/readline).
 _NODE_DRAWS = re.compile(rb"\x1b\[1G\x1b\[0J(?:\S+ )?> \x1b\[\d+G")
 
+# The line editor asks for pastes, and draws its prompt without anything behind it (rustyline).
+_DENO_DRAWS = re.compile(rb"\x1b\[\?2004h(?:\x1b\[\?2026h)?\r\x1b\[K> \r\x1b\[2C")
+# To column 1, erase below, a faint prompt, to its end.
+_BUN_DRAWS = re.compile(rb"\r\x1b\[J\x1b\[2m(?:>|\xe2\x9d\xaf)\x1b\[0m \r\x1b\[2C")
+
 IPYTHON = _repl("ipython", r"In \[\d+\]:", r"\s*\.\.\.:", parts=one_paste, closes_with=2, gap=True)
 # The same without a line editor: it reads line by line as Python does.
 SIMPLE_IPYTHON = _repl("", r"In \[\d+\]:", r"\s*\.\.\.:", parts=python_lines, gap=True)
@@ -70,23 +89,40 @@ GENERIC = _repl("", None, r"\s*(?:\.{2,}|[-'\"`*(|.]+>|\||\.{3}:)")
 _TABLE = (
     IPYTHON,
     _repl("pdb ipdb", r"\(+(?:Pdb|Pdb\+\+)\)+|ipdb>", r"\.\.\."),
-    _repl("python pypy", r">>>", r"\.\.\.", parts=python_lines),
+    _repl("python pypy", r">>>", r"\.{2,}", parts=python_lines),
     _repl("node mongosh", r"(?:\S+ )?>", r"\.{2,}|\|", always_reads=True, drawn=_NODE_DRAWS),
-    _repl("deno bun", r">", r"\.{2,}|\|", always_reads=True),
+    # It goes on in the next row without any prompt: what is incomplete is not typed.
+    _repl(
+        "deno",
+        r">",
+        None,
+        parts=script_paste,
+        give_up=b"",
+        always_reads=True,
+        drawn=_DENO_DRAWS,
+    ),
+    _repl("bun", r"[>❯]", r"\.{2,}|\|", always_reads=True, drawn=_BUN_DRAWS),
     # Ctrl+C does not give a statement up there: what is incomplete is not typed.
-    _repl("sqlite3", r"sqlite>", r"\S{0,3}\s*\.\.\.>", parts=sql_lines, give_up=b""),
+    _repl("sqlite3", r"sqlite>", r"\S{0,3}\s*\.{2,}>", parts=sql_lines, give_up=b""),
     _repl("psql", r"\S*[=^!][*!?]?[#>]", r"\S*[-*'\"$(][*!?]?[#>]"),
     _repl("mysql mariadb", r"mysql>|MariaDB \[.*\]>", r"\s*[-'\"`/]\*?>"),
     _repl("lua luajit", r">", r">>", give_up=_LUA_ERROR),
     _repl(
         "irb ruby pry",
-        r"irb(?:\(.*\))?(?::\d+)*>|\[\d+\] pry\(.*\)>",
-        r"irb(?:\(.*\))?(?::\d+)*[*\"'/\]`]|\[\d+\] pry\(.*\)[*\"'/]",
+        r"irb(?:\(.*\))?(?::\d+)*>|\[\d+\] pry\(.*\)>|>>",
+        r"irb(?:\(.*\))?(?::\d+)*[*\"'/\]`]|\[\d+\] pry\(.*\)[*\"'/]|\?>",
         draws_slowly=True,
     ),
     _repl("R", r">|Browse\[\d+\]>", r"\+"),
     _repl("ghc ghci", r"ghci>|\*?[A-Z][\w.]*(?: \*?[A-Z][\w.]*)*>", r".*\|", parts=haskell_lines),
-    _repl("iex", r"iex(?:\(.*\))?>", r"\.\.\.(?:\(.*\))?>", give_up=b"#iex:break\r"),
+    _repl(
+        "iex",
+        r"iex(?:\(.*\))?>",
+        r"\.\.\.(?:\(.*\))?>",
+        give_up=b"#iex:break\r",
+        always_reads=True,
+        counts=True,
+    ),
     # It asks for the rest with the very same prompt, and Ctrl+C stops all of it for a menu.
     _repl(
         "erl beam.smp beam",
@@ -95,11 +131,12 @@ _TABLE = (
         parts=erlang_lines,
         give_up=b"",
         always_reads=True,
+        counts=True,
     ),
     _repl("perl", r"\s*DB<+\d+>+", r"\s*cont:"),
     _repl("php", r"php >", r"php [{(\[\"'*]", parts=php_lines, give_up=b""),
     _repl("gdb lldb", r"\((?:gdb|lldb)\)", r"\s*>"),
-    _repl("ocaml", r"#", r"\s*"),
+    _repl("ocaml", r"#", r"\s*", parts=ocaml_lines, give_up=b""),
     _repl("bc dc", r"", None, parts=bracket_lines, give_up=b""),
     _repl("guile", r"scheme@\(.*\)(?: \[\d+\])?>", r"", parts=lisp_lines, give_up=b""),
     _repl("racket", r">", r"", parts=lisp_lines, give_up=b""),
@@ -107,9 +144,13 @@ _TABLE = (
     _repl("clj", r"\S+=>", r"#_=>", parts=lisp_lines),
     _repl("julia", r"julia>", r"\s*"),
     _repl("octave octave-cli", r"octave:\d+>", r">"),
-    _repl("redis-cli", r"\S+:\d+(?:\[\d+\])?>", None),
-    _repl("gnuplot", r"gnuplot>", r">"),
-    _repl("ftp sftp", r"s?ftp>", None),
+    _repl("redis-cli", r"\S+:\d+(?:\[\d+\])?(?:\(.*\))?>|not connected>", None),
+    _repl("gnuplot", r"gnuplot>", r"(?:more)?>"),
+    _repl("ftp sftp lftp", r"s?ftp>|lftp .*>", None),
+    _repl("jshell", r"jshell>", r"\s*\.{3}>", always_reads=True),
+    _repl("scala", r"scala>", r"\s*\|", always_reads=True),
+    _repl("swipl", r"(?:\d+ )?\?-", r"\|:?"),
+    _repl("tclsh", r"%", r"", parts=tcl_lines, give_up=b""),
     _repl("pwsh", r"PS .*>", r">>"),
     # Shells of other families: their prompts are what their users want.
     _repl("tcsh csh", None, r"\S*\?", moves=True),
@@ -123,21 +164,41 @@ _TELLING = tuple(
     for repl in _TABLE
     if repl.names[0] in ("ipython", "pdb", "python", "irb", "iex", "perl", "gdb")
 )
+# Those that tell a REPL at the other end of ssh, su or a container's door. What is not here looks
+# as the prompt of some shell does.
+_FAR = tuple(
+    repl
+    for repl in _TABLE
+    if repl.names[0]
+    in (
+        *("ipython", "pdb", "python", "sqlite3", "psql", "mysql", "irb", "iex", "perl", "php"),
+        *("gdb", "guile", "julia", "octave", "redis-cli", "gnuplot", "jshell", "scala"),
+    )
+)
+_IEX = next(repl for repl in _TABLE if repl.names[0] == "iex")
+_UNTELLING = re.compile(r">>|\W*[=^!][*!?]?[#>]")  # other programs have such prompts, too
 
 
 def repl_at(program: str | None, line: str, *, canonical: bool = False) -> Repl:
     """Return the REPL that shows this line, by its prompt or by the program's name."""
     shown = line.rstrip()
-    found = next((repl for repl in _TELLING if _matches(repl.prompt, shown)), None)
-    found = found or next((repl for repl in _TABLE if program and repl.named(program)), GENERIC)
-    return SIMPLE_IPYTHON if found is IPYTHON and canonical else found
+    tells = not _matches(_UNTELLING, shown)
+    found = next((repl for repl in _TELLING if tells and _matches(repl.prompt, shown)), None)
+    found = found or next((repl for repl in _TABLE if program and repl.named(program)), None)
+    if found is not None and found.named("erl") and _matches(_IEX.more, shown):
+        found = _IEX  # which runs in Erlang's machine
+    if found is None and program in OPAQUE and tells:
+        found = next((repl for repl in _FAR if _matches(repl.prompt, shown)), None)
+    return SIMPLE_IPYTHON if found is IPYTHON and canonical else found or GENERIC
 
 
 def prompt_in(repl: Repl, line: str) -> str:
     """Return the prompt at the end of a line, where a known one stands behind text."""
     shown = line.rstrip()
-    if repl.prompt is None or not repl.prompt.pattern:
+    if repl.prompt is None:
         return line
+    if not repl.prompt.pattern:
+        return ""  # whatever was printed last
     if _matches(repl.prompt, shown) or _matches(repl.more, shown):
         return line
     found = re.search(f"(?:{repl.prompt.pattern})$", shown)
@@ -149,8 +210,17 @@ def is_prompt(program: str | None, line: str) -> bool:
     repl = repl_at(program, line)
     if repl is GENERIC:
         return False
-    shown = line.rstrip()
-    return _matches(repl.prompt, shown) or (bool(shown) and _matches(repl.more, shown))
+    if repl.prompt is not None and not repl.prompt.pattern:
+        return True  # it has none, whatever was printed last
+    return _shows(repl, line.rstrip())
+
+
+def is_at(program: str | None, known: str, line: str) -> bool:
+    """Whether the prompt of a REPL is back that it was typed at, or waits for the rest."""
+    repl, shown, asked = repl_at(program, known), line.rstrip(), prompt_pattern(known)
+    return bool(asked) and (
+        prompt_pattern(line).endswith(asked) or (bool(shown) and _matches(repl.more, shown))
+    )
 
 
 def listens_always(program: str, *, draws_again: bool = False) -> bool:
@@ -184,6 +254,14 @@ def place_of(repl: Repl, first: str, line: str) -> Place | None:
     return "prompt" if shown.endswith(asked) else None
 
 
+def counted_on(repl: Repl, first: str, line: str) -> bool:
+    """Whether the number of a prompt follows that of the one typed at; after an error it stays."""
+    if not repl.counts:
+        return True
+    before, now = _NUMBER.findall(first), _NUMBER.findall(line)
+    return not (before and now) or 0 <= int(now[-1]) - int(before[-1]) <= 1
+
+
 def without_prompt(repl: Repl, first: str, line: str) -> str:
     """Return what stands before the prompt in a line that `place_of` knows."""
     shown, asked = line.rstrip(), prompt_pattern(first)
@@ -208,6 +286,10 @@ def _in_any_folder(prompt: str) -> re.Pattern[str] | None:
     if len(around) == 1:
         return None
     return re.compile(_FOLDER.pattern.join(map(re.escape, around)).replace("0", r"\d+"))
+
+
+def _shows(repl: Repl, shown: str) -> bool:
+    return _matches(repl.prompt, shown) or (bool(shown) and _matches(repl.more, shown))
 
 
 def _matches(expression: re.Pattern[str] | None, shown: str) -> bool:

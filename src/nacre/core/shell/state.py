@@ -13,6 +13,7 @@ import msgspec
 
 from nacre.core.shell.dialects import SHELLS
 from nacre.core.shell.programs import (
+    BY_PAGES,
     EDITORS,
     IN_FULL,
     MULTIPLEXERS,
@@ -22,8 +23,16 @@ from nacre.core.shell.programs import (
     PROMPT_ENDS,
     is_confirm,
     is_repl,
+    looks_as_prompt,
+    reads_in_code,
 )
-from nacre.core.shell.repls import asks_for_more, is_prompt, listens_always, prompt_pattern
+from nacre.core.shell.repls import (
+    asks_for_more,
+    is_at,
+    is_prompt,
+    listens_always,
+    prompt_pattern,
+)
 
 StateName = Literal["prompt", "running", "needs_input", "exited", "lost"]
 Asks = Literal["password", "confirm", "pager", "editor", "repl", "line", "key", "multiplexer"]
@@ -64,6 +73,8 @@ class Seen:
     line: str  # the text left of the cursor
     scripted: bool = False  # the program is a shell or interpreter that runs a script
     known_prompt: str = ""  # the session's own shell's last one
+    repl_prompt: str = ""  # of the program, if it is a REPL that was typed at before
+    repl_runs: bool = False  # what was typed there has not brought its prompt back
     timeout: float | None = None  # seconds after which who waits goes on by itself; None: never
     edits: bool = False  # the terminal hands Enter on as it is, as line editors want it
     quiet: float = 0.0  # seconds since the last output
@@ -142,6 +153,8 @@ def _judge_unmarked(seen: Seen, facts: list[str]) -> State:
 
 def _judge_program(seen: Seen, facts: list[str]) -> State:
     program = seen.program or ""
+    if BY_PAGES.search(seen.line):
+        return _needs("pager", seen, facts, _BY_PAGES_HINT)
     if program in EDITORS:
         return _needs("editor", seen, facts, _EDITOR_HINTS.get(program))
     if program in PAGERS and not seen.canonical:
@@ -156,20 +169,31 @@ def _judge_program(seen: Seen, facts: list[str]) -> State:
 def _judge_repl(seen: Seen, facts: list[str]) -> State | None:
     """Return the state of a REPL at its prompt; None where none is."""
     program, line = seen.program or "", seen.line
-    known = is_prompt(program, line)
+    known = is_prompt(program, line) or is_at(program, seen.repl_prompt, line)
+    if not known and is_confirm(program, line):
+        return None
     if seen.canonical or seen.scripted or not is_repl(program):
         # A script that asks for a line looks like its interpreter: only the prompt tells.
-        if not known:
+        if not known and not looks_as_prompt(line):
             return None
     elif not known and listens_always(program, draws_again=True):
         return _running(seen, facts, sure=False)
-    elif not known and _ASKS_BY_LINE.search(line):
+    elif not known and (_ASKS_BY_LINE.search(line) or _asks_in_code(seen)):
         # input() in Python, readline() in R
-        return _needs("confirm" if is_confirm(program, line) else "line", seen, facts)
+        return _needs("line", seen, facts)
     hint = None
     if asks_for_more(program, line):
         hint = "the REPL waits for the rest of its input: complete it, or send ctrl+c"
-    return _needs("repl", seen, facts, hint, sure=not seen.canonical)
+    return _needs("repl", seen, facts, hint, sure=known and not seen.canonical)
+
+
+def _asks_in_code(seen: Seen) -> bool:
+    """Whether code that was typed there asks for a line, instead of a prompt that it changed."""
+    line = seen.line.rstrip()
+    begins = bool(seen.repl_prompt.strip()) and line.startswith(seen.repl_prompt.rstrip())
+    if not seen.repl_runs or begins or not reads_in_code(seen.program or ""):
+        return False
+    return not _ends_like_prompt(line) and not line.endswith((")", "]"))
 
 
 def _redraws(seen: Seen) -> bool:
@@ -217,6 +241,12 @@ def _judge_opaque(seen: Seen, facts: list[str]) -> State:
         return _needs("password", seen, facts, sure=seen.secret)
     if is_confirm(seen.program, seen.line):
         return _needs("confirm", seen, facts, _confirm_hint(seen.line), sure=False)
+    if not seen.alternate and BY_PAGES.search(seen.line):
+        return _needs("pager", seen, facts, _BY_PAGES_HINT, sure=False)
+    if not seen.alternate and (
+        is_prompt(seen.program, seen.line) or is_at(seen.program, seen.repl_prompt, seen.line)
+    ):
+        return _needs("repl", seen, [*facts, "remote REPL's prompt"], sure=False)
     if seen.alternate:
         return _needs("key", seen, [*facts, "alternate screen"], sure=False)
     if seen.bracketed_paste or _ends_like_prompt(seen.line):
@@ -246,6 +276,7 @@ _HINTS: dict[Asks, str] = {
     "key": "the program waits for a key, without Enter: look at the screen",
     "multiplexer": "a terminal multiplexer is open: use its keys",
 }
+_BY_PAGES_HINT = "it shows a page at a time: press Enter for the next one, or q to stop"
 _VIM = "an editor is open: use its keys (vim: escape, then :q! and Enter leaves it unsaved)"
 _NANO = "an editor is open: use its keys (nano: ctrl+x leaves it; n if it asks whether to save)"
 _EDITOR_HINTS = {

@@ -17,6 +17,7 @@ _LONGEST_LINE = 64 * 1024  # bytes; a longer one is no prompt
 
 # How Python's REPL looks whether there is a line above: up and down again, which is nothing.
 _UP_AND_DOWN = b"\x1b[1A\n"
+_ERASE_BELOW = b"\x1b[J"  # ECMA-48 8.3.39, ED
 
 
 class ReplCut:
@@ -69,10 +70,12 @@ class ReplCut:
         """Return what is held as it stands now."""
         if not self._held:
             return b""
-        lines = self._render(self._held)
+        # Behind the prompt, to its right and below it, an editor may show its own.
+        end = _ERASE_BELOW if self.at_prompt and not self.prompt_drawn else b""
+        lines = self._render(self._held.replace(_UP_AND_DOWN, b"") + end)
         if self.prompt_drawn:
             return _joined(lines)
-        last = self._left_of_gap(lines[-1]) if lines else ""
+        last = lines[-1] if lines else ""
         if self.at_prompt and lines and place_of(self._repl, self._prompt, last):
             lines.pop()
             before = without_prompt(self._repl, self._prompt, last)
@@ -80,10 +83,6 @@ class ReplCut:
             if self._repl.gap and lines and not lines[-1]:
                 lines.pop()
         return _joined(lines)
-
-    def _left_of_gap(self, line: str) -> str:
-        """Leave out what some shells show at the right end of their prompt's line."""
-        return line.partition("   ")[0] if self._repl.moves else line
 
     def _render(self, data: bytes) -> list[str]:
         if self._above is None:

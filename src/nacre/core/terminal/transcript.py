@@ -59,7 +59,12 @@ def render_below(above: list[str], data: bytes, rows: int, cols: int) -> list[st
     try:
         terminal.feed("\r\n".join(above).encode())
         terminal.feed(data)
-        return trimmed(trimmed(terminal.unwrapped_from(len(above))) + render(after, cols))
+        # A line that fills its rows leaves the cursor below it: some editors go up again at Enter.
+        at_edge = len(above) > 1 and not above[-1]
+        lines = terminal.unwrapped_from(len(above) - at_edge)
+        if at_edge and lines and not lines[0]:
+            del lines[0]
+        return trimmed(trimmed(lines) + render(after, cols))
     finally:
         terminal.close()
 

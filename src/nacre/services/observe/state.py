@@ -4,6 +4,7 @@ from typing import Literal
 
 from nacre.core.operations.steps import restore
 from nacre.core.shell.state import Seen, State, judge
+from nacre.core.text.widths import from_column, text_width
 from nacre.services.session.session import Session
 from nacre.system.processes.integration import is_integrated
 from nacre.wording import Hint
@@ -27,6 +28,9 @@ def look(session: Session) -> State:
     if facts is None:
         return State(state="running", evidence=["its terminal is closed"], sure=False)
     modes = session.terminal.modes()
+    repl = session.typed_repl
+    if repl is not None and repl.program != facts.program:
+        repl = None
     marked = _marked(session)
     in_shell = session.launch.is_shell and facts.group == session.pid
     if marked == "running" and in_shell and not is_integrated(session.pid):
@@ -44,6 +48,8 @@ def look(session: Session) -> State:
             line=line_before_cursor(session),
             scripted=facts.scripted,
             known_prompt=session.stream.last_prompt if marked == "running" and in_shell else "",
+            repl_prompt=repl.prompt if repl is not None else "",
+            repl_runs=repl is not None and repl.runs,
             timeout=facts.timeout,
             edits=facts.edits,
             quiet=session.now - session.last_output,
@@ -65,9 +71,20 @@ def glance(session: Session) -> State:
 
 def line_before_cursor(session: Session) -> str:
     """Return the text left of the cursor, which is the prompt if one is shown."""
-    cursor = session.terminal.cursor()
-    line = session.terminal.plain_lines()[cursor.row]
-    return line[: cursor.col].ljust(min(cursor.col, len(line) + 1))
+    terminal = session.terminal
+    cursor, rows = terminal.cursor(), terminal.plain_lines()
+    line = rows[cursor.row]
+    shown = line.removesuffix(from_column(line, cursor.col))
+    if cursor.col > text_width(line):
+        shown += " "
+    above, row = "", cursor.row
+    # A prompt behind text may lie over two rows.
+    while row > 0 and rows[row] and not terminal.alternate:
+        if len(terminal.unwrapped_rows(row - 1, 2)) > 1:
+            break
+        row -= 1
+        above = rows[row] + above
+    return above + shown
 
 
 def _marked(session: Session) -> Literal["prompt", "continuation", "running"] | None:

@@ -13,7 +13,10 @@ from nacre.core.shell.repls import (
     IPYTHON,
     Place,
     Repl,
+    TypedRepl,
     asks_for_more,
+    counted_on,
+    is_prompt,
     place_of,
     prompt_in,
     prompt_pattern,
@@ -36,6 +39,8 @@ _UNDRAWN = 0.3  # seconds that a prompt must stand which is not drawn as it most
 _GIVE_UPS = 3  # a key that comes before a REPL listens is lost
 _LONGEST_LINE = 4000  # bytes; a terminal in canonical mode cuts at 4095 (n_tty.c)
 _TAIL = 12  # characters by which the echo of a line is known
+
+_INTERRUPTED = ("su", "runuser")  # Ctrl+C ends them, and with them what runs there
 
 _KILL_LINE = b"\x15"  # Ctrl+U: what an editor indented by itself (readline, pyrepl, reline)
 
@@ -64,9 +69,11 @@ class ReplRun:
         self._first = prompt_in(self._repl, line)
         if before is not None and before.request.program == self._program:
             prompt = before.request.prompt
-            if not line.strip() or prompt_pattern(line).endswith(prompt_pattern(prompt)):
+            behind = prompt_pattern(line).endswith(prompt_pattern(prompt))
+            if not line.strip() or (behind and not is_prompt(self._program, line)):
                 self._first = prompt  # before which, or behind which, something was printed
         run.request.prompt = self._first
+        session.typed_repl = TypedRepl(self._program, self._first)
         self._inputs = session.inputs  # behind the last of this run's own
         self._ran = False  # a part of the command is through
         self.untyped = 0  # lines that were not typed when the wait was over
@@ -101,6 +108,8 @@ class ReplRun:
         for _ in range(self._repl.closes_with):
             if self._place() == "more":
                 how, state = await self._enter(last=True)
+        if self._place() == "more" and not self._repl.give_up and not self._run.done:
+            return how, state  # it was complete: what waits there is code that asks
         if self._place() == "more":
             await self._give_up()
         if how == "needs_input" and self._place() == "prompt":
@@ -125,6 +134,8 @@ class ReplRun:
         session = self._session
         await self._turn()
         cursor, shown = session.terminal.cursor(), line_before_cursor(session).rstrip()
+        if self._repl.counts and self._place() == "prompt":
+            self._run.request.prompt = shown
         if self._place() == "more" and cursor.col > len(shown) + 1:
             await self._write(_KILL_LINE)
         if part:
@@ -167,10 +178,12 @@ class ReplRun:
             quiet = self._host.loop.time() - session.last_active
             if place == "prompt" and self._repl.drawn is not None and not cut.prompt_drawn:
                 return quiet >= _UNDRAWN
+            if place == "prompt" and not counted_on(self._repl, run.request.prompt, shows):
+                return False  # it was printed
             if place == "prompt" or (place == "more" and shows):
                 return True
             if place == "more" and last and not self._repl.give_up:
-                return False  # it was complete: nothing is shown because it computes
+                return quiet >= _UNDRAWN  # it was complete: mostly nothing is shown yet
             return not self._repl.always_reads and quiet >= _STANDS
 
         looks = _LOOKS if last else _LOOKS_BETWEEN
@@ -221,7 +234,8 @@ class ReplRun:
         def back(state: State) -> bool:
             return self._place() == "prompt" and waits_for_somebody(state)
 
-        for _ in range(_GIVE_UPS if self._repl.give_up else 0):
+        can = bool(self._repl.give_up) and self._program not in _INTERRUPTED
+        for _ in range(_GIVE_UPS if can else 0):
             if not may_type(session):
                 break  # a person has taken over: they see what the REPL waits for
             session.write(self._repl.give_up)
@@ -242,5 +256,6 @@ def is_back(run: TrackedRun, program: str | None) -> bool:
         return False
     if run.output.cut is not None and run.output.cut.prompt_drawn:
         return True
-    repl = repl_at(program, request.prompt)
-    return place_of(repl, request.prompt, line_before_cursor(run.session)) == "prompt"
+    repl, line = repl_at(program, request.prompt), line_before_cursor(run.session)
+    is_next = counted_on(repl, request.prompt, line)
+    return is_next and place_of(repl, request.prompt, line) == "prompt"

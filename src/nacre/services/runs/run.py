@@ -127,6 +127,8 @@ class TrackedRun:
             inputs=self.session.inputs,
         )
         self.output.close()
+        if self.request.context == "repl" and self.session.typed_repl is not None:
+            self.session.typed_repl.runs = False
         self.when_changed()
         self.when_done()
 

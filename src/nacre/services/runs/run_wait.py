@@ -213,18 +213,17 @@ class RunWait:
             raise
         if not run.done:
             outcome = _unfinished(run, how, state, budget)
-            if repl.untyped:
-                lines = (
-                    "1 more line was" if repl.untyped == 1 else f"{repl.untyped} more lines were"
-                )
-                outcome = msgspec.structs.replace(
-                    outcome, hint=also(f"{lines} not typed", outcome.hint)
-                )
-            return outcome
-        self._ledger.drop_ended(run.session)
-        # With a code, it ended the REPL itself.
-        hint = _NO_CODE if run.exit_code is None else None
-        return run.outcome("completed", budget, hint=hint)
+        else:
+            self._ledger.drop_ended(run.session)
+            # With a code, it ended the REPL itself.
+            hint = _NO_CODE if run.exit_code is None else None
+            outcome = run.outcome("completed", budget, hint=hint)
+        if repl.untyped:
+            lines = "1 more line was" if repl.untyped == 1 else f"{repl.untyped} more lines were"
+            outcome = msgspec.structs.replace(
+                outcome, hint=also(f"{lines} not typed", outcome.hint)
+            )
+        return outcome
 
     def note_prompt(self, run: TrackedRun | None, state: State) -> None:
         """End a REPL's run that was left, when its prompt is back."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from nacre.core.display.compose import Shown
 from nacre.core.journal import records as journal
 from nacre.core.operations.follow import Change, Event
+from nacre.core.shell.repls import TypedRepl
 from nacre.core.shell.state import State
 from nacre.services.dispatch.permit import require_permit
 from nacre.services.host.host import Host
@@ -56,6 +57,7 @@ class Session:
         self.watchers: list[Callable[[], None]] = []  # called at every change of the screen
         self.glanced: tuple[object, State] | None = None  # see observe/state.py
         self.settings = host.settings
+        self.typed_repl: TypedRepl | None = None  # what a run was typed into last
         self._host = host
         self._ring = ring
         self._changes = Changes()

@@ -183,8 +183,8 @@ _RUNS = ("-c", "-m", "-e", "-p", "--eval", "--print")
 def runs_file(argv: list[str]) -> bool:
     """Whether an interpreter's arguments give it something to run, without a prompt after it."""
     words = argv[1:]
-    if "-i" in words or "--interactive" in words or "-a" in words:
-        return False
+    if "-i" in words or "--interactive" in words or "-a" in words or words[:1] == ["repl"]:
+        return False  # `deno repl`, `bun repl`
     while words:
         word = words.pop(0)
         if word[:1] != "-" or word in _RUNS:
