@@ -314,3 +314,22 @@ def test_terminals_do_not_share_anything() -> None:
     assert one.plain_lines()[0] == "one"
     assert one.take_replies() == b""
     assert two.styled_lines()[0][0].fg is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("one\r\ntwo", ["\n"]),
+        ("abcdefghijklm", [""]),
+        ("abcdef" + " " * 6 + "x", ["    "]),
+        ("abcdefghij\r\nabcdefghij", ["\n"]),
+        ("漢字漢字a漢字", [""]),
+        ("abc\r\n\r\nabcdefghijklm\r\n", ["\n", "\n", "", "\n"]),
+    ],
+    ids=["lines", "one line", "blanks at the edge", "full rows", "wide", "blank rows"],
+)
+def test_what_stands_between_rows(text: str, found: list[str]) -> None:
+    terminal = Terminal(8, 10)
+    terminal.feed(text.encode())
+    lines = terminal.plain_lines()[: len(found) + 1]
+    assert terminal.separators(0, lines) == found

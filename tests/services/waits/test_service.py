@@ -724,3 +724,77 @@ def test_quiet_counts_from_the_last_input_too() -> None:
             assert (await outcome(task)).condition == "quiet"
 
     with_clock(test)
+
+
+# --- the terminal's width ------------------------------------------------------------------
+
+
+def test_a_line_that_the_width_breaks_is_one_line() -> None:
+    wanted = ("needle in a haystack", "needle " + " " * 24 + "haystack", "漢字" * 8 + "終")
+
+    async def test() -> None:
+        async with living() as services:
+            session = await start(services, "stty -echo; echo ready; exec cat", name="cat", cols=20)
+            await shows(session, "ready")
+            for text in wanted:
+                known = session.hand_out()
+                session.write(f"0123456789 {text}\n".encode())
+                found = await outcome(
+                    waits(services, session="cat", text=text, after_generation=known)
+                )
+                assert found.match == text
+                session.write(b"\n" * 60 + b"below\n")
+                await shows(session, "below")
+                found = await outcome(
+                    waits(services, session="cat", regex=f"^0.* {text}$", after_generation=known)
+                )
+                assert found.match == f"0123456789 {text}"
+                session.write(b"\x1b[2J\n")
+
+    with_clock(test)
+
+
+def test_a_line_that_the_width_breaks_is_one_line_in_a_full_screen_program_too() -> None:
+    async def test() -> None:
+        async with living() as services:
+            program = "seq 99; printf '\\033[?1049h\\033[H0123456789 a needle'; exec cat"
+            await start(services, program, name="cat", cols=20)
+            found = await outcome(waits(services, session="cat", text="9 a needle"))
+            assert found.matched
+
+    with_clock(test)
+
+
+def test_another_width_makes_nothing_new() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session = await cat(services)
+            await say(session, "a line of more than forty characters, which will be broken")
+            known = session.hand_out()
+            running = await waiting(services, session="cat", text="line", after_generation=known)
+            session.display.resize(24, 40)
+            later = await waiting(services, session="cat", text="line", after_generation=known)
+            await advance(0)
+            assert not running.done()
+            session.write(b"another line\n")
+            assert (await outcome(running)).match == "line"
+            assert (await outcome(later)).hint is None
+
+    with_clock(test)
+
+
+def test_a_generation_before_another_width_is_said_to_be_unknown() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session = await cat(services)
+            known = session.hand_out()
+            await say(session, "a line")
+            session.display.resize(24, 40)
+            found = await outcome(waits(services, session="cat", text="ready"))
+            assert found.hint is None
+            found = await outcome(
+                waits(services, session="cat", text="ready", after_generation=known)
+            )
+            assert "not remembered" in (found.hint or "")
+
+    with_clock(test)

@@ -4,12 +4,34 @@ Rule: the structs and the buffer are made once per terminal and reused, because 
 more than a read.
 """
 
+from itertools import pairwise
 from typing import Any
 
 from nacre.core.terminal.ghostty import NULL, OUT_OF_SPACE, check, ffi, lib, new, sized
 from nacre.core.terminal.grid import Grid
+from nacre.core.text.widths import text_width
 
 _BUFFER_KEPT = 1 << 16  # bytes
+
+
+def between(rows: list[str], lines: list[str], cols: int) -> list[str]:
+    """Return what stands between rows that are these lines: a line's end, or blanks or nothing."""
+    found: list[str] = []
+    unread = iter(lines)
+    rest = next(unread, "")
+    for row, below in pairwise(rows):
+        rest = rest[len(row) :]
+        blanks = " " * max(0, cols - text_width(row))
+        # A wide character that does not fit leaves a cell, which is no blank.
+        if blanks and rest.startswith(blanks) and rest[len(blanks) :].startswith(below):
+            found.append(blanks)
+            rest = rest[len(blanks) :]
+        elif rest and below and rest.startswith(below):
+            found.append("")
+        else:
+            found.append("\n")
+            rest = next(unread, "")
+    return found
 
 
 class PlainText:

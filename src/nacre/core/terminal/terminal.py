@@ -31,7 +31,7 @@ from nacre.core.terminal.grid import ACTIVE, SCREEN, Grid
 from nacre.core.terminal.keyboard import Keyboard, encode_paste
 from nacre.core.terminal.modes import StateCodes
 from nacre.core.terminal.packed import UNFINISHED_BYTES, pack, unpack
-from nacre.core.terminal.plain import PlainText
+from nacre.core.terminal.plain import PlainText, between
 from nacre.core.terminal.rows import Rendering
 from nacre.core.terminal.scrollback import Count, KeptRows
 
@@ -309,6 +309,15 @@ class Terminal:
         rows, cols = self._dimensions()
         first, count = self._scrollback.span(0, self._scrollback.total)
         return self._plain.unwrapped(SCREEN, first, count + rows, cols)
+
+    def separators(self, first: int, lines: list[str]) -> list[str]:
+        """Return what stands between rows of scrollback and screen, from this row on.
+
+        It is a line's end, or what blanks a row ends with that goes on in the next.
+        """
+        start, _ = self._scrollback.span(0, self._scrollback.total)
+        whole = self._plain.unwrapped(SCREEN, start + first, len(lines), self.cols)
+        return between(lines, whole, self.cols)
 
     def unwrapped_from(self, row: int) -> list[str]:
         """Return scrollback and screen as lines, but for the first rows."""

@@ -68,9 +68,12 @@ class LiveScreen:
 
     def resize(self, rows: int, cols: int) -> None:
         """Resize it; the engine has a minimum size."""
+        before = self.terminal.cols
         if self.seen.wanted:
             self.seen.keep(self.generation, self.terminal)
         self.terminal.resize(rows, cols)
+        if self.terminal.cols != before:
+            self.seen.reflow(self.generation, self.terminal)
         self.viewers.refresh()
         self._advance()
 

@@ -6,6 +6,8 @@ Rule 2: the newest ones are kept. Lines of a full-screen program have no numbers
 not kept.
 Rule 3: of many more only the place of the cursor is kept: what was printed after that generation
 begins there.
+Rule 4: another width gives the lines other numbers. What was shown then is known by the new ones;
+earlier screens are forgotten.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,6 +32,7 @@ class SeenScreens:
         self.wanted = False  # a caller knows the current generation
         self._screens: dict[int, dict[int, str]] = {}  # by generation
         self._places: dict[int, Place] = {}  # by generation
+        self.reflowed: tuple[int, dict[int, str]] | None = None  # the last one, and its screen
 
     def keep(self, generation: int, terminal: "Terminal") -> None:
         """Keep the screen before it changes, if a caller knows its generation."""
@@ -43,6 +46,17 @@ class SeenScreens:
             del self._screens[next(iter(self._screens))]
         while len(self._places) > _PLACES:
             del self._places[next(iter(self._places))]
+
+    def reflow(self, generation: int, terminal: "Terminal") -> None:
+        """The width has changed, and nothing else since this generation."""
+        known = generation in self._places
+        self._screens.clear()
+        self._places.clear()
+        self.reflowed = None
+        if not terminal.alternate:
+            self.reflowed = (generation, numbered(terminal))
+            if known:
+                self.keep(generation, terminal)
 
     def screen(self, generation: int) -> dict[int, str] | None:
         """Return its lines by their numbers; None if it is not remembered."""

@@ -7,10 +7,12 @@ the wait began. Lines that were dropped from the scrollback before they could be
 counted, so that no answer says that the text never came.
 Rule 3: the echo of a command is no output. It is known by the shell's marks, else by what the
 caller says that it typed.
-Rule 4: no turn of the loop takes long: a long scrollback is searched in parts.
+Rule 4: where a line is broken at the terminal's width, it is one line.
+Rule 5: no turn of the loop takes long: a long scrollback is searched in parts.
 """
 
 import asyncio
+from itertools import zip_longest
 
 from nacre.core.terminal.echoes import Echo
 from nacre.core.text.pattern import Pattern
@@ -35,6 +37,7 @@ class NewText:
         self._typed = [line.strip() for line in (typed or "").splitlines() if line.strip()]
         self._echoed: dict[int, tuple[int, int]] = {}  # where what was typed was found
         self._searched = -1  # the generation that was searched last
+        self._cols = session.terminal.cols  # the width that the lines are numbered by
         if after is not None and not session.terminal.alternate:
             self._begin_after(after)
 
@@ -43,7 +46,7 @@ class NewText:
         if after == 0:
             self._line = 0
         elif session.generation <= after:
-            self._old = numbered(terminal)
+            self._old, self._searched = numbered(terminal), session.generation
         elif (screen := seen.screen(after)) is not None:
             self._line, self._old = min(screen), screen
         elif (place := seen.place(after)) is not None:
@@ -60,12 +63,14 @@ class NewText:
         """Search what has scrolled off the screen, as far as it is long, part by part."""
         while not self._session.terminal.alternate and self._line != NOWHERE:
             terminal = self._session.terminal
+            self._renumber()
             self._count_missed()
             offset = self._line - terminal.evicted
             if terminal.scrollback_total - offset <= _PART:
                 return None  # the rest is searched with the screen
             lines = terminal.scrollback_plain(offset, _PART)
-            if (match := self._first_new(pattern, lines)) is not None:
+            between = terminal.separators(offset, lines)
+            if (match := self._first_new(pattern, lines, between)) is not None:
                 return match
             self._line += _PART - terminal.rows  # a match may lie on both sides of a cut
             await asyncio.sleep(0)  # others get their turn
@@ -76,18 +81,20 @@ class NewText:
         session = self._session
         if self._searched == session.generation:
             return None
-        self._searched = session.generation
         terminal = session.terminal
+        self._renumber()
+        self._searched = session.generation
         if terminal.alternate:
             self._old = {}
-            found = pattern.search("\n".join(terminal.plain_lines()))
+            lines = terminal.plain_lines()
+            found = pattern.search(_joined(lines, terminal.separators(0, lines)))
             return found.group(0) if found else None
         total, evicted = terminal.scrollback_total, terminal.evicted
         self._count_missed()
         offset = total if self._line == NOWHERE else min(total, self._line - evicted)
         lines = terminal.scrollback_plain(offset, total - offset) + terminal.plain_lines()
         self._line = evicted + offset
-        match = self._first_new(pattern, lines)
+        match = self._first_new(pattern, lines, terminal.separators(offset, lines))
         self._line = evicted + total
         return match
 
@@ -97,8 +104,24 @@ class NewText:
             self.missed += dropped
             self._line += dropped
 
-    def _first_new(self, pattern: Pattern, lines: list[str]) -> str | None:
-        """Return the first match with something in it that is new; the lines begin at `_line`."""
+    def _renumber(self) -> None:
+        """Go on with other numbers, after the terminal's width has changed."""
+        terminal, reflowed = self._session.terminal, self._session.seen_screens.reflowed
+        if self._cols == terminal.cols:
+            return
+        self._cols = terminal.cols
+        self._echoed.clear()
+        if reflowed is not None and self._searched >= reflowed[0]:
+            self._old = dict(reflowed[1])  # searched, as all before it
+            self._line = min(self._old)
+        elif self._line != NOWHERE:
+            self._line, self._old, self.forgotten = terminal.evicted, {}, bool(self._old)
+
+    def _first_new(self, pattern: Pattern, lines: list[str], between: list[str]) -> str | None:
+        """Return the first match with something in it that is new; the lines begin at `_line`.
+
+        Rows that are one line to who printed them are one here, too.
+        """
         first, old = self._line, self._old
         echoes = self._session.stream.echoes.within(first, first + len(lines))
         typed = self._note_typed(lines)
@@ -113,8 +136,8 @@ class NewText:
             begin, echo_end = typed.get(first + index, (len(line), len(line)))
             new.append((at + len(before), at + min(begin, end)))
             new.append((at + max(len(before), echo_end), at + end))
-            at += len(line) + 1
-        for found in pattern.finditer("\n".join(lines)):
+            at += len(line) + (len(between[index]) if index < len(between) else 0)
+        for found in pattern.finditer(_joined(lines, between)):
             if any(
                 start < found.end() and found.start() < end for start, end in new if start < end
             ):
@@ -143,6 +166,10 @@ class NewText:
                 del self._typed[0]
             index += 1
         return self._echoed | found
+
+
+def _joined(lines: list[str], between: list[str]) -> str:
+    return "".join(map("".join, zip_longest(lines, between, fillvalue="")))
 
 
 def _output_end(line: str, echo: Echo | None) -> int:
