@@ -92,6 +92,27 @@ STATE_CORPUS = [
         ),
     ),
     Case(
+        "a script that is called by its own name",
+        BASH,
+        (
+            run("sed -i 1s,PYTHON,@python@, s.py; chmod +x s.py"),
+            asks_so("./s.py", "line", "with Enter"),
+            Keys(b"joe\r"),
+            Wait(output=None),
+        ),
+        files={"s.py": "#!PYTHON\nimport readline\ninput('name (joe) ')\n"},
+    ),
+    Case(
+        "git asks hunk by hunk",
+        BASH,
+        (
+            run("git init -q . && echo 1 >x && git add x && echo 2 >x"),
+            asks_so("git add -p", "confirm", "y or n, and Enter"),
+            Keys(b"n\r"),
+            Wait(output=None),
+        ),
+    ),
+    Case(
         "top draws its screen by itself",
         BASH,
         (full_screen("top", "q leaves it"), Keys(b"q"), Wait(output=None)),

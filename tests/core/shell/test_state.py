@@ -193,6 +193,22 @@ TABLE: list[tuple[str, dict[str, object], tuple[str, str | None]]] = [
         {"program": "gdb", "line": "--Type <RET> for more, q to quit, c to go on--", **RAW},
         ("needs_input", "pager"),
     ),
+    (
+        "git's hunks",
+        {"program": "git", "line": "(1/1) Stage this hunk [y,n,q,a,d,e,?]? "},
+        CONFIRM_STATE,
+    ),
+    (
+        "a passphrase for gpg's agent",
+        {"program": "gpg", "waits": False, "alternate": True, "line": "| Passphrase: ", **RAW},
+        ("needs_input", "password"),
+    ),
+    (
+        "a script's own full screen",
+        {"program": "python3", "scripted": True, "edits": True, "alternate": True, "line": "MENU"}
+        | RAW,
+        ("needs_input", "key"),
+    ),
     ("a program's own prompt", {"program": "app", "line": "app> ", **RAW}, ("needs_input", "repl")),
     ("a program's own prompt, plain", {"line": "(Cmd) "}, ("needs_input", "repl")),
     ("no prompt", {"line": "what is your name> "}, ("needs_input", "line")),
@@ -258,6 +274,8 @@ HINTS: list[tuple[str, dict[str, object], str]] = [
     ("screen", {"program": "screen", **RAW}, "ctrl+a, then d"),
     ("top", {"program": "top", "timeout": 3.0, **RAW}, "q leaves it"),
     ("watch", {"program": "watch", "alternate": True, "unasked": 9.0, **RAW}, "ctrl+c leaves it"),
+    ("watch, at once", {"program": "watch", "waits": False, "alternate": True, **RAW}, "ctrl+c"),
+    ("passwd", {"program": "passwd", **SECRET}, "ctrl+d"),
     ("an open block", {"program": "python3", "line": "... ", **RAW}, "the rest of its input"),
 ]
 

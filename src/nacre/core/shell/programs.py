@@ -144,6 +144,7 @@ CONFIRM = re.compile(
     r"[\[(]y[\])]es\b.*[\[(]n[\])]o\b[^?:]*[?:]?\s*$|"
     r"^\*\*\* .*\(Y/I/N/O/D/Z\).*\?\s*$|"
     r"[\[(]y(?:es)? or n(?:o)?[\])]\s*\??\s*$|"
+    r"\[y,n(?:,\S)*\]\??\s*$|"
     r"\(yes/no(?:/\[fingerprint\])?\)\?\s*$|\btype '?yes'?\b[^:]*:\s*$|"
     r"\b(?:continue|proceed|sure|overwrite|replace|remove)\b\s*(?:it|this|anyway|file)?\s*\?\s*$",
     re.IGNORECASE,

@@ -109,11 +109,14 @@ def judge(seen: Seen) -> State:
     if program in OPAQUE:
         return _judge_opaque(seen, facts)
     if seen.waits is False:
+        if not seen.canonical and PASSWORD.search(seen.line):
+            # Who asks has no part in the foreground: gpg's agent draws its question itself.
+            return _needs("password", seen, facts, _IN_A_BOX, sure=False)
         if _redraws(seen):
             return _full_screen(seen, facts)
         return State(state="running", evidence=facts, program=program)
     if seen.secret:
-        return _needs("password", seen, facts)
+        return _needs("password", seen, facts, _PASSWORD_HINTS.get(program or ""))
     if program in SHELLS and not seen.scripted:
         return _judge_shell(seen, facts)
     if seen.waits is None:
@@ -201,6 +204,8 @@ def _redraws(seen: Seen) -> bool:
     known = seen.program in _LEAVE
     if seen.program in EDITORS or seen.program in PAGERS or not (seen.alternate or known):
         return False
+    if known and seen.alternate:
+        return True
     if seen.timeout is not None and seen.quiet <= seen.timeout + _LATE:
         return True
     return seen.unasked > _UNASKED and seen.quiet < _REDRAWN
@@ -220,7 +225,8 @@ def _full_screen(seen: Seen, facts: list[str]) -> State:
 def _question(seen: Seen, facts: list[str]) -> State:
     """A line, a yes or no, or a key: without canonical mode no Enter is needed for that."""
     edited = seen.program in SHELLS and (seen.edits or seen.bracketed_paste)  # read -e, vared
-    edited = edited or (seen.scripted and seen.edits and bool(seen.line.strip()))  # by a library
+    by_library = seen.scripted and seen.edits and not seen.alternate
+    edited = edited or (by_library and bool(seen.line.strip()))
     by_key = not seen.canonical and (seen.echo or not edited)
     if is_confirm(seen.program, seen.line):
         return _needs("confirm", seen, facts, _confirm_hint(seen.line, by_key=by_key))
@@ -276,6 +282,12 @@ _HINTS: dict[Asks, str] = {
     "key": "the program waits for a key, without Enter: look at the screen",
     "multiplexer": "a terminal multiplexer is open: use its keys",
 }
+# They ignore Ctrl+C.
+_PASSWORD_HINTS = {"passwd": "it asks for a password: let a person type it, or send ctrl+d"}
+_IN_A_BOX = (
+    "it asks for a password in a box: let a person type it, or press tab until Cancel is marked,"
+    " then enter"
+)
 _BY_PAGES_HINT = "it shows a page at a time: press Enter for the next one, or q to stop"
 _VIM = "an editor is open: use its keys (vim: escape, then :q! and Enter leaves it unsaved)"
 _NANO = "an editor is open: use its keys (nano: ctrl+x leaves it; n if it asks whether to save)"

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from nacre.core.shell.dialects import SHELLS
-from nacre.core.shell.programs import is_interpreter, program_name
+from nacre.core.shell.programs import is_interpreter, is_repl, program_name
 from nacre.system.processes.pty import terminal_name
 
 _ANY_TERMINAL = "/dev/tty"  # the terminal that controls the process
@@ -130,17 +130,25 @@ def _name(pid: int) -> str | None:
             name = file.read().decode(errors="replace").strip()
     except OSError:
         return None
+    return program_name(name, _file(pid))
+
+
+def _file(pid: int) -> str:
+    """Return the name of the file that a process was started from."""
     try:
         path = os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)")
     except OSError:
-        path = ""
-    return program_name(name, path.rpartition("/")[2])
+        return ""
+    return path.rpartition("/")[2]
 
 
 def _is_scripted(program: str, pid: int) -> bool:
     if program in SHELLS:
         return is_script(_arguments(pid))
-    return is_interpreter(program) and runs_file(_arguments(pid))
+    if is_interpreter(program):
+        return runs_file(_arguments(pid))
+    # A script is called by its own name, or has chosen one as npm does.
+    return not is_repl(program) and is_interpreter(_file(pid))
 
 
 def _arguments(pid: int) -> list[str]:
