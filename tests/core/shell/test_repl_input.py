@@ -13,6 +13,7 @@ from nacre.core.shell.repl_input import (
     ocaml_lines,
     php_lines,
     python_lines,
+    ruby_pastes,
     script_paste,
     sql_lines,
     tcl_lines,
@@ -89,6 +90,13 @@ INCOMPLETE: list[tuple[Callable[[str], list[str]], str]] = [
     (script_paste, "f("),
     (script_paste, "`a\nb"),
 ]
+
+
+def test_ruby_gets_what_belongs_together_as_one_paste() -> None:
+    block = "begin\n  1/0\n\nrescue => e\n  puts e\nend"
+    assert ruby_pastes(f"x = 1\n{block}\n\nx") == ["x = 1", block, "x"]
+    text = "s = <<~X\n  a\nb\nX\ns"
+    assert ruby_pastes(text) == [text]
 
 
 @pytest.mark.parametrize(("lines", "command"), COMPLETE)

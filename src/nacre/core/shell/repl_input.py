@@ -50,6 +50,27 @@ def python_lines(command: str) -> list[str]:
     return [*found, ""] if block else found or [""]
 
 
+# --- Ruby ----------------------------------------------------------------------------------
+
+_RUBY_GOES_ON = re.compile(r"\s|$|(?:end|else|elsif|when|in|rescue|ensure)\b|[\])}.]")
+
+
+def ruby_pastes(command: str) -> list[str]:
+    """Lines that belong together are one paste: what is typed there is indented by the editor.
+
+    It shows the value of a paste's last statement only: so each statement is one of its own.
+    """
+    if "<<" in command:  # a text may follow, of which any line may stand at the margin
+        return [command]
+    groups: list[str] = []
+    for line in command.split("\n"):
+        if groups and _RUBY_GOES_ON.match(line):
+            groups[-1] += "\n" + line
+        else:
+            groups.append(line)
+    return [group.rstrip("\n") for group in groups]
+
+
 # --- Haskell -------------------------------------------------------------------------------
 
 _HASKELL_NAME = re.compile(r"[a-z_][\w']*(?=\s.*=|\s*::|\s*=)")
