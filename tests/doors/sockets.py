@@ -41,7 +41,7 @@ def open_socket(
         max_size=None,
         open_timeout=PATIENCE,
         ping_interval=None,
-        close_timeout=1,  # a test that does not read gets no answer to its close
+        close_timeout=0.1,  # a test that does not read gets no answer to its close
     ).__enter__()  # who has it closes it, by `with` or otherwise
 
 

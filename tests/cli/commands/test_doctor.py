@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import environment
+from nacre.cli.commands import doctor
 from nacre.cli.commands.doctor import (
     Finding,
     Machine,
@@ -200,6 +201,8 @@ def test_a_daemon_that_is_not_ours_is_told(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, answer: bytes, level: str
 ) -> None:
     monkeypatch.setenv("NACRE_HOME", machine.paths.config)
+    if not answer:  # all of that time is waited for
+        monkeypatch.setattr(doctor, "_PATIENCE", 0.1)
     make_folder(machine.paths.runtime)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(machine.paths.socket)

@@ -536,7 +536,7 @@ def test_sockets_that_nobody_reads_do_not_hold_up_the_end(
     with JsonSocket(open_socket(daemon, "/ws/json")) as ws:
         ws.call("create_session", name="flood", command="yes")
         stuck = [open_socket(daemon, "/ws/raw/flood") for _ in range(3)]
-        ws.error("await_quiesce", "flood", timeout_ms=60_000, max_wait_ms=1500)
+        ws.error("await_quiesce", "flood", timeout_ms=60_000, max_wait_ms=500)
         os.kill(daemon.pid, signal.SIGTERM)
         assert doomed.survivors(PATIENCE) == []
         for one in stuck:

@@ -333,12 +333,13 @@ def memory(pid: int) -> int:
 def test_for_who_does_not_read_nothing_piles_up_and_a_fresh_snapshot_comes(
     own_daemon: Callable[..., Daemon],
 ) -> None:
-    daemon = own_daemon()
+    daemon = own_daemon(scrollback=1000)
     load_all(daemon.env)
     with JsonSocket(open_socket(daemon, "/ws/json")) as ws:
         ws.call("create_session", name="flood", command="trap : INT; yes; echo over; cat")
-        # The scrollback is full before anything is measured.
-        flood = {"timeout_ms": 60_000, "max_wait_ms": 1500}
+        # The scrollback is full before anything is measured. Some 20 MB are printed in that time,
+        # for each of six who do not read.
+        flood = {"timeout_ms": 60_000, "max_wait_ms": 600}
         assert ws.error("await_quiesce", "flood", **flood)["code"] == "TIMEOUT"
         raws = [open_socket(daemon, "/ws/raw/flood") for _ in range(3)]
         followers = [JsonSocket(open_socket(daemon, "/ws/json")) for _ in range(3)]
