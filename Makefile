@@ -8,7 +8,7 @@ NACRE := $(BIN)/nacre
 # A machine may forbid bytecode for scripts; without it every start of nacre compiles all files.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run stop web test test-hard test-python check units programs lint format bench clean
+.PHONY: help run stop web test test-hard test-pace test-python check units programs lint format bench clean
 
 help:
 	@echo "make run          set up, start the daemon, open a session, print its addresses"
@@ -19,6 +19,7 @@ help:
 	@echo "make test         all that must pass: lint and all tests; a failed test gets a second try"
 	@echo "make test FILE=f  one file, folder or test: make test FILE=tests/core/keys"
 	@echo "make test-hard    hunt flaky tests: no second try, any order (SEED=n), a busy machine (BUSY=n)"
+	@echo "make test-pace    where the time of the tests goes, file by file (FILE=f for a part)"
 	@echo "make test-python  the tests that may differ on another Python: PYTHON=… VENV=…"
 	@echo "make units        only the tests of make check"
 	@echo "make programs     install the programs that the tests drive, if the system allows it"
@@ -81,6 +82,9 @@ endif
 test-hard: web programs
 	@echo "this order again: make test-hard SEED=$(SEED)"
 	$(PYTEST) -p tests.strain --shuffle $(SEED) --busy $(BUSY) $(AT_ONCE) $(FILE)
+
+test-pace: web programs
+	$(PYTEST) -q -p tests.pace $(AT_ONCE) $(FILE)
 
 test-python: web programs
 	$(PYTEST) -p tests.second_try $(AT_ONCE) $(UNITS) $(DOORS)
