@@ -220,9 +220,26 @@ def test_an_answer_from_within_a_command_ends_nothing() -> None:
     prompting, told = noted(*FIRST, ("C", "1"), ("R", "0;1;/"))
     assert told[-1] is None
     assert (prompting.ended, prompting.phase, prompting.answers) == (0, "running", 1)
+    assert prompting.reads_line
+    assert not noted(*FIRST, ("C", "1"), ("R", "0;unknown;/"))[0].reads_line
+    assert not noted(*FIRST, ("C", "1"), ("R", "0;1;/"), ("D", "0;/"))[0].reads_line
 
 
-@pytest.mark.parametrize(("mode", "like_vi"), [("vi", True), ("command", True), ("emacs", False)])
+def test_a_mark_may_hold_what_a_builtin_printed_with_its_line_end() -> None:
+    told = b"\x1b]133;V;n=a1;bindkey -A viins main\r\n\x07x"
+    assert MarkScanner("a1").scan(told) == [Mark("V", "bindkey -A viins main", "a1"), b"x"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "like_vi"),
+    [
+        ("vi", True),
+        ("command", True),
+        ("emacs", False),
+        ("bindkey -A viins main", True),
+        ("bindkey -A emacs main", False),
+    ],
+)
 def test_the_line_editor_tells_how_it_takes_keys(mode: str, *, like_vi: bool) -> None:
     assert noted(*FIRST, ("V", mode))[0].edits_like_vi is like_vi
     assert noted(("Q", "1;0;/"), ("B", "vi"), ("V", mode))[0].edits_like_vi is like_vi

@@ -11,8 +11,10 @@ session's nonce: `ESC ] 133 ; letter ; n=NONCE [; value] BEL`. The letters:
      "7;0;/tmp". A prompt that is drawn again has the same number; it is empty where nobody counts.
   P  a continuation prompt (the shell wants more of the command)
   R  the answer to ASK_KEY: value is the exit code, whether it is at its prompt, and the folder,
-     "0;prompt;/tmp"; by then the shell has its hooks again
-  V  how the line editor takes keys now: "emacs", "vi", or "command" in vi's command mode
+     "0;prompt;/tmp"; by then the shell has its hooks again. "unknown" where it cannot tell, and
+     something else where a command reads a line
+  V  how the line editor takes keys now: "emacs", "vi", "command" in vi's command mode, or
+     what zsh's bindkey says of its main keymap, "bindkey -A viins main", and the end of that line
   S  a wrapped command starts, value is its shell's process id
   E  a wrapped command ended, value is its exit code; with the shell's id where it was asked for
 
@@ -34,7 +36,9 @@ _BEGIN = b"\x1b]133;"
 _MAX = 4096 + 128  # a path (PATH_MAX) and the rest of a mark
 
 # Within the value no control character can stand: the scripts leave such folders out.
-_MARK = re.compile(rb"\x1b\]133;([A-EO-SV]);n=([0-9a-f]+)((?:;[^\x00-\x1f]*)?)(?:\x07|\x1b\\)")
+_MARK = re.compile(
+    rb"\x1b\]133;([A-EO-SV]);n=([0-9a-f]+)((?:;[^\x00-\x1f]*)?)(?:\r?\n)?(?:\x07|\x1b\\)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,7 @@ class Prompting:
         self.folder: str | None = None
         self.hurt = False  # our hooks are gone, though the prompt still has its marks
         self.edits_like_vi = False  # the line editor, whose keys may be commands then
+        self.reads_line = False  # it said so itself: a command runs, and edits a line
         self.answers = 0  # to ASK_KEY
         self.unanswered = 0  # times in a row that it did not answer
         self._number: str | None = None  # of the last prompt
@@ -134,6 +139,7 @@ class Prompting:
 
     def note(self, mark: Mark) -> Mark | None:
         """Return the mark as others should take it; None for what says nothing new."""
+        self.reads_line = False
         match mark.kind:
             case "A":
                 self.phase = "drawing"
@@ -158,7 +164,7 @@ class Prompting:
             case "R":
                 return self._note_answer(mark)
             case "V":
-                self.edits_like_vi = mark.value != "emacs"
+                self.edits_like_vi = mark.value in ("vi", "command") or "viins" in mark.value
         return mark
 
     def _note_prompt(self, mark: Mark) -> Mark | None:
@@ -186,7 +192,8 @@ class Prompting:
         self.unanswered = 0
         code, where, folder = [*mark.value.split(";", 2), "", ""][:3]
         if where != "prompt":
-            return None  # a command that runs reads a line
+            self.reads_line = where != "unknown"
+            return None
         ended = self.phase == "running"
         self.hurt = self.hurt or ended  # until the next end: bash mends PS0 at its next prompt
         end = Mark("D", f"{code};{folder}", mark.nonce)

@@ -47,7 +47,7 @@ def look(session: Session) -> State:
             bracketed_paste=modes.bracketed_paste,
             line=line_before_cursor(session),
             scripted=facts.scripted,
-            known_prompt=session.stream.last_prompt if marked == "running" and in_shell else "",
+            known_prompt=_known_prompt(session) if marked == "running" and in_shell else "",
             repl_prompt=repl.prompt if repl is not None else "",
             repl_runs=repl is not None and repl.runs,
             timeout=facts.timeout,
@@ -91,3 +91,8 @@ def _marked(session: Session) -> Literal["prompt", "continuation", "running"] | 
     phase = session.stream.prompting.phase
     # Between two commands the kernel decides: a theme may have drawn its prompt without our marks.
     return None if phase == "drawing" else phase
+
+
+def _known_prompt(session: Session) -> str:
+    """Return the last prompt's text; nothing where the shell itself says that it is at none."""
+    return "" if session.stream.prompting.reads_line else session.stream.last_prompt

@@ -19,23 +19,41 @@ if [[ -n ${NACRE_NONCE_FILE-} ]]; then
 fi
 
 if [[ -n ${__nacre_nonce-} ]]; then
-    # First of the prompt commands, in an element of its own: here $? is the command's. It says so
-    # to the terminal: after `exec >file` standard output is the user's own.
+    # What is left after `unset ${!__nacre_*}`: with it the key brings back the rest.
+    if [[ ${__nacre_nonce@a} != *r* ]]; then
+        __nacre_script=${BASH_SOURCE[0]}
+        __nacre_ask='{ __nacre_code=$? __nacre_at=$LINENO __nacre_in=${#BASH_SOURCE[@]};'
+        __nacre_ask+=" \"\${__nacre_word:-builtin}\" . ${__nacre_script@Q}; } 2>/dev/null"
+        \readonly __nacre_nonce __nacre_script __nacre_ask
+    fi
+
+    # The word that calls builtins and is no function of the user's.
+    __nacre_choose() {
+        __nacre_word=builtin
+        ! \declare -F builtin >/dev/null || __nacre_word=command
+    }
+
+    # Say it to the terminal: after `exec >file` standard output is the user's own.
+    __nacre_say() {
+        "$__nacre_word" printf "$@" >/dev/tty
+    }
+
+    # First of the prompt commands, in an element of its own: here $? is the command's.
     __nacre_pre() {
-        __nacre_status=$? __nacre_known=
+        __nacre_status=$? __nacre_known= _nacre_c=
+        __nacre_choose
         if [[ -n ${__nacre_began-} ]]; then
             if [[ ${PROMPT_COMMAND-} != "$__nacre_first"* ]]; then
                 # Another command came before: what it left in $? is not what was asked for.
-                \builtin printf '\e]133;O;n=%s\a' "$__nacre_nonce" >/dev/tty
+                __nacre_say '\e]133;O;n=%s\a' "$__nacre_nonce"
             elif __nacre_known=$__nacre_status; [[ $PWD == *[[:cntrl:]]* ]]; then
-                \builtin printf '\e]133;D;n=%s;%s\a' "$__nacre_nonce" "$__nacre_status" >/dev/tty
+                __nacre_say '\e]133;D;n=%s;%s\a' "$__nacre_nonce" "$__nacre_status"
             else
-                \builtin printf '\e]133;D;n=%s;%s;%s\a' "$__nacre_nonce" "$__nacre_status" "$PWD" \
-                    >/dev/tty
+                __nacre_say '\e]133;D;n=%s;%s;%s\a' "$__nacre_nonce" "$__nacre_status" "$PWD"
             fi
         fi
         __nacre_began=1
-        \builtin return "$__nacre_status"
+        "$__nacre_word" return "$__nacre_status"
     }
 
     # Last of all: frameworks that rebuild the prompt have done so by now.
@@ -44,14 +62,14 @@ if [[ -n ${__nacre_nonce-} ]]; then
         # Joined by whatever IFS begins with, or by nothing.
         [[ "${PROMPT_COMMAND[*]}" == "$__nacre_first"*"$__nacre_last"?(?)?(__bp_interactive_mode) ]] ||
             __nacre_hook
-        \builtin return "$__nacre_status"
+        "$__nacre_word" return "$__nacre_status"
     }
 
     __nacre_mark_prompts() {
         local begin end more start
         [[ -v PS0 || -v READLINE_LINE ]] || PS0=
-        [[ -v PS1 && -v PS2 ]] || \builtin return 0
-        [[ ${PS0@a}${PS1@a}${PS2@a} != *r* ]] || \builtin return 0 # read-only: nobody changes them
+        [[ -v PS1 && -v PS2 ]] || "$__nacre_word" return 0
+        [[ ${PS0@a}${PS1@a}${PS2@a} != *r* ]] || "$__nacre_word" return 0 # read-only: nobody changes them
         __nacre_mode=emacs
         [[ ! -o vi ]] || __nacre_mode=vi
         if [[ :$BASHOPTS: == *:promptvars:* ]]; then
@@ -78,7 +96,7 @@ if [[ -n ${__nacre_nonce-} ]]; then
         fi
         __nacre_begin=$begin __nacre_end=$end
         # While a line is edited, bash holds on to the old PS0 and PS2 and would show freed memory.
-        [[ ! -v READLINE_LINE ]] || \builtin return 0
+        [[ ! -v READLINE_LINE ]] || "$__nacre_word" return 0
         if [[ $PS2 != "$more"* ]]; then
             PS2=$more${PS2//"${__nacre_more:-$more}"/}
         fi
@@ -87,14 +105,14 @@ if [[ -n ${__nacre_nonce-} ]]; then
         fi
         __nacre_more=$more __nacre_start=$start
         # Exported, another shell would show them as text.
-        [[ ${PS0@a}${PS1@a}${PS2@a} != *x* ]] || \builtin export -n PS0 PS1 PS2
+        [[ ${PS0@a}${PS1@a}${PS2@a} != *x* ]] || "$__nacre_word" export -n PS0 PS1 PS2
     }
 
     # Put our two functions first and last. Both are silent when they are gone or traced.
     __nacre_hook() {
         local each others=() very_last=()
         [[ -v PROMPT_COMMAND ]] || PROMPT_COMMAND=()
-        [[ ${PROMPT_COMMAND@a} != *r* ]] || \builtin return 0
+        [[ ${PROMPT_COMMAND@a} != *r* ]] || "$__nacre_word" return 0
         __nacre_first='{ __nacre_pre; } 2>/dev/null'
         __nacre_last='{ __nacre_post; } 2>/dev/null'
         for each in "${PROMPT_COMMAND[@]}"; do
@@ -120,23 +138,27 @@ if [[ -n ${__nacre_nonce-} ]]; then
     # A key that makes the line editor source this file, in the current shell: $? stays.
     __nacre_bind() {
         local keymap
-        __nacre_ask='{ __nacre_code=$? __nacre_at=$LINENO __nacre_in=${#BASH_SOURCE[@]};'
-        __nacre_ask+=" \\builtin . ${__nacre_script@Q}; } 2>/dev/null"
         for keymap in emacs vi-insert vi-command; do
-            \builtin bind -m "$keymap" -x '"\e[7337~": \builtin eval "$__nacre_ask"'
+            # In braces: what begins with a quote would be taken as quoted.
+            "$__nacre_word" bind -m "$keymap" -x \
+                '"\e[7337~": { "${__nacre_word:-builtin}" eval "$__nacre_ask"; }'
         done 2>/dev/null
     }
 
-    __nacre_script=${BASH_SOURCE[0]}
+    __nacre_choose
     __nacre_hook
     __nacre_mark_prompts
     __nacre_bind
     if [[ -v READLINE_LINE && -n ${__nacre_code-} ]]; then
-        # In `read -e` it is the line that runs, or a function's. Without PS0's word nobody knows.
-        [[ -n ${__nacre_line-} && :$BASHOPTS: == *:promptvars:* ]] &&
-            ((__nacre_in == 0 && __nacre_at > __nacre_line)) && __nacre_in=prompt
-        \builtin printf '\e]133;R;n=%s;%s;%s;%s\a' "$__nacre_nonce" "$__nacre_code" "$__nacre_in" \
-            "${PWD//*[[:cntrl:]]*}" >/dev/tty
+        # In `read -e` it is the line that runs, or a function's, or one of a wrapped command, whose
+        # lines are counted too. Without PS0's word nobody knows.
+        if [[ -z ${__nacre_line-} || :$BASHOPTS: != *:promptvars:* ]]; then
+            __nacre_in=unknown
+        elif [[ -z ${_nacre_c-} ]] && ((__nacre_in == 0 && __nacre_at > __nacre_line)); then
+            __nacre_in=prompt
+        fi
+        __nacre_say '\e]133;R;n=%s;%s;%s;%s\a' "$__nacre_nonce" "$__nacre_code" "$__nacre_in" \
+            "${PWD//*[[:cntrl:]]*}"
     fi
     __nacre_code=
 fi

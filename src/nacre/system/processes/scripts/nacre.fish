@@ -67,9 +67,18 @@ if set -q __nacre_nonce; and functions -q fish_prompt
         builtin printf '\e]133;R;n=%s;%s;%s;%s\a' $__nacre_nonce $code $where "$folder" >/dev/tty
     end
 
+    # Begin the line anew, and take text: by a key of its own, since Escape may take the next along.
+    function __nacre_begin_anew
+        commandline ''
+        set -l mode insert
+        test "$fish_key_bindings" = fish_default_key_bindings; and set mode default
+        set -g fish_bind_mode $mode
+    end
+
     set -g __nacre_script (status filename)
-    for mode in default insert
+    for mode in default insert replace replace_one visual
         bind -M $mode \e\[7337~ __nacre_ask
+        bind -M $mode \e\[7338~ __nacre_begin_anew
     end
     __nacre_wrap
 end

@@ -22,23 +22,38 @@ fi
 
 if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     typeset -g __nacre_nonce __nacre_began
-    typeset -g __nacre_status=0 __nacre_off=
+    typeset -g __nacre_status=0 __nacre_off= __nacre_told= __nacre_word=builtin
 
     # `set -x` traces every command of a hook, and with it the nonce. It does not trace the words of a
     # loop, which switch it off here; zsh switches it on again when the function returns.
     __nacre_precmd() {
         for __nacre_status in $? ${options[xtrace]::=off}; do break; done
         emulate -L zsh
+        if [[ -n "$__nacre_told" ]]; then
+            __nacre_status=$__nacre_told
+            $__nacre_word return $__nacre_status
+        fi
+        __nacre_choose
         if [[ -n "$__nacre_began" ]]; then
             if [[ "$PWD" == *[[:cntrl:]]* ]]; then
-                builtin printf '\e]133;D;n=%s;%s\a' "$__nacre_nonce" "$__nacre_status" >/dev/tty
+                __nacre_say '\e]133;D;n=%s;%s\a' "$__nacre_nonce" "$__nacre_status"
             else
-                builtin printf '\e]133;D;n=%s;%s;%s\a' "$__nacre_nonce" "$__nacre_status" "$PWD" \
-                    >/dev/tty
+                __nacre_say '\e]133;D;n=%s;%s;%s\a' "$__nacre_nonce" "$__nacre_status" "$PWD"
             fi
         fi
-        __nacre_began=1
-        return $__nacre_status
+        __nacre_began=1 __nacre_told=$__nacre_status
+        $__nacre_word return $__nacre_status
+    }
+
+    # The word that calls builtins; nothing where it is a function of the user's.
+    __nacre_choose() {
+        __nacre_word=builtin
+        [[ -z "${functions[builtin]-}" ]] || __nacre_word=
+    }
+
+    # To the terminal: after `exec >file` standard output is the user's own.
+    __nacre_say() {
+        $__nacre_word printf "$@" >/dev/tty
     }
 
     # Last of the precmd functions: frameworks have set their prompt by now.
@@ -61,12 +76,15 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
             PROMPT_EOL_MARK="$begin${PROMPT_EOL_MARK-%B%S%#%s%b}"
         # An exported prompt would hand the nonce to every child.
         typeset -g +x PS1 PS2 PROMPT_EOL_MARK
-        return $__nacre_status
+        __nacre_told=
+        $__nacre_word return $__nacre_status
     }
 
     __nacre_preexec() {
         for __nacre_off in ${options[xtrace]::=off}; do break; done
-        builtin printf '\e]133;C;n=%s\a' "$__nacre_nonce" >/dev/tty
+        __nacre_choose
+        __nacre_told=
+        __nacre_say '\e]133;C;n=%s\a' "$__nacre_nonce"
     }
 
     # Our own lines begin with a blank, which zsh heeds only if it is told to.
@@ -79,15 +97,20 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     # theme has drawn the prompt without our marks, it gives them.
     __nacre_line_init() {
         for __nacre_status in $? ${options[xtrace]::=off}; do break; done
+        local sp=
+        [[ -o promptsp && -o promptcr ]] || sp=unmarked
         emulate -L zsh
         if [[ "$PS1" != *'133;B;n='* ]]; then
-            builtin printf '\e]133;Q;n=%s;;%s;%s\a\e]133;B;n=%s\a' \
-                "$__nacre_nonce" "$__nacre_status" "${PWD:#*[[:cntrl:]]*}" "$__nacre_nonce" >/dev/tty
+            __nacre_say '\e]133;Q;n=%s;;%s;%s\a\e]133;B;n=%s\a' \
+                "$__nacre_nonce" "$__nacre_status" "${PWD:#*[[:cntrl:]]*}" "$__nacre_nonce"
         fi
-        local mode=emacs
-        [[ "$(bindkey -lL main)" == *viins* ]] && mode=vi
-        builtin printf '\e]133;V;n=%s;%s\a' "$__nacre_nonce" "$mode" >/dev/tty
-        __nacre_hook
+        # What bindkey prints is the mark's value: to read it here would take a process each time.
+        {
+            $__nacre_word printf '\e]133;V;n=%s;' "$__nacre_nonce"
+            $__nacre_word bindkey -lL main
+            $__nacre_word printf '\a'
+        } >/dev/tty
+        __nacre_hook $sp
     }
 
     # Put our functions first and last.
@@ -97,17 +120,24 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
         precmd_functions=(__nacre_precmd $others __nacre_wrap)
         preexec_functions=(${preexec_functions:#__nacre_preexec} __nacre_preexec)
         zshaddhistory_functions=(${zshaddhistory_functions:#__nacre_addhistory} __nacre_addhistory)
+        # A function called precmd comes before the array. Where PROMPT_SP does not tell that the
+        # command has printed all, the mark must come before what that function prints.
+        if [[ -n "${functions[precmd]-}" && "$1" == unmarked &&
+            "${functions[precmd]}" != *__nacre_precmd* ]]; then
+            functions[precmd]="__nacre_precmd"$'\n'"${functions[precmd]}"
+        fi
     }
 
     # A widget: $? is the command's before the prompt. A line that vared edits is no prompt.
     __nacre_ask() {
         for __nacre_status in $? ${options[xtrace]::=off}; do break; done
         emulate -L zsh
-        builtin . "$__nacre_script"
+        __nacre_choose
+        $__nacre_word . "$__nacre_script"
         local where=other
         [[ "$CONTEXT" == (start|cont) ]] && where=prompt
-        builtin printf '\e]133;R;n=%s;%s;%s;%s\a' "$__nacre_nonce" "$__nacre_status" "$where" \
-            "${PWD:#*[[:cntrl:]]*}" >/dev/tty
+        __nacre_say '\e]133;R;n=%s;%s;%s;%s\a' "$__nacre_nonce" "$__nacre_status" "$where" \
+            "${PWD:#*[[:cntrl:]]*}"
     }
 
     # Begin the line anew, and take text.
@@ -131,8 +161,8 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     }
 
     __nacre_install() {
-        local code=$?
-        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        for __nacre_off in $? ${options[xtrace]::=off}; do break; done
+        local code=$__nacre_off
         __nacre_hook_editor
         __nacre_hook
         # The hooks are in place for this very prompt too.
