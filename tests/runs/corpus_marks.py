@@ -5,7 +5,7 @@ Rule: an exit code is right, or None. After the command that did the harm, every
 
 from typing import Any
 
-from runs.corpus import BASH, BOURNE, FISH, ZSH, Case, Keys, Run, Screen, Step, run
+from runs.corpus import ASH, BASH, BOURNE, DASH, FISH, ZSH, Case, Keys, Run, Screen, Step, asks, run
 
 # Whatever was done to the shell, these must come out.
 AFTER: tuple[Step, ...] = (
@@ -166,6 +166,17 @@ HOOKS = [
     *harm("a function called eval", BASH, "eval() { :; }"),
     *harm("a function called builtin", BASH, "builtin() { :; }"),
     *harm("a function called command", BASH, "command() { :; }; unset -f command"),
+    *harm("a function called command that stays", BOURNE, "command() { echo fake; }"),
+    *harm("a function called builtin that speaks", BASH + ZSH, "builtin() { echo fake; }"),
+    *harm("a function called [", BASH, "function [ { echo fake; }"),
+    *harm("a function called exit", BASH + ZSH, "exit() { echo fake; }"),
+    *harm("a function called set", BASH + ZSH, "set() { echo fake; }"),
+    *harm("a function called history", BASH, "history() { echo fake; }"),
+    *harm("a function called stty", BOURNE, "stty() { echo fake; }"),
+    *harm("aliases of what a wrapper needs", DASH + ASH, "alias command=echo '['=echo exit=echo"),
+    *harm("no echo", BOURNE, "stty -echo", "stty echo"),
+    *harm("all variables of ours unset", BASH, "unset ${!__nacre_*}"),
+    *harm("hybrid keys in fish", FISH, "fish_hybrid_key_bindings"),
     *harm(
         "aliases over builtins", BOURNE, "alias printf='echo fake' eval='echo fake' set='echo fake'"
     ),
@@ -197,6 +208,27 @@ HOOKS = [
         FISH,
         "source ~/.config/fish/config.fish",
         files=rc('function fish_prompt; echo -n "$status> "; end\n', "fish"),
+    ),
+]
+
+READS = [
+    Case(
+        "read -e with the prompt of the shell",
+        BASH,
+        (
+            asks("read -e -p 'bash> ' x; echo got $x", "line", "bash>"),
+            Keys(b"a\r", shows="got a"),
+            run("echo on", "on"),
+        ),
+    ),
+    Case(
+        "read -e in a later line of a command",
+        BASH,
+        (
+            asks("true\nread -e x\necho got $x\n(exit 3)", "line", ""),
+            Keys(b"a\r", shows="got a"),
+            run("echo on", "on"),
+        ),
     ),
 ]
 
@@ -366,4 +398,4 @@ VI = [
     ),
 ]
 
-MARKS = [*PROMPT_COMMANDS, *PROMPTS, *HOOKS, *TRACED, *VI]
+MARKS = [*PROMPT_COMMANDS, *PROMPTS, *HOOKS, *READS, *TRACED, *VI]

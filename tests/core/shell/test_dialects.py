@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from nacre.core.shell.dialects import (
+    ANY_SHELL,
     BASH,
     DIALECTS,
     FISH,
@@ -28,8 +29,8 @@ from nacre.system.processes import integration
     [
         *(("bash", BASH), ("zsh", ZSH), ("fish", FISH)),
         *(("sh", SH), ("dash", SH), ("ash", SH), ("busybox", SH), ("ksh", SH), ("rbash", SH)),
-        *(("ssh", BASH), ("docker", BASH)),  # any shell may stand behind them
-        ("never-heard-of", SH),
+        *(("ssh", ANY_SHELL), ("docker", ANY_SHELL)),  # any shell may stand behind them
+        ("never-heard-of", ANY_SHELL),
     ],
 )
 def test_program_has_a_dialect(program: str, dialect: Dialect) -> None:
@@ -62,7 +63,12 @@ def test_name_that_a_newer_daemon_wrote_is_a_plain_sh() -> None:
 
 
 def test_what_one_family_does_not_understand_is_tried_in_the_other() -> None:
-    assert [other_family(dialect) for dialect in (SH, BASH, ZSH, FISH)] == [FISH, FISH, FISH, BASH]
+    assert [other_family(dialect) for dialect in (SH, BASH, ZSH, FISH)] == [
+        FISH,
+        FISH,
+        FISH,
+        ANY_SHELL,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from examples import steady
 from nacre.core.shell.dialects import (
+    ANY_SHELL,
     BASH,
     DIALECTS,
     FISH,
@@ -28,6 +29,8 @@ SHELLS: list[tuple[list[str], Dialect]] = [
     (["fish", "--no-config", "-c"], FISH),
     (["dash", "-c"], SH),
     (["busybox", "sh", "-c"], SH),
+    (["bash", "-c"], ANY_SHELL),
+    (["dash", "-c"], ANY_SHELL),
 ]
 COMMANDS = [
     "echo 'a b'  c",
@@ -66,10 +69,18 @@ def test_a_wrapped_command_does_what_the_bare_one_does(
     assert wrapped.returncode == bare.returncode
 
 
-@pytest.mark.parametrize("dialect", [SH, BASH], ids=lambda dialect: dialect.name)
-def test_the_line_for_an_unknown_shell_suits_zsh_too(dialect: Dialect) -> None:
-    wrapped = ran(["zsh", "-fc"], wrap("echo x; (exit 4)", dialect, NONCE))
+def test_the_line_for_an_unknown_shell_suits_zsh_too() -> None:
+    wrapped = ran(["zsh", "-fc"], wrap("echo x; (exit 4)", ANY_SHELL, NONCE))
     assert wrapped.stdout.endswith(b"\x07x\n\x1b]133;E;n=" + NONCE.encode() + b";4\x07")
+
+
+@pytest.mark.parametrize("name", ["command", "builtin", "exit", "set", "history", "["])
+def test_function_of_the_user_s_does_not_spoil_the_line(name: str) -> None:
+    command = wrap("sh -c 'exit 4'", BASH, NONCE)
+    wrapped = ran(["bash", "-c"], f"function {name} {{ echo spoilt; }}\n{command}")
+    assert b"spoilt" not in wrapped.stdout
+    assert wrapped.stdout.endswith(b"E;n=" + NONCE.encode() + b";4\x07")
+    assert wrapped.returncode == 4
 
 
 @pytest.mark.parametrize(("argv", "dialect"), SHELLS, ids=named)
@@ -136,7 +147,7 @@ def test_only_the_sessions_own_shell_marks_by_its_terminal() -> None:
 @steady
 @given(st.text(alphabet="ab%\\\n'!é", max_size=6000))
 def test_a_long_command_is_cut_between_escapes(command: str) -> None:
-    head, parts = wrap_long(command, BASH, NONCE)
+    head, parts = wrap_long(command, ANY_SHELL, NONCE)
     assert parts[-1] == ""
     assert "".join(parts) == encode(command)
     assert all(0 < len(part) <= SHORT_LINE for part in parts[:-1])

@@ -3,7 +3,7 @@
 import pytest
 
 from nacre.core.shell.marks import Mark
-from nacre.services.runs.ending import RunEnd, answers_elsewhere, end_by_mark
+from nacre.services.runs.ending import RunEnd, Start, answers_elsewhere, end_by_mark
 from nacre.services.runs.request import Context, RunRequest
 
 OWN, OUTER, SESSION = "a1", "b2", "c3"  # nonces
@@ -36,13 +36,28 @@ def request(context: Context) -> RunRequest:
     ],
 )
 def test_run_is_over_by_a_mark(context: Context, mark: Mark, end: RunEnd | None) -> None:
-    assert end_by_mark(request(context), SHELL, mark) == end
+    assert end_by_mark(request(context), Start(SHELL), mark) == end
+
+
+@pytest.mark.parametrize(
+    ("start", "code"),
+    [
+        (Start(SHELL, marked=True, code=7), 7),  # a function called `exit` spoilt $? behind it
+        (Start(SHELL, marked=True), 130),  # Ctrl+C
+        (Start(), None),  # the wrapper was spoilt: nobody knows what ran
+    ],
+)
+def test_wrapped_command_s_own_word_counts_for_its_exit_code(start: Start, code: int) -> None:
+    wrapped = request("native")
+    wrapped.starts_by_wrapper = True
+    mark = Mark("D", "130;/tmp", SESSION)
+    assert end_by_mark(wrapped, start, mark) == RunEnd("mark", code, "/tmp")
 
 
 @pytest.mark.parametrize("kind", ["A", "B", "P"])
 @pytest.mark.parametrize("context", ["native", "wrapped", "repl"])
 def test_prompt_s_own_marks_end_nothing(context: Context, kind: str) -> None:
-    assert end_by_mark(request(context), SHELL, Mark(kind, "", SESSION)) is None
+    assert end_by_mark(request(context), Start(SHELL), Mark(kind, "", SESSION)) is None
 
 
 def test_answer_without_a_shell_was_not_asked_for() -> None:

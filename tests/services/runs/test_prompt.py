@@ -5,14 +5,15 @@ from typing import Any, cast
 
 import pytest
 
-from nacre.core.shell.repls import prompt_pattern
+from nacre.core.shell.repls import is_same_prompt, prompt_pattern, without_shell_prompt
 from nacre.core.shell.state import State
-from nacre.services.runs.prompt import await_prompt, context_at, shown_pattern, tell_read
+from nacre.services.observe.state import line_before_cursor
+from nacre.services.runs.prompt import await_prompt, context_at, tell_read
 from nacre.services.runs.request import RunRequest
 from nacre.services.runs.run import TrackedRun
 from nacre.services.runs.run_output import RunOutput
 
-from services.living import PROMPT, living, shows, start, start_marked, start_shell, until
+from services.living import living, shows, start, start_marked, start_shell, until
 
 
 def state(name: str, **more: Any) -> State:
@@ -31,6 +32,25 @@ def test_other_prompts_are_others() -> None:
     assert len({prompt_pattern(prompt) for prompt in (">>> ", "... ", "(Pdb) ", "$ ", "")}) == 5
 
 
+@pytest.mark.parametrize(
+    ("known", "line", "same", "before"),
+    [
+        ("$ ", "$ ", True, ""),
+        ("$ ", "abc$ ", True, "abc"),  # output without a line's end
+        ("abc$ ", "$ ", True, ""),
+        ("me@box:~# ", "me@box:/tmp# ", True, ""),  # another folder
+        ("me@box ~# ", "me@box ~ [1]# ", False, ""),  # with an exit code: only the kernel knows
+        ("x$ ", "y$ ", False, "y"),  # in doubt it is output
+    ],
+)
+def test_prompt_is_known_in_another_folder_and_behind_output(
+    known: str, line: str, before: str, *, same: bool
+) -> None:
+    assert is_same_prompt(known, line) is same
+    assert is_same_prompt(known, line, sure=True)
+    assert without_shell_prompt(known, line) == before
+
+
 @pytest.mark.anyio
 async def test_marked_prompt_of_the_session_s_own_shell_takes_what_is_typed(tmp_path: Path) -> None:
     async with living(tmp_path) as services:
@@ -41,7 +61,6 @@ async def test_marked_prompt_of_the_session_s_own_shell_takes_what_is_typed(tmp_
         assert context_at(session, state("needs_input", asks="repl")) == "repl"
         assert context_at(session, state("needs_input", asks="password")) is None
         assert context_at(session, state("running")) is None
-        assert shown_pattern(session) == PROMPT
 
 
 @pytest.mark.anyio
@@ -76,7 +95,7 @@ async def test_read_of_a_wrapped_command_is_no_prompt() -> None:
     reads = "printf 'name: '; read answer"  # which dash reads as it reads its commands
     async with living() as services:
         session = await start(services, "dash", args=["-c", reads])
-        await until(session, lambda: shown_pattern(session) == "name:")
+        await until(session, lambda: line_before_cursor(session).strip() == "name:")
         facts = session.facts()
         assert facts is not None
         request = RunRequest("wrapped", 0.0, pid=facts.pid, prompt="$ ")

@@ -25,13 +25,12 @@ class Syntax:
 
     printf: str  # by a name that no function or alias of the user's takes
     code: str  # what _nacre_s holds, whatever IFS is
+    begin: str  # as `keep`; also takes the line, known by its {nonce}, out of the history
     keep: str  # the last exit code into _nacre_s
     leave: str  # in the shell's own variable, what _nacre_s holds
     itself: str  # the shell's process id
     take: str  # {body}, a format of printf, into _nacre_c
     run: str  # what _nacre_c holds
-    choose: str = ""  # comes before the run and says how to do it
-    clean: str = ""  # takes the line, known by its {nonce}, out of the history
     # Reads lines into _nacre_c up to an empty one, without echo: says {reading}, then {start}.
     read: str | None = None
 
@@ -70,45 +69,88 @@ class Dialect:
 
 
 # Nothing here is split by an odd IFS, shown by `set -x`, or seen by an ERR trap or `set -e`.
+# A backslash keeps aliases away, a word that calls builtins only keeps functions away. In sh that
+# is `command`; special builtins (set, exit) need none there, and `[` is not used at all.
 _CODE = '"$_nacre_s"'
-_KEEP = "{ _nacre_s=$? _nacre_x=$-;\\set +x;} 2>/dev/null"
-_TRACE = "case $_nacre_x in *x*)\\set -x;;esac"
-_LEAVE = "{ " + _TRACE + ';[ "$_nacre_s" = 0 ]||(exit "$_nacre_s")&&:;} 2>/dev/null'
-_PRINTF = "command printf"
-_TAKE = "_nacre_c=\"$(command printf '{body}')\""
+_KEEP = "{ _nacre_s=$? _nacre_x=$- _nacre_c=;\\set +x;} 2>/dev/null"
+_LEAVE = (
+    "{ case $_nacre_x in *x*)\\set -x;;esac;"
+    'case $_nacre_s in 0);;*)(\\exit "$_nacre_s")&&:;;esac;} 2>/dev/null'
+)
+_TAKE = "_nacre_c=\"$(\\command printf '{body}')\""
+# `stty` is a program, which a subshell becomes.
 _READ = (
-    "stty -echo;{reading};_nacre_c=;"
-    'while IFS= read -r _nacre_l&&[ "$_nacre_l" ];do _nacre_c=$_nacre_c$_nacre_l;done;'
-    'stty echo;{start};_nacre_c="$(command printf "$_nacre_c")"'
+    "(\\exec stty -echo);{reading};_nacre_c=;while IFS= \\command read -r _nacre_l;"
+    "do case $_nacre_l in '')\\break;;esac;_nacre_c=$_nacre_c$_nacre_l;done;"
+    '(\\exec stty echo);{start};_nacre_c="$(\\command printf "$_nacre_c")"'
 )
 # `command eval`: a syntax error must not end the line of a POSIX shell before its end mark.
-# In zsh that would be a program, and zsh may be at the other end of ssh, unknown to us.
-_CHOOSE = '_nacre_e=command;[ "${ZSH_VERSION-}" ]&&_nacre_e=builtin;'
-_RUN = '"$_nacre_e" eval "$_nacre_c"'
+_RUN = '\\command eval "$_nacre_c"'
+
+# In bash `command` may be a function of the user's: _nacre_b is the word that is none. Only in
+# POSIX mode no function takes the place of `exit`.
+_BASH_WORD = '"$_nacre_b"'
 # Bash keeps the line unless the user ignores leading blanks: take it out again.
-_CLEAN_BASH = (
-    '[ "${BASH_VERSION-}" ]&&case "$(HISTTIMEFORMAT= history 1)" in *{nonce}*)history -d -1;;esac;'
+_BASH_BEGIN = (
+    "{ _nacre_s=$? _nacre_x=$- _nacre_b=command;\\declare -F command&&_nacre_b=builtin;"
+    'case "$(HISTTIMEFORMAT= "$_nacre_b" history 1)" in *{nonce}*)"$_nacre_b" history -d -1;;esac;'
+    '"$_nacre_b" set +x;} >/dev/null 2>&1'
+)
+# At the other end of ssh there may be any shell: a line for all of the Bourne family, and as short
+# as ash wants it. In zsh `command eval` would be a program.
+_ANY_BEGIN = (
+    "{ _nacre_s=$? _nacre_x=$- _nacre_b=command;case ${ZSH_VERSION+z}${BASH_VERSION+b} in "
+    'z)_nacre_b=builtin;;b)case "$(HISTTIMEFORMAT= \\history 1)" in '
+    "*{nonce}*)\\history -d -1;;esac;;esac;\\set +x;} 2>/dev/null"
+)
+# In zsh it is `builtin`, or nothing where that is a function.
+_ZSH_WORD = "$_nacre_b"
+_ZSH_BEGIN = (
+    "{ _nacre_s=$? _nacre_x=$- _nacre_b=builtin;case ${+functions[builtin]} in 1)_nacre_b=;;esac;"
+    "$_nacre_b set +x;} 2>/dev/null"
+)
+
+
+# Bound by the scripts: in zsh's command mode, and in fish's hybrid one, Escape takes a key along.
+_BEGIN_ANEW = b"\x1b[7338~"
+
+
+def _by(word: str, statement: str) -> str:
+    """Return a statement of sh with another word that calls builtins."""
+    return statement.replace("\\command", word).replace("\\set", f"{word} set")
+
+
+_SH_SYNTAX = Syntax(
+    printf="\\command printf",
+    code=_CODE,
+    begin=_KEEP,
+    keep=_KEEP,
+    leave=_LEAVE,
+    itself='"$$"',
+    take=_TAKE,
+    run=_RUN,
+    read=_READ,
 )
 
 SH = Dialect(
     name="sh",
-    syntax=Syntax(
-        printf=_PRINTF,
-        code=_CODE,
-        keep=_KEEP,
-        leave=_LEAVE,
-        itself='"$$"',
-        take=_TAKE,
-        run=_RUN,
-        choose=_CHOOSE,
-        read=_READ,
-    ),
+    syntax=_SH_SYNTAX,
     programs=("dash", "sh", "ash", "ksh", "mksh", "busybox", "rbash"),
     offered=("dash", "sh"),
 )
 BASH = Dialect(
     name="bash",
-    syntax=replace(SH.syntax, clean=_CLEAN_BASH),
+    syntax=Syntax(
+        printf=f"{_BASH_WORD} printf",
+        code=_CODE,
+        begin=_BASH_BEGIN,
+        keep=_by(_BASH_WORD, _KEEP),
+        leave=_by(_BASH_WORD, _LEAVE.replace("(", "(POSIXLY_CORRECT=y;", 1)),
+        itself='"$$"',
+        take=_by(_BASH_WORD, _TAKE),
+        run=_by(_BASH_WORD, _RUN),
+        read=_by(_BASH_WORD, _READ),
+    ),
     programs=("bash",),
     offered=("bash",),
     native=NativeStart("nacre.bash", ("--rcfile", "{script}")),
@@ -118,21 +160,22 @@ BASH = Dialect(
 ZSH = Dialect(
     name="zsh",
     syntax=Syntax(
-        printf="builtin printf",  # `command` would start a program
+        printf=f"{_ZSH_WORD} printf",
         code=_CODE,
-        keep=_KEEP,
-        leave=_LEAVE,
+        begin=_ZSH_BEGIN,
+        keep=_by(_ZSH_WORD, _KEEP),
+        leave=_by(_ZSH_WORD, _LEAVE.replace("\\exit", "\\command exit")),
         itself='"$$"',
-        take=_TAKE.replace("command", "builtin"),
-        run='builtin eval "$_nacre_c"',
-        read=_READ.replace("command", "builtin"),
+        take=_by(_ZSH_WORD, _TAKE),
+        run=_by(_ZSH_WORD, _RUN),
+        read=_by(_ZSH_WORD, _READ),
     ),
     programs=("zsh",),
     offered=("zsh",),
     native=NativeStart("zsh", variable="ZDOTDIR"),
     tells_version=True,
     longest_line=4000,
-    begin_anew=b"\x1b[7338~",  # bound by its script: in zsh's command mode Escape takes a key along
+    begin_anew=_BEGIN_ANEW,
     takes_pastes_late=True,
     # PROMPT_SP: an output without a final newline is shown by a mark and blanks.
     before_prompt=re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r?\Z"),
@@ -142,6 +185,7 @@ FISH = Dialect(
     syntax=Syntax(
         printf="builtin printf",
         code="$_nacre_s",
+        begin="set -g _nacre_s $status",
         keep="set -g _nacre_s $status",
         leave='test $_nacre_s = 0;or sh -c "exit $_nacre_s"',
         itself="$fish_pid",
@@ -154,6 +198,7 @@ FISH = Dialect(
     tells_version=True,
     unread_after=1.5,
     marks_unrun=False,
+    begin_anew=_BEGIN_ANEW,
     keeps_bad_line=True,
     pastes_as_it_is=False,
 )
@@ -163,19 +208,47 @@ SHELLS = frozenset(program for dialect in DIALECTS for program in dialect.progra
 OFFERED = tuple(program for dialect in DIALECTS for program in dialect.offered)
 INTEGRATED = tuple(dialect.name for dialect in DIALECTS if dialect.native is not None)
 
-# At the other end of ssh there may be any shell; bash's line works in all of the Bourne family.
-_ANY_SHELL = BASH
+ANY_SHELL = Dialect(
+    name="any",
+    syntax=Syntax(
+        printf="\\command printf",
+        code=_CODE,
+        begin=_ANY_BEGIN,
+        keep=_KEEP,
+        leave=_LEAVE,
+        itself='"$$"',
+        take=_TAKE,
+        run='"$_nacre_b" eval "$_nacre_c"',
+        read=_READ.replace("\\command read", "\\read"),
+    ),
+    programs=(),
+    offered=(),
+)
 _OTHER_FAMILY = FISH
+# Where `command` is a function of the user's, and sh has no other word that calls builtins.
+_SH_WITHOUT_COMMAND = replace(
+    SH,
+    name="sh without command",
+    syntax=replace(
+        _SH_SYNTAX,
+        printf="\\printf",
+        take=_TAKE.replace("command ", ""),
+        run='\\eval "$_nacre_c"',
+        read=_READ.replace("command ", ""),
+    ),
+    programs=(),
+    offered=(),
+)
 
-_BY_PROGRAM = dict.fromkeys(OPAQUE, _ANY_SHELL) | {
+_BY_PROGRAM = dict.fromkeys(OPAQUE, ANY_SHELL) | {
     program: dialect for dialect in DIALECTS for program in dialect.programs
 }
-_BY_NAME = {dialect.name: dialect for dialect in DIALECTS}
+_BY_NAME = {dialect.name: dialect for dialect in (*DIALECTS, ANY_SHELL, _SH_WITHOUT_COMMAND)}
 
 
 def dialect_of(program: str) -> Dialect:
-    """Return the dialect of a program, or of the shell behind it; plain sh if it is unknown."""
-    return _BY_PROGRAM.get(program, SH)
+    """Return the dialect of a program, or of the shell behind it; of any shell if it is unknown."""
+    return _BY_PROGRAM.get(program, ANY_SHELL)
 
 
 def dialect_named(name: str) -> Dialect:
@@ -184,8 +257,13 @@ def dialect_named(name: str) -> Dialect:
 
 
 def other_family(dialect: Dialect) -> Dialect:
-    """Return the dialect to try next if a line in this one was not understood."""
-    return _ANY_SHELL if dialect is _OTHER_FAMILY else _OTHER_FAMILY
+    """Return the dialect to try next if a line in this one was not understood behind ssh."""
+    return ANY_SHELL if dialect is _OTHER_FAMILY else _OTHER_FAMILY
+
+
+def without_words(dialect: Dialect) -> Dialect | None:
+    """Return the dialect to try next in a shell that is known, if there is one."""
+    return {SH: _SH_WITHOUT_COMMAND, _SH_WITHOUT_COMMAND: SH}.get(dialect)
 
 
 def without_prompt_mark(output: bytes) -> bytes:

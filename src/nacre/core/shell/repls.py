@@ -28,6 +28,7 @@ from nacre.core.shell.repl_input import (
 )
 
 Place = Literal["prompt", "more"]
+_SHARED = 3  # characters that two forms of a prompt begin with: user and host, or a folder
 _NUMBER = re.compile(r"\d+")
 _FOLDER = re.compile(r"[~/][^\s#$%>\])]*")
 
@@ -280,6 +281,45 @@ def without_prompt(repl: Repl, first: str, line: str) -> str:
 def prompt_pattern(prompt: str) -> str:
     """A prompt may count: In [3]: is the same prompt as In [4]:."""
     return _NUMBER.sub("0", prompt.strip())
+
+
+def is_same_prompt(known: str, shown: str, *, sure: bool = False) -> bool:
+    """Whether a shell's prompt is one that is known: in another folder, or behind some output.
+
+    `sure` says that a prompt stands there, and only whose is asked: it may show an exit code too.
+    """
+    known, shown = prompt_pattern(known), prompt_pattern(shown)
+    if not known or not shown:
+        return known == shown
+    if known.endswith(shown) or shown.endswith(known):
+        return True
+    elsewhere = _in_any_folder(known)
+    if elsewhere is not None and elsewhere.fullmatch(shown):
+        return True
+    return sure and known[-1] == shown[-1]
+
+
+def without_shell_prompt(known: str, line: str) -> str:
+    """Return what stands before a shell's prompt in a line; `is_same_prompt` knows the prompt.
+
+    In doubt it is output: what begins otherwise than the prompt, up to what both end with.
+    """
+    known, line = known.strip(), line.rstrip()
+    elsewhere = _in_any_folder(known)
+    if line.endswith(known):
+        return line.removesuffix(known)
+    if known.endswith(line) or prompt_pattern(known) == prompt_pattern(line):
+        return ""
+    if elsewhere is not None and elsewhere.fullmatch(prompt_pattern(line)):
+        return ""
+    if _equal_at_first(known, line) >= _SHARED:
+        return ""
+    return line[: len(line) - _equal_at_first(known[::-1], line[::-1])]
+
+
+def _equal_at_first(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _in_any_folder(prompt: str) -> re.Pattern[str] | None:

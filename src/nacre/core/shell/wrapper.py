@@ -71,7 +71,7 @@ def report(dialect: Dialect, nonce: str, *, own: bool = False) -> str:
 
 def _begin(words: Syntax, nonce: str) -> str:
     """Begin with a space, which keeps the line out of the history of shells with that option."""
-    return f" {words.keep};{words.clean.replace('{nonce}', nonce)}"
+    return f" {words.begin.replace('{nonce}', nonce)};"
 
 
 def _start(words: Syntax, nonce: str, own: bool) -> str:
@@ -82,7 +82,7 @@ def _start(words: Syntax, nonce: str, own: bool) -> str:
 def _evaluate(words: Syntax, nonce: str, own: bool) -> str:
     """Run $_nacre_c with $? as it was, report its exit code, and leave that in $?."""
     end = f"{words.keep};{_mark(words, 'E', nonce, own, words.code)}"
-    return f"{words.choose}{words.leave};{words.run};{end};{words.leave}"
+    return f"{words.leave};{words.run};{end};{words.leave}"
 
 
 def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:

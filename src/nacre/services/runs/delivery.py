@@ -6,7 +6,14 @@ Rule 2: text that a line editor would change is never typed.
 
 import re
 
-from nacre.core.shell.dialects import SHELLS, SHORT_LINE, Dialect, dialect_of, other_family
+from nacre.core.shell.dialects import (
+    SHELLS,
+    SHORT_LINE,
+    Dialect,
+    dialect_of,
+    other_family,
+    without_words,
+)
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.state import State
 from nacre.core.shell.wrapper import wrap, wrap_long
@@ -15,6 +22,7 @@ from nacre.services.host.host import Host
 from nacre.services.observe.settle import read_on, settle
 from nacre.services.observe.state import line_before_cursor
 from nacre.services.runs.ask_shell import ask_shell
+from nacre.services.runs.prompt import note_shown_prompt
 from nacre.services.runs.request import new_nonce
 from nacre.services.runs.run import TrackedRun
 from nacre.services.session.session import Session
@@ -32,7 +40,8 @@ _KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, z
 class Delivery:
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._dialects: dict[tuple[str, int], Dialect] = {}  # by session id and foreground process
+        # By session id, foreground process and program.
+        self._dialects: dict[tuple[str, int, str], Dialect] = {}
 
     def forget_session(self, identifier: str) -> None:
         for key in [key for key in self._dialects if key[0] == identifier]:
@@ -69,37 +78,51 @@ class Delivery:
     ) -> None:
         facts = session.facts()
         program = (facts.program if facts else None) or "sh"
-        key = (session.identity.id, facts.group if facts and facts.group else 0)
-        dialect = dialect_of(program)
-        if program not in SHELLS:
-            dialect = self._dialects.get(key, dialect)
+        key = (session.identity.id, facts.group if facts and facts.group else 0, program)
+        dialect = self._dialects.get(key, dialect_of(program))
         run.request.program = program
         if program in SHELLS and facts is not None:
             run.request.pid = facts.pid
-        for attempt in (dialect, other_family(dialect)):
+        known = program in SHELLS
+
+        def over() -> bool:
+            return run.state.started_by_mark or run.done
+
+        def asks(state: State) -> bool:
+            # A shell of this machine that waits again has read the line, and has not understood it.
+            if state.state == "prompt":
+                return known and waits_again(session)
+            return state.state == "needs_input"
+
+        for attempt in (dialect, without_words(dialect) if known else other_family(dialect)):
+            if attempt is None:
+                break
             run.request.dialect = attempt
             await self._write_wrapped(session, run, command, attempt)
             until = min(deadline, self._host.loop.time() + self._host.settings.mark_wait)
-            how, _ = await settle(session, lambda: run.state.started_by_mark or run.done, until)
+            how, state = await settle(session, over, until, asks=asks)
+            unread = how == "deadline" or (state is not None and state.state == "prompt")
             # A shell that reads the parts of a long command has understood the line before them.
-            if how != "deadline" or program in SHELLS or run.state.reads_parts:
+            if not unread or (known and how == "deadline") or run.state.reads_parts:
                 self._dialects[key] = attempt
                 return
             if self._host.loop.time() >= deadline:
                 return  # it may just be slow: a second try would be typed into the first
-            session.stream.lift_veil()
+            if not known:
+                session.stream.lift_veil()
+                await type_into(session, _KILL_LINE)  # what it cannot parse may still be there
             run.request.nonce = new_nonce()
-            await type_into(session, _KILL_LINE)  # a line that it cannot parse may still be there
+        session.stream.lift_veil()
+        run.prompt_is_back()
 
     async def _write_wrapped(
         self, session: Session, run: TrackedRun, command: str, dialect: Dialect
     ) -> None:
         # A prompt that is printed but not read yet does not belong to the echo.
         await read_on(session)
-        run.request.prompt = line_before_cursor(session)
-        if not run.request.prompt.strip():
+        if not line_before_cursor(session).strip():
             await session.next_change(self._host.loop.time() + _PROMPT_ON_ITS_WAY, output=True)
-            run.request.prompt = line_before_cursor(session)
+        note_shown_prompt(run)
         await self._write_line(session, run, command, dialect, SHORT_LINE)
 
     async def _write_line(
@@ -139,6 +162,14 @@ class Delivery:
         run.when_changed()
         shown = command.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
         session.stream.hide_echo(Veil(run.request.nonce, shown))
+
+
+def waits_again(session: Session) -> bool:
+    """Whether all that was typed has been read, as the kernel knows for sure."""
+    child, facts = session.supervisor.last, session.facts()
+    if child is None or child.input.pending:
+        return False
+    return facts is not None and facts.waits is True
 
 
 def pasted(session: Session, line: str) -> bytes:

@@ -4,7 +4,10 @@ Rule 1: only this file decides it. There are three kinds of evidence, which `end
   mark    the shell has marked the end of the command
   prompt  the prompt at which it was sent is back, and nothing marked its end
   exit    the shell that it ran in is gone
-Rule 2: quiet is no evidence. What was typed into another program is left when that has been quiet,
+Rule 2: the exit code of a wrapped command is what its own mark says. The prompt's mark counts where
+a signal ended the line, and only if the command had started: what a user's functions made of the
+wrapper is not its exit code.
+Rule 3: quiet is no evidence. What was typed into another program is left when that has been quiet,
 because nobody can know its end; `quiet` says so.
 """
 
@@ -26,17 +29,33 @@ BACK_AT_PROMPT = RunEnd("prompt")  # its exit code is unknown
 LEFT = RunEnd("quiet")
 
 
-def end_by_mark(request: RunRequest, shell_id: str, mark: Mark) -> RunEnd | None:
-    """Return how a run ends by this mark, or None; `shell_id` is the shell that it began in."""
+class Start(NamedTuple):
+    """What is known of a run's start; `code` is what a wrapped command's own mark has told."""
+
+    shell_id: str = ""  # the shell that it began in
+    marked: bool = False
+    code: int | None = None
+
+
+def end_by_mark(request: RunRequest, start: Start, mark: Mark) -> RunEnd | None:
+    """Return how a run ends by this mark, or None."""
     if mark.nonce == request.nonce:
         # In the native shell the prompt's own mark follows, with the folder.
-        return _by_own_mark(shell_id, mark) if request.context == "wrapped" else None
+        return _by_own_mark(start.shell_id, mark) if request.context == "wrapped" else None
     if mark.kind == "D" and request.context == "native":
-        return RunEnd("mark", mark.exit_code, mark.folder)
+        return RunEnd("mark", _native_code(request, start, mark), mark.folder)
     if mark.kind == "D" or (mark.kind == "E" and mark.nonce in request.outer):
         # The session's own shell is back, or the command that started this run's shell has ended.
         return RunEnd("exit", mark.exit_code)
     return None
+
+
+def _native_code(request: RunRequest, start: Start, mark: Mark) -> int | None:
+    if not request.starts_by_wrapper:
+        return mark.exit_code
+    if start.code is not None:
+        return start.code
+    return mark.exit_code if start.marked else None
 
 
 def answers_elsewhere(shell_id: str, mark: Mark) -> bool:

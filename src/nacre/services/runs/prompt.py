@@ -10,7 +10,6 @@ import asyncio
 import msgspec
 
 from nacre.core.shell.programs import OPAQUE
-from nacre.core.shell.repls import prompt_pattern
 from nacre.core.shell.state import State, asks_for_line
 from nacre.services.observe.settle import LOOKS, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor, look
@@ -53,7 +52,9 @@ async def await_prompt(session: Session, last: TrackedRun | None, deadline: floa
             soon = min(deadline, loop.time() + NEXT_PROMPT)
             await settle(session, lambda: bool(line_before_cursor(session).strip()), soon)
         known = "the run before ended here, and nothing was typed since"
-        return msgspec.structs.replace(state, state="prompt", evidence=[*state.evidence, known])
+        return msgspec.structs.replace(
+            state, state="prompt", asks=None, hint=None, evidence=[*state.evidence, known]
+        )
     soon = min(deadline, session.last_input + _INTERRUPT_EFFECT)
     looks_at: tuple[float, ...] = LOOKS
     if last is not None and last.state.ended is not None:
@@ -121,9 +122,17 @@ def tell_read(session: Session, run: TrackedRun | None, state: State) -> State:
     return asks_for_line(state, line)
 
 
-def shown_pattern(session: Session) -> str:
-    """Return the pattern of what stands left of the cursor now."""
-    return prompt_pattern(line_before_cursor(session))
+def note_shown_prompt(run: TrackedRun) -> None:
+    """Note the prompt that stands left of the cursor, without output that it stands behind.
+
+    What the prompt is, is known by the run before.
+    """
+    session, request = run.session, run.request
+    shown, facts = line_before_cursor(session), session.facts()
+    request.group = facts.group if facts is not None else None
+    group, known = request.before
+    same = group is not None and group == request.group and bool(known.strip())
+    request.prompt = known if same and shown.rstrip().endswith(known.strip()) else shown
 
 
 def _typed_since(session: Session, last: TrackedRun | None) -> bool:
@@ -132,11 +141,15 @@ def _typed_since(session: Session, last: TrackedRun | None) -> bool:
 
 
 def _left_at_prompt(session: Session, last: TrackedRun | None, state: State) -> bool:
-    """Whether the shell behind ssh is known to wait, whatever its prompt looks like."""
-    if state.state != "running" or last is None or last.ended_by != "mark":
+    """Whether a shell is known to wait: behind ssh, or here without an echo, as for a password."""
+    if last is None or last.ended_by != "mark" or session.inputs != last.state.inputs:
         return False
-    wrapped = last.request.context == "wrapped" and last.request.program == state.program
-    return wrapped and state.program in OPAQUE and session.inputs == last.state.inputs
+    if last.request.context != "wrapped" or last.request.program != state.program:
+        return False
+    if state.asks == "password":
+        facts = session.facts()
+        return facts is not None and facts.waits is True and facts.pid == last.request.pid
+    return state.state == "running" and state.program in OPAQUE
 
 
 def _takes_commands(state: State) -> bool:

@@ -28,4 +28,6 @@ class RunRequest:
     dialect: Dialect = SH
     pid: int | None = None  # the shell that a wrapped command was sent to, if it is local
     program: str | None = None  # its name, or ssh's
-    prompt: str = ""  # the prompt's line when the command was sent
+    prompt: str = ""  # the prompt that the command was sent at
+    group: int | None = None  # the foreground processes whose prompt that is
+    before: tuple[int | None, str] = (None, "")  # the same two of the run before

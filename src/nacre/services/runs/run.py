@@ -57,6 +57,12 @@ class TrackedRun:
         return self.request.context == "native" or self.request.pid == self.session.pid
 
     @property
+    def was_started(self) -> bool:
+        """Whether its shell said that it started it; a line that is typed needs no such word."""
+        typed = self.request.context != "wrapped" and not self.request.starts_by_wrapper
+        return typed or self.state.started_by_mark
+
+    @property
     def ended_by(self) -> EndedBy | None:
         return self.state.end.by if self.state.end is not None else None
 
@@ -145,7 +151,7 @@ class TrackedRun:
 
     def _note_mark(self, mark: Mark) -> None:
         native = self.request.context == "native"
-        if (end := end_by_mark(self.request, self.state.shell_id, mark)) is not None:
+        if (end := end_by_mark(self.request, self.state.start, mark)) is not None:
             unstarted = native and end.by == "mark" and not self.state.started_by_mark
             if unstarted and self.request.tells_start and not self.done:
                 self.state.unstarted_end = end
@@ -169,6 +175,7 @@ class TrackedRun:
             self.state.shell_id = mark.value
             self._start()
         elif mark.kind == "E" and self.request.context == "native":
+            self.state.own_code = mark.exit_code
             self.output.recording = False  # the prompt's own mark follows, with the folder
         elif mark.kind == "E" and self.request.context == "wrapped":
             self.state.elsewhere = answers_elsewhere(self.state.shell_id, mark)

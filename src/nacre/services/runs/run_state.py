@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nacre.services.runs.ending import RunEnd
+from nacre.services.runs.ending import RunEnd, Start
 
 
 @dataclass(slots=True)
@@ -10,6 +10,7 @@ class RunState:
     started_by_mark: bool = False
     reads_parts: bool = False  # the shell waits for the parts of a long command
     shell_id: str = ""  # the shell that it began in, as that shell reports it, also behind ssh
+    own_code: int | None = None  # of a wrapped command in the native shell, by its own mark
     elsewhere: bool = False  # another shell answered when it was asked for its end
     first: int = 0  # the generation after which its output begins
     last: int | None = None  # the generation that it ends with
@@ -20,6 +21,10 @@ class RunState:
     ended: float | None = None  # when, by the loop's clock
     inputs: int = 0  # the session's count of inputs at its end
     known_end: RunEnd | None = None  # known to an earlier daemon; it may be seen again
+
+    @property
+    def start(self) -> Start:
+        return Start(self.shell_id, self.started_by_mark, self.own_code)
 
     def close(self, end: RunEnd, *, at: float, generation: int, inputs: int) -> None:
         self.end, self.ended, self.last, self.inputs = end, at, generation, inputs

@@ -13,20 +13,21 @@ import msgspec
 from nacre.core.operations.results import RunOutcome
 from nacre.core.operations.steps import interrupt, read_output, wait_for_run
 from nacre.core.screen.controls import ERASE_LINE
-from nacre.core.shell.dialects import dialect_of
+from nacre.core.shell.dialects import SHELLS, dialect_of, without_words
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.repl_input import IncompleteInput
-from nacre.core.shell.repls import listens_always, prompt_pattern
+from nacre.core.shell.repls import is_same_prompt, listens_always
 from nacre.core.shell.state import State
 from nacre.core.shell.wrapper import report
 from nacre.errors import ControlHeld
 from nacre.services.dispatch.permit import may_type
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import Settled, settle, waits_for_somebody
+from nacre.services.observe.state import line_before_cursor, look
 from nacre.services.runs.ask_shell import QUICK, ask_shell, waits_for_keys
-from nacre.services.runs.delivery import never, pasted
+from nacre.services.runs.delivery import never, pasted, waits_again
 from nacre.services.runs.ledger import Ledger
-from nacre.services.runs.prompt import shown_pattern, tell_read
+from nacre.services.runs.prompt import tell_read
 from nacre.services.runs.repl import ReplRun, is_back
 from nacre.services.runs.run import TrackedRun
 from nacre.services.session.session import Session
@@ -34,6 +35,11 @@ from nacre.wording import Hint, also
 
 _INTERRUPTS = 5  # times to send Ctrl+C to a shell that waits for the rest of a command
 
+_UNTOLD = "its exit code is not known"
+_UNSTARTED = (
+    "the shell did not say that it started the command: look at the screen whether it ran;"
+    " its exit code is not known"
+)
 _NO_CODE = "a REPL has no exit code"
 
 
@@ -59,7 +65,11 @@ class RunWait:
         if how == "needs_input" and state is not None:
             state = tell_read(session, self._ledger.innermost(session), state)
             await self.ask_whether_over(run, state)
-        if not run.state.started_by_mark or not run.done:
+            if state.unmarked and not run.done:
+                state = look(session)  # it has told meanwhile whether it reads a line
+        if how == "deadline" and not run.state.started_by_mark:
+            session.stream.expect_mark()  # it is on its way, and so is the echo that it ends
+        elif not run.state.started_by_mark or not run.done:
             session.stream.lift_veil()
         if not run.done:
             return _unfinished(run, how, state, budget)
@@ -68,7 +78,7 @@ class RunWait:
         if run.ended_by == "exit":
             hint = _what_ended(session)
         elif run.exit_code is None:
-            hint = "its exit code is not known"
+            hint = _UNTOLD if run.was_started else _UNSTARTED
         return run.outcome("completed", budget, hint=hint)
 
     async def _until_read(self, run: TrackedRun, deadline: float) -> tuple[Settled, State | None]:
@@ -173,15 +183,29 @@ class RunWait:
         if not self._may_report(run, state):
             return
         run.output.recording = False
+        await self._ask_by_line(run)
+        other = without_words(request.dialect) if state.program in SHELLS else None
+        if other is not None and not run.done and not run.state.elsewhere and may_type(session):
+            request.dialect = other
+            await self._ask_by_line(run)
+        session.stream.lift_veil()
+        run.output.recording = not run.done
+
+    async def _ask_by_line(self, run: TrackedRun) -> None:
+        """Return when it has answered, or waits for the next line without having understood."""
+        session, request = run.session, run.request
         session.stream.hide_echo(Veil(request.nonce, ERASE_LINE, "E"))
         session.write(
             pasted(session, report(request.dialect, request.nonce, own=run.in_own_shell)),
             recorded=b"",
         )
-        until = self._host.loop.time() + self._host.settings.mark_wait
-        await settle(session, lambda: run.done or run.state.elsewhere, until, asks=never)
-        session.stream.lift_veil()
-        run.output.recording = not run.done
+        known = without_words(request.dialect) is not None
+        await settle(
+            session,
+            lambda: run.done or run.state.elsewhere,
+            self._host.loop.time() + self._host.settings.mark_wait,
+            asks=lambda state: known and state.state == "prompt" and waits_again(session),
+        )
 
     def _may_report(self, run: TrackedRun, state: State) -> bool:
         request = run.request
@@ -189,7 +213,7 @@ class RunWait:
             return False
         if state.program != request.program:  # `exec bash`
             return False
-        same = shown_pattern(run.session) == prompt_pattern(request.prompt)
+        same = is_same_prompt(request.prompt, line_before_cursor(run.session))
         return state.state == "prompt" and bool(request.prompt.strip()) and same
 
     # --- in a REPL -------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from nacre.services.session.recorder import Recorder
 from nacre.services.session.screen import Beginning, LiveScreen
 from nacre.system.storage.ring import Ring
 
-_VEIL_PATIENCE = 3.0  # seconds for the mark that an earlier daemon waited for
+_VEIL_PATIENCE = 3.0  # seconds for a mark that nobody waits for any more
 
 
 class OutputStream:
@@ -253,7 +253,7 @@ class OutputStream:
             self.keep_runs(self._kept_runs)
 
     def expect_mark(self) -> None:
-        """Lift an earlier daemon's veil after a while, since the run that set it is gone."""
+        """Lift a veil after a while: nobody waits for its mark, the daemon or the call is gone."""
         if self._veil is not None and not self._veil.lifted:
             self._host.loop.call_later(_VEIL_PATIENCE, self._give_up, self._veil)
 
