@@ -6,22 +6,26 @@ Rule 2: silence is no end where the kernel knows that a command runs whose end c
 Rule 3: neither the echo of what was typed nor the prompt at the end is output.
 """
 
+import re
 from typing import Literal
 
 from nacre.core.screen.controls import ALTERNATE
 from nacre.core.shell.quiet import Quiesce
-from nacre.core.shell.repls import prompt_pattern
+from nacre.core.shell.repls import is_same_prompt, prompt_pattern, without_shell_prompt
 from nacre.core.shell.state import State
 from nacre.services.dispatch.permit import type_into
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import LOOKS, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor, look
-from nacre.services.runs.prompt import has_read_all, shown_pattern, until_all_is_read
+from nacre.services.runs.prompt import has_read_all, note_shown_prompt, until_all_is_read
 from nacre.services.runs.run import TrackedRun
 from nacre.services.session.session import Session
 
 TAKES_SOON = (0.01, 0.01, 0.03, 0.2, 1.0)  # seconds: who waits for a line gets it soon
 
+
+# PS2 of sh and bash is >; zsh says before it what is open.
+_CONTINUED = re.compile(r"(?:[a-z]+ )*[a-z]*>")
 
 AnsweredBy = Literal["mark", "prompt", "needs_input", "quiet"]
 
@@ -44,8 +48,12 @@ class Exchange:
         self._wait = wait
         self._host = host
         # Behind a prompt of a shell it is known when it is back.
-        self._prompt = shown_pattern(session) if state.state == "prompt" else None
+        self._prompt: str | None = None
+        if state.state == "prompt":
+            note_shown_prompt(run)
+            self._prompt = run.request.prompt
         self._shown = "" if session.terminal.alternate else line_before_cursor(session)
+        self._is_back = False  # the prompt that it was typed at
         facts = session.facts()
         self._echoes = self._prompt is not None or (facts is not None and facts.echo)
         self._typed: list[str] = []
@@ -63,7 +71,9 @@ class Exchange:
             await type_into(session, line.encode())
             if left := len(lines) - number - 1:
                 await self._until_taken(ended, left)
-        return await until_answered(session, self._wait, self._host, ended, self._prompt)
+        by, state = await until_answered(session, self._wait, self._host, ended, self._prompt)
+        self._is_back = by == "prompt"
+        return by, state
 
     async def _until_taken(self, ended: int, left: int) -> None:
         """Wait until something waits for the next line, or was quiet for long enough."""
@@ -100,8 +110,10 @@ class Exchange:
             lines = self._without_typed(lines)
         elif lines and shown and not lines[0]:
             del lines[0]
-        if self._prompt and lines and prompt_pattern(lines[-1]) == self._prompt:
-            lines.pop()
+        if self._prompt and lines and (self._is_back or self._is_prompt(lines[-1])):
+            # Before it there may be output that ends within a line.
+            lines[-1] = without_shell_prompt(self._prompt, lines[-1])
+            lines = lines if lines[-1] else lines[:-1]
         return "\n".join(lines)
 
     def _without_typed(self, lines: list[str]) -> list[str]:
@@ -119,8 +131,13 @@ class Exchange:
                 kept.append(line)
         return kept
 
+    def _is_prompt(self, line: str) -> bool:
+        return self._prompt is not None and prompt_pattern(line) == prompt_pattern(self._prompt)
+
     def _may_precede(self, before: str) -> bool:
-        return not before.strip() or prompt_pattern(before) == self._prompt
+        if not before.strip() or _CONTINUED.fullmatch(before.strip()):
+            return True
+        return self._prompt is not None and is_same_prompt(self._prompt, before, sure=True)
 
 
 async def until_answered(
@@ -138,7 +155,9 @@ async def until_answered(
     def is_back(state: State) -> bool:
         if in_own_shell:
             return prompting.phase == "prompt" and has_read_all(session)
-        return state.state == "prompt" and shown_pattern(session) == prompt
+        if state.state != "prompt" or prompt is None:
+            return False
+        return is_same_prompt(prompt, line_before_cursor(session), sure=state.sure)
 
     def over() -> bool:
         return prompting.ended > ended and prompting.phase == "prompt"

@@ -24,6 +24,7 @@ from nacre.services.observe.settle import LOOKS, settle, waits_for_somebody
 from nacre.services.observe.state import look
 from nacre.services.observe.views import position, text_since
 from nacre.services.registry.registry import Registry
+from nacre.services.runs.prompt import has_read_all
 from nacre.services.session.session import Session
 from nacre.wording import Hint, Use
 
@@ -58,7 +59,7 @@ class Sends:
             await type_into(session, text + b"\r")
         if request.timeout_ms == 0:
             return Sent(output="", lines=0, alive=session.alive, generation=generation)
-        await self._answered(session, ended, deadline)
+        await self._answered(session, ended, deadline, several="\n" in request.text.strip())
         facts = Sent(
             output="",
             lines=0,
@@ -96,14 +97,18 @@ class Sends:
         )
         return self._within(session, facts, *since, None)
 
-    async def _answered(self, session: Session, ended: int, deadline: float) -> None:
+    async def _answered(
+        self, session: Session, ended: int, deadline: float, *, several: bool
+    ) -> None:
         """Wait for the next prompt of a shell with marks, else for a question or quiet."""
         prompting = session.stream.prompting
         own = prompting.phase == "prompt"  # the shell itself reads it, not a program in it
         quiet = self._host.settings.send_quiet
 
         def at_next_prompt() -> bool:
-            return prompting.ended > ended and prompting.phase == "prompt"
+            if prompting.ended == ended or prompting.phase != "prompt":
+                return False
+            return not several or has_read_all(session)  # the first line's end is not the last's
 
         def silent(state: State) -> bool:
             if state.state == "needs_input":
