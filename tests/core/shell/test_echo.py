@@ -90,3 +90,11 @@ def test_without_the_mark_nothing_is_lost(pieces: list[bytes]) -> None:
     veil = Veil("n1", b"x")
     assert shown(veil, *pieces) == []
     assert veil.release() == b"".join(pieces)
+
+
+def test_what_a_shell_did_not_understand_is_left_out_but_for_its_prompt() -> None:
+    for prompt, shown in ((True, b"\x1b[?2004lls\r\nbox> "), (False, b"\x1b[?2004l")):
+        veil = Veil("a1", b"ls\r\n")
+        assert veil.pass_on(b"{ wrapper }\r\n\x1b[?2004lwhat?\r\nbox> ") == []
+        assert veil.drop(prompt=prompt) == shown
+        assert veil.lifted

@@ -41,6 +41,15 @@ class Veil:
         self._size += len(piece)
         return [self.release()] if self._size > _MOST else []
 
+    def drop(self, *, prompt: bool) -> bytes:
+        """Stop hiding a line that was not understood; return what is shown of it.
+
+        With `prompt`, that is the command, and the line that stands below the complaint about it.
+        """
+        held = self.release()
+        modes = b"".join(_KEPT.findall(held))
+        return modes + self.shown + held.rpartition(b"\n")[2] if prompt else modes
+
     def release(self) -> bytes:
         """Stop hiding; return what was held back."""
         self.lifted = True

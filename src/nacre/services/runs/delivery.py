@@ -109,10 +109,11 @@ class Delivery:
             if self._host.loop.time() >= deadline:
                 return  # it may just be slow: a second try would be typed into the first
             if not known:
-                session.stream.lift_veil()
                 await type_into(session, _KILL_LINE)  # what it cannot parse may still be there
+            if attempt is dialect:
+                session.stream.drop_veil(prompt=False)
             run.request.nonce = new_nonce()
-        session.stream.lift_veil()
+        session.stream.drop_veil(prompt=True)
         run.prompt_is_back()
 
     async def _write_wrapped(

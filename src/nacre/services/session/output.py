@@ -244,13 +244,20 @@ class OutputStream:
     def lift_veil(self) -> None:
         """Show what was hidden, because the mark that the veil waited for does not come."""
         if self._veil is not None:
-            held = self._veil.release()
-            self._veil = None
-            if held:
-                self._show(held)
-                self._commit()
-                self._changed()
-            self.keep_runs(self._kept_runs)
+            self._take_off(self._veil.release())
+
+    def drop_veil(self, *, prompt: bool) -> None:
+        """Leave out what was hidden, because a shell did not understand it (Veil.drop)."""
+        if self._veil is not None and not self._veil.lifted:
+            self._take_off(self._veil.drop(prompt=prompt))
+
+    def _take_off(self, shown: bytes) -> None:
+        self._veil = None
+        if shown:
+            self._show(shown)
+            self._commit()
+            self._changed()
+        self.keep_runs(self._kept_runs)
 
     def expect_mark(self) -> None:
         """Lift a veil after a while: nobody waits for its mark, the daemon or the call is gone."""
