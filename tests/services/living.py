@@ -79,6 +79,15 @@ async def start_marked(services: Services, **parameters: Any) -> Session:
     return session
 
 
+async def reads(session: Session) -> None:
+    """Return when a program waits for keys; the kernel has no event for that.
+
+    A key that comes while bash draws its prompt is a signal to it, and it may sleep on it.
+    """
+    while (facts := session.facts()) is None or not facts.waits:  # noqa: ASYNC110  # no event
+        await asyncio.sleep(0)
+
+
 async def until(session: Session, holds: Callable[[], bool]) -> None:
     """Return when something holds; it is looked at after each output."""
     loop = asyncio.get_running_loop()

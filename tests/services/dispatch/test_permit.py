@@ -20,6 +20,7 @@ from services.living import (
     PATIENCE,
     SHELL,
     lines_of,
+    reads,
     shows,
     start,
     start_marked,
@@ -177,6 +178,7 @@ async def test_a_line_that_belongs_to_another_is_not_typed_where_a_person_was(
             lines = "for i in 1 2; do\necho by agent; done"
             call = asyncio.create_task(ask("run_command", session=reference, input=lines))
             await until(session, lambda: session.display.control.driver == "Anna")
+            await reads(session)
             await anna.type(b"\x03")
             await until(session, lambda: prompting.phase == "prompt")
             await ask("control", ANNA, session=reference, action="give")
