@@ -4,6 +4,7 @@ Rule: nothing is run outside of bubblewrap: the lines are random.
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -58,9 +59,11 @@ def harms(lines: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
         script.write_text(_INSIDE)
         argv = [
             *("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-            *("--tmpfs", "/tmp", "--ro-bind", str(script), "/tmp/inside.py"),
+            # The interpreter itself, which may lie below /tmp, and not an environment's link to it.
+            *("--tmpfs", "/tmp", "--ro-bind", sys.base_prefix, sys.base_prefix),
+            *("--ro-bind", str(script), "/tmp/inside.py"),
             *("--unshare-all", "--die-with-parent", "--cap-drop", "ALL"),
-            *(sys.executable, "-I", "/tmp/inside.py", json.dumps(HARMING)),
+            *(os.path.realpath(sys.executable), "-I", "/tmp/inside.py", json.dumps(HARMING)),
         ]
         with subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -524,7 +524,7 @@ async def test_run_over_its_time_is_a_normal_result_that_says_how_to_go_on(
     assert late["hint"].startswith("still running after 1")
     assert late["run_id"] in late["hint"]
     # It goes on: another run is busy, though no call waits any more.
-    assert (await tools("get_status", port=port))["run_locked"] is False
+    assert (await tools("get_status", port=port))["run_locked"] is True
     told = await tools.failure("run", port=port, command="echo no", timeout_ms=1000)
     assert told["code"] == "BUSY"
     await tools("send_key", port=port, key="ctrl+c")
