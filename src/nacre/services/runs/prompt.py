@@ -45,33 +45,41 @@ async def await_prompt(session: Session, last: TrackedRun | None, deadline: floa
             if await await_typed(session, deadline):
                 break  # else there was an Enter, or a hook ran a program: there may be more keys
 
+    def takes(state: State) -> bool:
+        return _takes_commands(state) or _left_at_prompt(session, last, state)
+
     await until_read()
     state = look(session)
-    if _left_at_prompt(session, last, state):
-        if not line_before_cursor(session).strip():  # its prompt is still on its way
-            soon = min(deadline, loop.time() + NEXT_PROMPT)
-            await settle(session, lambda: bool(line_before_cursor(session).strip()), soon)
-        known = "the run before ended here, and nothing was typed since"
-        return msgspec.structs.replace(
-            state, state="prompt", asks=None, hint=None, evidence=[*state.evidence, known]
-        )
     soon = min(deadline, session.last_input + _INTERRUPT_EFFECT)
     looks_at: tuple[float, ...] = LOOKS
     if last is not None and last.state.ended is not None:
         soon, looks_at = min(deadline, max(soon, last.state.ended + NEXT_PROMPT)), QUICK
     if state.state == "running" and session.generation == 0:
         soon = deadline
-    if not _takes_commands(state) and loop.time() < soon:
-        how, _ = await settle(session, at_prompt, soon, asks=_takes_commands, looks_at=looks_at)
+    if not takes(state) and loop.time() < soon:
+        how, _ = await settle(session, at_prompt, soon, asks=takes, looks_at=looks_at)
         if how == "done" and typed:
             await until_read()  # a wrapped run ends before its shell's own mark and prompt
         state = look(session)
+    if _left_at_prompt(session, last, state):
+        return await _at_left_prompt(session, state, deadline)
     if state.state == "running":
         # It may be between two looks for a key: who polls waits most of the time.
         until = loop.time() + _BETWEEN_POLLS
         _, seen = await settle(session, at_prompt, until, asks=waits_for_somebody)
         state = seen or look(session)
     return state
+
+
+async def _at_left_prompt(session: Session, state: State, deadline: float) -> State:
+    """Return the state of a shell that is known to wait, when its prompt is shown."""
+    if not line_before_cursor(session).strip():  # its prompt is still on its way
+        soon = min(deadline, asyncio.get_running_loop().time() + NEXT_PROMPT)
+        await settle(session, lambda: bool(line_before_cursor(session).strip()), soon)
+    known = "the run before ended here, and nothing was typed since"
+    return msgspec.structs.replace(
+        state, state="prompt", asks=None, hint=None, evidence=[*state.evidence, known]
+    )
 
 
 async def until_all_is_read(session: Session, deadline: float) -> None:
