@@ -5,6 +5,7 @@ first request.
 """
 
 import asyncio
+import gc
 import importlib
 import logging
 import os
@@ -89,6 +90,9 @@ def run_daemon(
     try:
         import uvloop  # after the sockets listen: it takes 40 ms
 
+        from nacre.system.memory import share_arenas
+
+        share_arenas()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             # A daemon on demand runs in /, where nobody wants to work.
             home = os.path.expanduser("~") if ephemeral else os.getcwd()
@@ -166,7 +170,8 @@ def _local_door(
     async def open_attached(hello: Hello) -> Serve:
         return serve_attached(dispatch, hello)
 
-    return LocalDoor({"mcp": open_mcp, "call": open_calls, "attach": open_attached}, client)
+    doors = {"mcp": open_mcp, "call": open_calls, "attach": open_attached}
+    return LocalDoor(doors, client, settings.unread_time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +216,7 @@ class _Serving:
         self.keeping.ready(paths.log_file if self.ephemeral else None)
         # From here on the first client is served while the rest loads.
         http = await self._load_http(dispatch, mcp, credentials, life, services.ports)
+        gc.freeze()  # what is loaded stays: the collector need not look at it again and again
         serving = asyncio.create_task(http.serve(), name="http")
         await mcp.settle()  # its first clients need no engine yet
         loading = asyncio.create_task(services.engine.load(), name="engine")

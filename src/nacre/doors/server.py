@@ -20,6 +20,7 @@ from uvicorn.server import ServerState
 
 from nacre.doors.http.credentials import Credentials
 from nacre.doors.http.guard import Guard, error_response
+from nacre.doors.http.limits import Crowd
 from nacre.doors.http.sockets import SocketProtocol
 from nacre.doors.page import routes as page
 from nacre.doors.ports import routes as port
@@ -52,6 +53,7 @@ class HttpDoor:
         ports: ServedPorts,
     ) -> None:
         max_message = settings.max_message_bytes
+        self._crowd = Crowd(settings)
         app = Starlette(
             routes=[
                 Route("/mcp", mcp),
@@ -74,7 +76,7 @@ class HttpDoor:
         )
         config = uvicorn.Config(
             _by_port(listener.getsockname()[1], daemon, sessions),
-            http=HttpToolsProtocol,
+            http=self._crowd.protocol,  # type: ignore[arg-type]  # not a class, but called as one
             ws=SocketProtocol,
             ws_max_size=max_message,
             ws_per_message_deflate=False,  # on loopback it costs more than it saves
@@ -91,7 +93,7 @@ class HttpDoor:
         config.load()
         self._listener = listener
         self._server = uvicorn.Server(config)
-        ports.serve_with(SessionPorts(config, self._server.server_state))
+        ports.serve_with(SessionPorts(config, self._server.server_state, self._crowd))
         # The daemon handles signals itself.
         vars(self._server)["capture_signals"] = nullcontext
 
@@ -106,10 +108,11 @@ class HttpDoor:
 class SessionPorts:
     """Serve the sessions' ports, with the limits and the shutdown of the one server."""
 
-    def __init__(self, config: uvicorn.Config, state: ServerState) -> None:
+    def __init__(self, config: uvicorn.Config, state: ServerState, crowd: Crowd) -> None:
         self._loop = asyncio.get_running_loop()
         self._config = config
         self._state = state
+        self._crowd = crowd
         self._opening: dict[int, asyncio.Task[None]] = {}
         self._servers: dict[int, asyncio.Server] = {}
 
@@ -132,7 +135,7 @@ class SessionPorts:
                     connection.shutdown()
 
     def _connection(self) -> asyncio.Protocol:
-        return HttpToolsProtocol(self._config, self._state, app_state={})
+        return self._crowd.protocol(self._config, self._state, app_state={})
 
 
 def _by_port(daemon_port: int, daemon: ASGIApp, sessions: ASGIApp) -> ASGIApp:

@@ -99,7 +99,7 @@ def build_services(
     keeping = keeping or Keeping(None)
     loop = asyncio.get_running_loop()
     engine = Engine(settings.scrollback)
-    turns = ReadShare(loop, settings.read_buffer_bytes)
+    turns = ReadShare(loop, settings.read_buffer_bytes, settings.turn_time)
     events = Events[Session](lambda session: summarise(session, loop.time()))
     host = Host(loop, settings, engine, turns, descriptor_limit, runtime, journals, keeping, events)
     ports = PortPool(settings.first_session_port, keeping)

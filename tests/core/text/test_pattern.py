@@ -32,6 +32,12 @@ def test_an_expression_that_would_take_for_ever_elsewhere_does_not() -> None:
     assert compile_pattern("(a*)*(a|aa)+b").search("a" * 50_000) is None
 
 
+def test_groups_cost_nothing() -> None:
+    found = compile_pattern("(" * 5000 + "a" + ")" * 5000).search("b" * 1000 + "a")
+    assert found is not None
+    assert found.group() == "a"
+
+
 @steady
 @given(st.text(max_size=20), st.text(max_size=5), st.text(max_size=5))
 def test_an_escaped_text_is_found_as_it_is(text: str, before: str, after: str) -> None:

@@ -270,3 +270,20 @@ def test_lines_that_are_none_and_input_to_look_at_only_are_told(daemon: Daemon) 
         while "ended" not in told:
             told = line.read()
         assert line.reader.read() == b""
+
+
+def test_a_client_that_never_reads_does_not_keep_the_daemon_from_stopping(
+    own_daemon: Callable[..., Daemon],
+) -> None:
+    daemon = own_daemon()
+    info = {"name": "t", "version": "1"}
+    shake = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info}
+    with local_line(daemon.env) as line:
+        line.send({**GREETING, "door": "mcp"})
+        line.read()
+        asked = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": shake}
+        line.send(asked)
+        line.read()
+        line.send(*({"jsonrpc": "2.0", "id": n, "method": "tools/list"} for n in range(1, 200)))
+        assert line.read()["id"] == 1, "its answers are on the way, and more than the kernel holds"
+        assert daemon.stop() == 0

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,7 +22,10 @@ from conftest import PATIENCE, Daemon
 from nacre.core.catalog.caller import Caller
 from nacre.doors.mcp.library.loop import _Pipe
 from nacre.doors.mcp.lines import LineConnection, LineQueue, Served
+from nacre.doors.mcp.standing import Standing
+from nacre.doors.mcp.toolsets import parse_selection
 from nacre.settings.paths import find_paths
+from nacre.settings.table import Settings
 
 from doors.wire import (
     HANDSHAKE,
@@ -484,7 +488,7 @@ def test_answers_that_nobody_reads_yet_do_not_stop_further_requests(
 async def test_what_a_client_that_is_gone_would_be_told_goes_nowhere() -> None:
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours)
-    client = LineConnection(cast("Served", None), Caller(door="mcp"), reader, writer)
+    client = LineConnection(cast("Served", None), Caller(door="mcp"), reader, writer, Settings())
     pipe = _Pipe(client, LineQueue())
     theirs.close()
     answer = types.JSONRPCResponse(jsonrpc="2.0", id=1, result={})
@@ -494,6 +498,56 @@ async def test_what_a_client_that_is_gone_would_be_told_goes_nowhere() -> None:
     writer.close()
     await pipe.outgoing.send(SessionMessage(answer))
     client.refuse(INVALID_REQUEST, "not a message")
+
+
+@pytest.mark.anyio
+async def test_a_client_that_does_not_read_is_not_read_from_and_goes_on_when_it_reads() -> None:
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    reader, writer = await asyncio.open_connection(sock=ours)
+    called: list[str] = []
+
+    async def call_tool(_: Any, call: Any) -> dict[str, Any]:
+        called.append(call.name)
+        return {"content": [{"type": "text", "text": "x" * 10_000}]}
+
+    served = Served(Standing(parse_selection(None, None)), call_tool, cast("Any", None))
+    settings = Settings(max_requests=4, max_waiting_requests=8)
+    client = LineConnection(served, Caller(door="mcp"), reader, writer, settings)
+    serving = asyncio.create_task(client.serve())
+    info = {"name": "t", "version": "1"}
+    shake = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info}
+    lines = [_line(0, "initialize", shake)]
+    more = {"_meta": {"padding": "x" * 8000}}  # in all more than the kernel holds
+    lines += [_line(n, "tools/list", more) for n in range(1, 101)]
+    lines += [_line(n, "tools/call", {"name": "t", **more}) for n in range(101, 301)]
+    asking, waiting = b"".join(lines), 0
+    for _ in range(1000):  # more turns than it takes to read all of that
+        with suppress(BlockingIOError):
+            asking = asking[theirs.send(asking[:4096]) :]
+        await asyncio.sleep(0)
+        waiting = max(waiting, writer.transport.get_write_buffer_size())
+    assert asking, "the rest stays with the client"
+    assert waiting < 300_000, "the writer's own limit, one list and four answers"
+    assert len(called) <= 4
+
+    answered = b""
+    loop = asyncio.get_running_loop()
+    while answered.count(b"\n") < 301:
+        if asking:
+            with suppress(BlockingIOError):
+                asking = asking[theirs.send(asking[:65536]) :]
+        answered += await asyncio.wait_for(loop.sock_recv(theirs, 1 << 20), PATIENCE)
+    told = {json.loads(line)["id"] for line in answered.splitlines()}
+    assert told == set(range(301))
+    theirs.close()
+    await serving
+    writer.close()
+
+
+def _line(number: int, method: str, params: dict[str, Any]) -> bytes:
+    asked = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    return json.dumps(asked).encode() + b"\n"
 
 
 def test_a_call_with_a_progress_token_needs_no_library_either(

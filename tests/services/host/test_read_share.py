@@ -6,11 +6,14 @@ import pytest
 
 from nacre.services.host.read_share import ReadShare
 
-from services.living import living, shows, start, until
+from services.living import ended, living, shows, start, start_python, until
 
 pytestmark = pytest.mark.anyio
 
 BUDGET = 128 * 1024
+
+# Short to print, and a tenth of a millisecond or more to draw, each time (ECMA-48 8.3.103, REP).
+BOMB = "print('x\\x1b[65535b' * {}, end='\\nEND\\n', flush=True)"
 
 
 async def turn_of_the_loop() -> None:
@@ -18,7 +21,7 @@ async def turn_of_the_loop() -> None:
 
 
 async def test_one_busy_session_has_the_whole_budget() -> None:
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET)
+    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0)
     for _ in range(3):
         assert turns.share() == BUDGET
         turns.spent(BUDGET)
@@ -26,7 +29,7 @@ async def test_one_busy_session_has_the_whole_budget() -> None:
 
 
 async def test_busy_sessions_divide_the_budget_from_the_next_turn_on() -> None:
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET)
+    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0)
     for _ in range(4):
         turns.spent(BUDGET)
     assert turns.share() == BUDGET, "this turn was planned for one"
@@ -38,7 +41,7 @@ async def test_busy_sessions_divide_the_budget_from_the_next_turn_on() -> None:
 
 
 async def test_sessions_that_print_a_little_are_not_counted() -> None:
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET)
+    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0)
     turns.spent(BUDGET)
     for _ in range(50):
         turns.spent(100)
@@ -47,11 +50,99 @@ async def test_sessions_that_print_a_little_are_not_counted() -> None:
 
 
 async def test_share_is_never_less_than_one_read_of_the_kernel() -> None:
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET)
+    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0)
     for _ in range(1000):
         turns.spent(BUDGET)
     await turn_of_the_loop()
     assert turns.share() == 4096
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Printing:
+    """A session whose output takes a while to show."""
+
+    def __init__(self, clock: Clock, name: str, told: list[str], *pieces: float) -> None:
+        self.clock, self.name, self.told = clock, name, told
+        self.pieces = list(pieces)
+
+    def take_turn(self, until: float) -> bool:
+        self.told.append(self.name)
+        while self.pieces and self.clock.now < until:
+            self.clock.now += self.pieces.pop(0)
+        return bool(self.pieces)
+
+
+async def test_who_finds_no_time_left_comes_first_in_the_next_turn() -> None:
+    clock, told = Clock(), list[str]()
+    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0, clock)
+    slow = Printing(clock, "slow", told, 1.0)
+    late = Printing(clock, "late", told, 0.1)
+    turns.ready(slow)
+    turns.ready(late)
+    assert told == ["slow"]
+    turns.ready(late)  # the loop tells it again and again
+    await turn_of_the_loop()
+    assert told == ["slow", "late"]
+
+
+async def test_sessions_with_much_to_show_take_turns_without_another_event() -> None:
+    clock, told = Clock(), list[str]()
+    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0, clock)
+    turns.ready(Printing(clock, "one", told, 1.0, 1.0, 1.0))
+    turns.ready(Printing(clock, "two", told, 1.0, 1.0, 1.0))
+    for number in range(1, 7):
+        assert len(told) == number, "one a turn: its time is up then"
+        await turn_of_the_loop()
+    assert told == ["one", "two"] * 3
+
+
+async def test_who_is_looked_at_reads_although_the_time_is_up() -> None:
+    clock, told = Clock(), list[str]()
+    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0, clock)
+    turns.ready(Printing(clock, "slow", told, 1.0))
+    turns.at_once(Printing(clock, "seen", told, 0.5, 0.5, 0.5))
+    assert told == ["slow", "seen"]
+    await turn_of_the_loop()
+    assert told == ["slow", "seen", "seen"], "and goes on"
+
+
+async def test_others_are_served_while_output_that_is_slow_to_draw_is_shown() -> None:
+    async with living() as services:
+        quiet = await start(services, "stty -echo; exec cat", name="cat")
+        # In one read, and half a second of the engine's time.
+        bomb = await start_python(services, BOMB.format(3000))
+        await until(bomb, lambda: bomb.is_behind)
+        for number in range(3):
+            quiet.write(b"line %d\n" % number)
+            await shows(quiet, f"line {number}")
+        assert bomb.is_behind, "it goes on meanwhile"
+        await bomb.catch_up()
+        await shows(bomb, "END")
+
+
+async def test_what_an_ended_program_printed_is_all_shown_before_it_counts_as_ended() -> None:
+    async with living(turn_time=0.0001) as services:
+        bomb = await start_python(services, BOMB.format(300))
+        await ended(bomb)
+        assert not bomb.is_behind
+        assert "END" in bomb.terminal.plain_lines()
+
+
+async def test_a_session_that_is_behind_can_be_killed_and_restarted() -> None:
+    async with living(turn_time=0.0001) as services:
+        bomb = await start_python(services, BOMB.format(3000))
+        await until(bomb, lambda: bomb.is_behind)
+        await bomb.restart()
+        await until(bomb, lambda: bomb.is_behind)
+        await bomb.end()
+        assert not bomb.alive
 
 
 async def test_every_one_of_several_floods_moves_and_a_quiet_session_answers() -> None:

@@ -1,5 +1,6 @@
 """What is read of a session: budgets, generations, and what came since."""
 
+import asyncio
 from typing import Any, Literal
 
 import msgspec
@@ -7,7 +8,7 @@ import pytest
 
 from nacre.core.operations.results import SessionDetails, SessionList
 from nacre.core.operations.terminal import GetScreen, GetScrollback, ReadOutput
-from nacre.core.screen.screen import Span
+from nacre.core.screen.screen import Line, Span
 from nacre.services.observe.views import fit_details, fit_list, position, text_since
 from nacre.services.session.session import Session
 from nacre.wording import OPERATIONS, Hint, Use
@@ -20,6 +21,7 @@ from services.living import (
     living,
     shows,
     start,
+    start_python,
     start_shell,
     until,
 )
@@ -361,3 +363,62 @@ async def test_details_follow_the_session() -> None:
         await ended(session)
         assert session.ending is not None
         assert (session.ending.exit_code, session.ending.signal) == (None, "SIGKILL")
+
+
+# --- in parts ----------------------------------------------------------------------------------
+
+
+def _text(line: str | Line) -> str:
+    return line if isinstance(line, str) else "".join(span.text for span in line)
+
+
+COLOURED = "for n in range({}): print(f'\\x1b[3{{n % 8}}mline {{n}}\\x1b[0m')"
+
+
+async def test_the_loop_goes_on_while_a_long_scrollback_is_read() -> None:
+    async with living() as services:
+        session = await start_python(services, COLOURED.format(2000))
+        await ended(session)
+        wish = GetScrollback(session=session.identity.id, limit=2000, max_chars=10_000_000)
+        reading = asyncio.create_task(services.sessions.scrollback(CALLER, wish))
+        turns = 0
+        while not reading.done():
+            await asyncio.sleep(0)
+            turns += 1
+        assert turns >= 19, "a hundred lines in each"
+        got = reading.result().lines
+        assert [_text(line) for line in got[:2]] == ["line 0", "line 1"]
+        assert len(got) == session.terminal.scrollback_total
+
+
+@pytest.mark.parametrize("form", ["styled", "plain"])
+async def test_lines_that_are_printed_meanwhile_do_not_move_what_is_read(
+    form: Literal["styled", "plain"],
+) -> None:
+    async with living(scrollback=2000) as services:
+        session = await start_python(services, COLOURED.format(3000) + "\ninput()")
+        await until(session, lambda: "line 2999" in session.terminal.plain_lines())
+        before = session.terminal.scrollback_plain(500, 1500)
+        wish = GetScrollback(
+            session=session.identity.id, offset=500, limit=1500, format=form, max_chars=10_000_000
+        )
+        reading = asyncio.create_task(services.sessions.scrollback(CALLER, wish))
+        await asyncio.sleep(0)
+        session.screen.feed(b"".join(b"later %d\r\n" % number for number in range(300)))
+        got = (await reading).lines
+        assert [_text(line) for line in got] == before
+
+
+async def test_lines_that_are_dropped_before_they_are_read_are_counted_as_left_out() -> None:
+    async with living(scrollback=2000) as services:
+        session = await start_python(services, COLOURED.format(3000) + "\ninput()")
+        await until(session, lambda: "line 2999" in session.terminal.plain_lines())
+        wish = GetScrollback(
+            session=session.identity.id, limit=2000, format="plain", max_chars=10_000_000
+        )
+        reading = asyncio.create_task(services.sessions.scrollback(CALLER, wish))
+        await asyncio.sleep(0)
+        session.screen.feed(b"".join(b"later %d\r\n" % number for number in range(5000)))
+        got = await reading
+        assert 0 < len(got.lines) < 2000
+        assert got.omitted_lines == 2000 - len(got.lines)

@@ -798,3 +798,48 @@ def test_a_generation_before_another_width_is_said_to_be_unknown() -> None:
             assert "not remembered" in (found.hint or "")
 
     with_clock(test)
+
+
+# --- what callers may ask for ------------------------------------------------------------------
+
+
+def test_a_pattern_that_takes_for_ever_elsewhere_lets_others_go_on() -> None:
+    async def case() -> None:
+        async with living() as services:
+            hostile = "print(('a' * 79 + 'b\\n') * 5000 + 'END')"
+            session = await start_python(services, hostile)
+            await ended(session)
+            name = session.identity.name
+            task = waits(services, session=name, regex="(a+)+$", after_generation=0)
+            turns = 0
+            while not task.done():
+                await asyncio.sleep(0)
+                turns += 1
+            assert not (await task).matched
+            assert turns > 10, "a part of the scrollback is searched in each"
+
+    asyncio.run(case())
+
+
+def test_a_screen_with_as_many_rows_as_there_can_be_is_searched_to_its_end() -> None:
+    async def case() -> None:
+        async with living() as services:
+            session = await start_python(services, "print('line\\n' * 4000)", rows=1000)
+            await ended(session)
+            name = session.identity.name
+            task = waits(services, session=name, text="no such text", after_generation=0)
+            assert not (await asyncio.wait_for(task, PATIENCE)).matched
+
+    asyncio.run(case())
+
+
+@pytest.mark.parametrize("wish", ["text", "regex"])
+def test_a_pattern_that_is_too_long_is_refused(wish: str) -> None:
+    async def case() -> None:
+        async with living(max_pattern_chars=100) as services:
+            session = await cat(services)
+            task = waits(services, session=session.identity.name, **{wish: "x" * 101})
+            with pytest.raises(InvalidInput, match="max_pattern_chars"):
+                await task
+
+    asyncio.run(case())

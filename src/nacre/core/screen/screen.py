@@ -46,8 +46,12 @@ CursorShape = Literal["block", "bar", "underline"]
 ScreenMode = Literal["normal", "alt"]
 
 
-class Span(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A run of text with one style; what is not set is not sent."""
+class Span(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A run of text with one style; what is not set is not sent.
+
+    It refers to nothing that could refer to it, so the garbage collector need not look at it: there
+    are a hundred thousand in a long answer.
+    """
 
     text: str
     fg: Color | None = None

@@ -65,7 +65,10 @@ class Credentials:
         self._tickets: OneTime[Holder] = OneTime(settings.ticket_lifetime, _TICKETS, clock)
         self._codes: OneTime[Callable[[], None]] = OneTime(settings.code_lifetime, _CODES, clock)
         self._max_wrong = settings.max_wrong_tokens
+        self.wrong_token_delay = settings.wrong_token_delay
         self._wrong: list[float] = []  # when tokens were wrong at a login
+        self._wrong_bearers: list[float] = []  # and in requests; kept apart, or else a program with
+        # an old token would keep people from logging in
 
     def holder(self, bearer: str) -> Holder | None:
         """Return who holds this token or key; None if it is neither."""
@@ -113,6 +116,17 @@ class Credentials:
         if len(self._wrong) < self._max_wrong:
             return 0.0
         return self._wrong[0] - start
+
+    def note_wrong(self) -> bool:
+        """Note a wrong token in a request; return whether there were too many lately."""
+        now = self._clock()
+        self._wrong_bearers = [
+            moment for moment in self._wrong_bearers if moment > now - _GUESS_SPAN
+        ]
+        if len(self._wrong_bearers) >= self._max_wrong:
+            return True
+        self._wrong_bearers.append(now)
+        return False
 
     def log_in(self, token: str) -> bool:
         """Return whether this is the token; count it if it is not."""

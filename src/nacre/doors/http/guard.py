@@ -7,8 +7,10 @@ any page open a WebSocket anywhere, so for them this check is the only protectio
 Rule 3: token and key are in a header, never in the address. A browser cannot send that header with
 a WebSocket, so there a one-time ticket is in the query instead.
 Rule 4: a WebSocket is refused with an HTTP answer, before the upgrade.
+Rule 5: after many wrong tokens, each wrong one is answered late, so that none can be guessed.
 """
 
+import asyncio
 import re
 import secrets
 from collections.abc import Callable
@@ -22,6 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.caller import Scope as CallerScope
 from nacre.doors.http.credentials import Credentials, Holder
+from nacre.doors.http.limits import KNOWN
 from nacre.errors import http_status
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -57,6 +60,9 @@ class Guard:
         headers = Headers(scope=scope)
         admitted = self._admit(scope, headers)
         if isinstance(admitted, Response):
+            if admitted.status_code == 429:
+                # The connection waits, and only few of those without a token can be open.
+                await asyncio.sleep(self._credentials.wrong_token_delay)
             await admitted(scope, receive, send)
             return
         scope["nacre.caller"] = admitted
@@ -75,7 +81,9 @@ class Guard:
         query = _query(scope) if socket else {}
         holder = self._holder(headers, query.get("ticket"))
         if holder is None and (socket or not self._is_open(scope["path"])):
-            return _unknown(ticket="ticket" in query)
+            return self._refusal(headers, ticket="ticket" in query)
+        if holder is not None and KNOWN in scope:
+            scope[KNOWN]()
         name = query.get("client") or secrets.token_hex(8)
         if not _CLIENT.fullmatch(name):
             return error_response(
@@ -88,6 +96,13 @@ class Guard:
         if scheme.lower() == "bearer":
             return self._credentials.holder(given.strip())
         return None if ticket is None else self._credentials.redeem_ticket(ticket)
+
+    def _refusal(self, headers: Headers, *, ticket: bool) -> Response:
+        """Refuse without credentials. The right ones always pass: nobody can lock others out."""
+        if "authorization" not in headers or not self._credentials.note_wrong():
+            return _unknown(ticket=ticket)
+        message = "too many wrong tokens: this one is wrong, too; nacre status names the file"
+        return error_response("RESOURCE_LIMIT", message, 429)
 
     def _caller(self, scope: Scope, headers: Headers, holder: Holder | None, name: str) -> Caller:
         page = holder is Holder.PAGE

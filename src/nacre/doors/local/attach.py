@@ -133,6 +133,7 @@ class _Attached:
             except NacreError as error:
                 words = self._hello.words
                 send_line(self._writer, {"error": words.error(error)}, words)
+                await self._writer.drain()
 
     async def _take(self, watch: Watch, line: bytes) -> None:
         keys = read_message(KeyNames, line, f"a line is one of {_WISHES}")

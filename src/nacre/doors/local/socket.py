@@ -20,11 +20,14 @@ from nacre.client.greeting import ENVIRONMENT, PROTOCOL
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.catalog.messages import read_message
 from nacre.core.operations.all import parse_operation
+from nacre.doors.local.streams import PatientWriter
 from nacre.errors import Internal, InvalidInput, NacreError
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.wording import OPERATIONS, UNWORDED, Words
 
 _log = logging.getLogger("nacre.local")
+
+_LINGER = 1.0  # seconds for a client to read its last answers
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -84,9 +87,11 @@ class LocalDoor:
         self,
         doors: Mapping[str, Open],
         client: Callable[[], AbstractContextManager[None]],
+        unread_time: float,
     ) -> None:
         self._doors = doors
         self._client = client
+        self._unread_time = unread_time
         self._connections: set[asyncio.Task[None]] = set()
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -94,6 +99,7 @@ class LocalDoor:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
+        writer = PatientWriter(writer, reader, self._unread_time)
         try:
             with self._client():
                 await self._serve(reader, writer)
@@ -104,8 +110,10 @@ class LocalDoor:
         finally:
             self._connections.discard(task)
             writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
+            with suppress(ConnectionError, TimeoutError):
+                async with asyncio.timeout(_LINGER):
+                    await writer.wait_closed()
+            writer.transport.abort()  # what a client does not read must not keep the daemon
 
     async def close(self) -> None:
         """End the connections that are open."""
@@ -151,11 +159,15 @@ def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         running: set[asyncio.Task[None]] = set()
         free = asyncio.Semaphore(max_requests)
+        turn = asyncio.Lock()  # one answer at a time waits for a client that does not read
 
         async def answer(line: bytes) -> None:
             try:
-                send_line(writer, await _answer(dispatch, caller, words, line), words)
-                await writer.drain()
+                told = await _answer(dispatch, caller, words, line)
+                async with turn:
+                    send_line(writer, told, words)
+                    with suppress(ConnectionError):  # it left; what is read next is its end
+                        await writer.drain()
             finally:
                 free.release()
 

@@ -7,6 +7,7 @@ Rule 2: it is loaded once, in the background; a client that leaves meanwhile doe
 """
 
 import asyncio
+import gc
 import importlib
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -49,7 +50,7 @@ class LateMcpDoor:
         served = self._serve(parse_selection(toolsets, prefix))
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await LineConnection(served, caller, reader, writer).serve()
+            await LineConnection(served, caller, reader, writer, self._settings).serve()
 
         return serve
 
@@ -97,4 +98,7 @@ class LateMcpDoor:
         name = "nacre.doors.mcp.library.door"
         module = await self._loop.run_in_executor(None, importlib.import_module, name)
         door: McpDoor = module.McpDoor(self._dispatch, self._settings)
+        # What was loaded stays: without this, each full collection looks through all of it and
+        # holds the loop for 80 ms.
+        gc.freeze()
         return door

@@ -10,6 +10,7 @@ probe with server/discover, and fall back to initialize when the answer takes th
 Rule 4: when the client closes its side, open requests have a moment to be answered, so that a
 script that pipes its requests in and closes still gets its answers. A client that has gone is no
 error: nobody gets its answers.
+Rule 5: from a client that does not read its answers no further line is read.
 """
 
 import asyncio
@@ -32,6 +33,7 @@ from nacre.doors.mcp.identifiers import (
 )
 from nacre.doors.mcp.server import CallTool, ProtocolError
 from nacre.doors.mcp.standing import MODERN_REVISIONS, Standing
+from nacre.settings.table import Settings
 
 LAST_ANSWERS = 1.0  # seconds for open requests after the client closed its side
 
@@ -138,6 +140,7 @@ class LineConnection:
         caller: Caller,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
+        settings: Settings,
     ) -> None:
         self.caller = caller
         # The client's own lines that say of which revision it is: the library needs them, too.
@@ -147,6 +150,8 @@ class LineConnection:
         self._reader = reader
         self._writer = writer
         self._running: set[asyncio.Task[None]] = set()
+        self._free = asyncio.Semaphore(settings.max_requests)  # further calls wait
+        self._open = asyncio.Semaphore(settings.max_waiting_requests)  # further lines wait unread
         self._by_id: dict[str | int, asyncio.Task[None]] = {}  # to cancel them by
         self._for_library: LineQueue | None = None
 
@@ -173,6 +178,7 @@ class LineConnection:
 
     async def _lines(self) -> AsyncIterator[bytes]:
         while True:
+            await self.drain()
             try:
                 line = await self._reader.readuntil(b"\n")
             except asyncio.IncompleteReadError as end:
@@ -209,15 +215,15 @@ class LineConnection:
             self.refuse(INVALID_REQUEST, problem, echo(message.id))
             return
         if self._handshake:
-            done = self._answer(message, line)
+            done = await self._answer(message, line)
         elif self._for_library is not None:
             done = False
         else:
-            done = self._open(message, line)
+            done = self._open_up(message, line)
         if not done:
             await self._hand_on(line)
 
-    def _open(self, message: Message, line: bytes) -> bool:
+    def _open_up(self, message: Message, line: bytes) -> bool:
         """Answer what comes before it is known whether the client shakes hands."""
         if message.method == "initialize" and is_request(message):
             return self._shake_hands(message, line)
@@ -250,12 +256,12 @@ class LineConnection:
         self.answer(message.id, self._served.standing.initialize(given.protocol_version))
         return True
 
-    def _answer(self, message: Message, line: bytes) -> bool:
+    async def _answer(self, message: Message, line: bytes) -> bool:
         """Do what is asked for; return False for what is the library's to answer."""
         if not is_request(message):
             return self._note(message, line)
         if message.method == "tools/call":
-            return self._begin(message)
+            return await self._begin(message)
         if message.method == "ping":
             found: bytes | None = b"{}"
         else:
@@ -279,7 +285,7 @@ class LineConnection:
 
     # --- calls -----------------------------------------------------------------------------
 
-    def _begin(self, message: Message) -> bool:
+    async def _begin(self, message: Message) -> bool:
         try:
             call = msgspec.json.decode(message.params, type=_Call)
             identifier = msgspec.json.decode(message.id, type=str | int)
@@ -287,11 +293,13 @@ class LineConnection:
             return False
         if call.meta is not None and LATER in call.meta:
             return False
+        await self._open.acquire()
         task = self._group.create_task(self._call(bytes(message.id), call))
         self._running.add(task)
         self._by_id[identifier] = task
 
         def forget(_: object) -> None:
+            self._open.release()
             self._running.discard(task)
             if self._by_id.get(identifier) is task:
                 del self._by_id[identifier]
@@ -303,13 +311,14 @@ class LineConnection:
         token = call.meta.get("progressToken") if call.meta else None
         meta = None if token is None else {"progress_token": token}
         asked = _Asked(self.caller, meta, _Progress(self, token))
-        try:
-            shaped = await self._served.call_tool(asked, call)
-            shaped.pop("resultType", None)  # a word of a later revision than these
-            self.answer(raw, msgspec.json.encode(shaped))
-        except ProtocolError as error:
-            self.refuse(error.code, error.message, raw, error.data)
-        await self.drain()
+        async with self._free:
+            try:
+                shaped = await self._served.call_tool(asked, call)
+                shaped.pop("resultType", None)  # a word of a later revision than these
+                self.answer(raw, msgspec.json.encode(shaped))
+            except ProtocolError as error:
+                self.refuse(error.code, error.message, raw, error.data)
+            await self.drain()
 
     # --- out -------------------------------------------------------------------------------
 

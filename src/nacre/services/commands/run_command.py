@@ -11,8 +11,8 @@ pager: who called is told what is there instead. Keys always go.
 Rule 3: its output is recorded as that of a run, and can be read as one.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Literal, NamedTuple
 
 from nacre.core.catalog.caller import Caller
@@ -207,7 +207,7 @@ class RunCommands:
         try:
             if has_tab(text) and not dialect_of(session.launch.program).pastes_as_it_is:
                 return await self._wrapped(run, command, wait, budget)
-            with self._in_time(run, wait, budget):
+            async with self._in_time(run, wait, budget):
                 end = await type_lines(run, lines, wait, self._host)
         except (ControlHeld, NotAtPrompt):
             session.stream.lift_veil()
@@ -215,6 +215,7 @@ class RunCommands:
             raise
         finally:
             self._ledger.drop_ended(session)
+        await run.output.prepare(self._host.renderers)
         output, omitted = run.output.text(budget)
         return _Answer(end.by, run, output, omitted, run.exit_code, end.state)
 
@@ -226,7 +227,7 @@ class RunCommands:
         except IncompleteCommand as incomplete:
             raise NotAtPrompt(str(incomplete)) from None
         if ran.ended_by == "deadline":
-            with self._in_time(run, wait, budget):
+            async with self._in_time(run, wait, budget):
                 raise Late
         if ran.ended_by == "exit":
             run.session.require_alive()
@@ -253,7 +254,7 @@ class RunCommands:
             session.require_alive()
             await settle(session, lambda: prompting.phase == "prompt", wait.deadline)
         if ran.ended_by == "deadline":
-            with self._in_time(run, wait, budget):
+            async with self._in_time(run, wait, budget):
                 raise Late
         if prompting.ended > ended:
             code = prompting.exit_code
@@ -267,26 +268,29 @@ class RunCommands:
         run = self._ledger.begin(session, "repl", "", told=False)
         exchange = Exchange(run, state, wait, self._host)
         try:
-            with self._in_time(run, wait, budget, exchange):
+            async with self._in_time(run, wait, budget, exchange):
                 by, state_now = await exchange.type(lines)
         finally:
             if not run.done:
                 run.leave()
             self._ledger.drop_ended(session)
         code = session.stream.prompting.exit_code if by == "mark" else None
+        await run.output.prepare(self._host.renderers)
         return _Answer(by, run, *exchange.text(budget), code, state_now)
 
-    @contextmanager
-    def _in_time(
+    @asynccontextmanager
+    async def _in_time(
         self, run: TrackedRun, wait: Quiesce, budget: int, exchange: Exchange | None = None
-    ) -> Iterator[None]:
+    ) -> AsyncIterator[None]:
         """Tell at the deadline, or at the end of the session, what was printed so far."""
         try:
             yield
         except Late as late:
+            await run.output.prepare(self._host.renderers)
             output, omitted = (exchange or run.output).text(budget)
             raise _timed_out(run, wait, late, output, omitted) from None
         except Failed as failure:
+            await run.output.prepare(self._host.renderers)
             output, omitted = (exchange or run.output).text(budget)
             failure.details.update(output=output, omitted_lines=omitted, run_id=run.id)
             raise

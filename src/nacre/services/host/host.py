@@ -11,6 +11,8 @@ from nacre.services.host.read_share import ReadShare
 from nacre.settings.table import Settings
 from nacre.system.keeper.client import Keeping
 
+_RENDERERS = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Host:
@@ -25,6 +27,8 @@ class Host:
     journals: str | None = None  # the folder of all journals; without it nothing is recorded
     keeping: Keeping = field(default_factory=lambda: Keeping(None))
     events: Events[Any] = field(default_factory=Events)  # of sessions, a layer above this one
+    # How many outputs are rendered in threads at the same time; the other threads stay free.
+    renderers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_RENDERERS))
 
     def journal_of(self, identifier: str) -> str | None:
         """Return the folder of a session's journal."""

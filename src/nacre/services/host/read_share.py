@@ -1,19 +1,43 @@
 """Share the loop between sessions that print at the same time.
 
-Rule: there is a limit for what all busy sessions together read in one turn of the loop. So a caller
-of another session waits for one turn, however many sessions run `yes`.
+Rule 1: there is a limit for what all busy sessions together take of one turn of the loop, in bytes
+that are read and in time to show them. So a caller of another session waits for one turn, however
+many sessions run `yes`, and however long it takes to draw what they print.
+Rule 2: who finds no time left is first in the next turn, and who could not show all that was read
+is behind them. So every session moves.
 """
 
 import asyncio
+import time
+from collections.abc import Callable
+from typing import Protocol
 
 # One read returns at most this much (N_TTY_BUF_SIZE): a smaller share would waste system calls.
 _SMALLEST_SHARE = 4096
 
 
+class Reader(Protocol):
+    def take_turn(self, until: float) -> bool:
+        """Read and show output until a time of `clock`; return whether some is left to show."""
+
+
 class ReadShare:
-    def __init__(self, loop: asyncio.AbstractEventLoop, budget: int) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        budget: int,
+        seconds: float,
+        clock: Callable[[], float] = time.perf_counter,  # the loop's own stands still in a turn
+    ) -> None:
+        """`budget` is in bytes and `seconds` in time, each for one turn."""
         self._loop = loop
         self._budget = budget
+        self._seconds = seconds
+        self._clock = clock
+        self._until: float | None = None  # None: nobody has read in this turn
+        # In the order of their turns: who found no time left, and who has more to show.
+        self._late: dict[Reader, None] = {}
+        self._behind: dict[Reader, None] = {}
         self._busy_now = 0
         self._busy_before = 1
 
@@ -25,10 +49,46 @@ class ReadShare:
         """Note what a session read. Sessions that used up their share count as busy."""
         if size < _SMALLEST_SHARE:
             return
-        if self._busy_now == 0:
-            self._loop.call_soon(self._next_turn)
+        self._begin()
         self._busy_now += 1
+
+    def ready(self, reader: Reader) -> None:
+        """Let a session read whose terminal has output: now, or in the next turn."""
+        if reader in self._late or reader in self._behind:
+            return
+        if self._clock() < self._begin():
+            self._serve(reader, self._begin())
+        else:
+            self._late[reader] = None
+
+    def at_once(self, reader: Reader) -> None:
+        """Let a session read now, because somebody looks at it: the time of one turn at most."""
+        self._begin()
+        self._late.pop(reader, None)
+        self._behind.pop(reader, None)
+        self._serve(reader, self._clock() + self._seconds)
+
+    def _serve(self, reader: Reader, until: float) -> None:
+        if reader.take_turn(until):
+            self._behind[reader] = None
+
+    def _begin(self) -> float:
+        """Begin a turn, if this is the first to read in it; return when its time is up."""
+        if self._until is None:
+            self._until = self._clock() + self._seconds
+            self._loop.call_soon(self._next_turn)
+        return self._until
 
     def _next_turn(self) -> None:
         self._busy_before = max(1, self._busy_now)
         self._busy_now = 0
+        self._until = None
+        if not (self._late or self._behind):
+            return
+        until = self._begin()
+        self._late, self._behind = {**self._late, **self._behind}, {}
+        for reader in list(self._late):
+            if self._clock() >= until:
+                return
+            if self._late.pop(reader, reader) is None:
+                self._serve(reader, until)

@@ -106,7 +106,7 @@ async def read_on(session: Session) -> None:
     """Read what is already printed: the kernel's answer is newer than the screen."""
     for _ in range(2):
         await asyncio.sleep(0)
-    session.read_now()
+    await session.catch_up()
 
 
 def waits_for_somebody(state: State) -> bool:

@@ -3,8 +3,9 @@
 Reading changes nothing.
 """
 
+import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
 
 NOWHERE = -1  # stands for a position in a full-screen program
 
-_STYLED_PART = 100  # lines of scrollback that are decoded before their size is looked at
+# Lines of scrollback that are read in one turn of the loop, a millisecond or two.
+_STYLED_PART = 100
+_PLAIN_PART = 500
 _SHORT_COMMAND = 100  # characters of a command in a long list
 
 ScreenT = TypeVar("ScreenT", Screen, EarlierScreen)
@@ -95,31 +98,30 @@ def _left_out(styles: bool, lines: int, *steps: NextStep) -> dict[str, Any]:
 _HIGHER = Higher("max_chars", "get all")
 
 
-def view_scrollback(session: Session, request: GetScrollback, budget: int) -> Scrollback:
-    """Return scrollback lines.
+async def view_scrollback(session: Session, request: GetScrollback, budget: int) -> Scrollback:
+    """Return scrollback lines, read in parts, between which others have their turns.
 
     Over the budget the styles are left out, then later lines; callers use the next offset.
     """
-    terminal = session.terminal
-    total = terminal.scrollback_total
+    total = session.terminal.scrollback_total
     unchanged = _is_unchanged(session, request.since_generation)
     facts = Scrollback(total=total, generation=session.hand_out(), unchanged=unchanged, lines=())
     wanted = max(0, min(request.limit, total - request.offset))
     if unchanged or not wanted:
         return facts
-    if request.format == "styled":
-        fitting = _styled_within(terminal, request.offset, wanted, budget - json_size(facts))
+    reading = _Reading(session, request.offset)
+    styled = request.format == "styled"
+    if styled:
+        fitting = await reading.styled(wanted, budget - json_size(facts))
         if fitting is not None:
             return replace(facts, lines=fitting)
-    styled = request.format == "styled"
-    plain = terminal.scrollback_plain(request.offset, wanted)
-    lines: Sequence[str | Line] = [unstyled(line) for line in plain] if styled else plain
+    lines = await reading.plain(wanted, budget, styled=styled)
     kept = first_lines(lines, budget - json_size(facts))
     if not styled and len(kept) == wanted:
         return replace(facts, lines=kept)
 
     def noted(omitted: int) -> Scrollback:
-        rest = {"session": session.identity.name, "offset": request.offset + wanted - omitted}
+        rest = {"session": session.identity.name, "offset": reading.offset_of(wanted - omitted)}
         steps = [Use("get_scrollback", "read on", rest)] if omitted else []
         return replace(facts, **_left_out(styled, omitted, *steps))
 
@@ -127,20 +129,63 @@ def view_scrollback(session: Session, request: GetScrollback, budget: int) -> Sc
     return replace(noted(wanted - len(kept)), lines=kept)
 
 
-def _styled_within(
-    terminal: "Terminal", offset: int, wanted: int, room: int
-) -> Sequence[Line] | None:
-    """Return styled lines, None when they are too long; not more are decoded than need be."""
-    lines: list[Line] = []
-    while len(lines) < wanted:
-        part = terminal.scrollback_styled(
-            offset + len(lines), min(_STYLED_PART, wanted - len(lines))
-        )
-        room -= sum(map(item_size, part))
-        if room < 0 or not part:
-            return None
-        lines += part
-    return lines
+class _Reading:
+    """A part of the scrollback that is read in several turns of the loop.
+
+    Lines that have scrolled off the screen do not change and keep their numbers; so what is read is
+    as it was at the beginning, whatever is printed meanwhile. It ends early where lines were
+    dropped or reflowed before they could be read.
+    """
+
+    def __init__(self, session: Session, offset: int) -> None:
+        self._session = session
+        self._terminal, self._cols = session.terminal, session.terminal.cols
+        self._first = session.terminal.evicted + offset
+
+    def offset_of(self, index: int) -> int:
+        """Return the offset that the line at this index of the part has now."""
+        return max(0, self._first + index - self._session.terminal.evicted)
+
+    async def styled(self, wanted: int, room: int) -> list[Line] | None:
+        """Return all of it styled; None when it is too long. Not more is decoded than need be."""
+        lines: list[Line] = []
+        while len(lines) < wanted:
+            if lines:
+                await asyncio.sleep(0)
+            part = self._read(len(lines), min(_STYLED_PART, wanted - len(lines)), styled=True)
+            room -= sum(map(item_size, part))
+            if room < 0 or not part:
+                return None
+            lines += part
+        return lines
+
+    async def plain(self, wanted: int, room: int, *, styled: bool) -> "list[str | Line]":
+        """Return as much of it as there is room for, and a little more; `styled`: as spans."""
+        lines: list[str | Line] = []
+        while len(lines) < wanted and room >= 0:
+            if lines:
+                await asyncio.sleep(0)
+            part = self._read(len(lines), min(_PLAIN_PART, wanted - len(lines)), styled=False)
+            if not part:
+                break
+            shown = [unstyled(line) for line in part] if styled else part
+            room -= sum(map(item_size, shown))
+            lines += shown
+        return lines
+
+    @overload
+    def _read(self, index: int, count: int, *, styled: Literal[True]) -> list[Line]: ...
+    @overload
+    def _read(self, index: int, count: int, *, styled: Literal[False]) -> list[str]: ...
+    def _read(self, index: int, count: int, *, styled: bool) -> list[Line] | list[str]:
+        terminal = self._session.terminal
+        offset = self._first + index - terminal.evicted
+        same = terminal is self._terminal and terminal.cols == self._cols
+        if not same or terminal.alternate or offset < 0:
+            return []
+        if styled:
+            return terminal.scrollback_styled(offset, count)
+        return terminal.scrollback_plain(offset, count)
 
 
 def view_output(session: Session, request: ReadOutput, budget: int) -> Output:

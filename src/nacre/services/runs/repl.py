@@ -158,7 +158,7 @@ class ReplRun:
         """Press Enter, and wait for a prompt or a question."""
         session, run = self._session, self._run
         await self._turn()
-        session.read_now()
+        await session.catch_up()
         cut = run.output.cut
         assert cut is not None
         cursor = session.terminal.cursor()

@@ -8,6 +8,7 @@ Rule 4: what several lines of one run print stands below each other, without wha
 before its prompt.
 """
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -23,7 +24,11 @@ _AROUND = 10  # rows of the command itself and of the next prompt
 _HELD = 4096  # bytes: more than a shell prints before its prompt, in the widest of terminals
 
 # Control sequences and the way back to a line's beginning (ECMA-48 5.4): nobody sees them.
-_INVISIBLE = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\].*?(?:\x07|\x1b\\)|\x1b[()].|[\r\x07]")
+_INVISIBLE = re.compile(
+    rb"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[()].|[\r\x07]"
+)
+_SOON_RENDERED = 16 * 1024  # bytes
+_FEW_ESCAPES = 16  # each may take the engine a millisecond (host/pace.py)
 _FACTS = 500  # characters of the other fields of the answer that has it
 
 
@@ -42,6 +47,28 @@ class Rendered(NamedTuple):
         return parted_head_and_tail(self.head, self.tail, self.lines, self.between, budget)
 
 
+class _Printed(NamedTuple):
+    """What a run printed up to a moment."""
+
+    head: bytes | None  # None: the end is everything
+    end: bytes
+    cols: int
+    lines: int
+    between: int
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it may take longer to render than the loop can wait."""
+        printed = (self.head or b"") + self.end
+        return len(printed) > _SOON_RENDERED or printed.count(b"\x1b") > _FEW_ESCAPES
+
+    def render(self) -> Rendered:
+        if self.head is None:
+            return Rendered(render(self.end, self.cols))
+        first, last = render(self.head, self.cols), render(self.end, self.cols)
+        return Rendered(first, last, self.lines, self.between)
+
+
 class RunOutput:
     def __init__(self, cols: int, memory: int) -> None:
         self.cols = cols
@@ -57,6 +84,7 @@ class RunOutput:
         self._refusal: bytes | None = None  # the same, of a line that ended without a start
         self._waiting: list[bytes] | None = None  # new output that waits for the earlier part
         self._closed = False
+        self._prepared: Rendered | None = None
         self._trailing: bytearray | None = None  # came after the shell said that all was printed
 
     def record(self, data: bytes) -> None:
@@ -133,16 +161,30 @@ class RunOutput:
         """Return the output as a reader would see it, within the budget, and the lines left out."""
         return self.rendered().within(budget)
 
+    async def prepare(self, free: asyncio.Semaphore) -> None:
+        """Render what is there in a thread, for the next call that asks for it.
+
+        An engine draws it, and what is short to print can be slow to draw. `free` is the number of
+        threads that may do so at the same time.
+        """
+        printed = self._freeze()
+        if printed.is_slow:
+            async with free:
+                loop = asyncio.get_running_loop()
+                self._prepared = await loop.run_in_executor(None, printed.render)
+
     def rendered(self) -> "Rendered":
+        prepared, self._prepared = self._prepared, None
+        return self._freeze().render() if prepared is None else prepared
+
+    def _freeze(self) -> "_Printed":
         self._release()
         head, tail, between = self._capture.parts()
         end = without_prompt_mark(head if tail is None else tail)
         if self.cut is not None:
             end += self.cut.rest()
-        if tail is None:
-            return Rendered(render(end, self.cols))
-        first, last = render(head, self.cols), render(end, self.cols)
-        return Rendered(first, last, self._capture.lines, between)
+        first = None if tail is None else head
+        return _Printed(first, end, self.cols, self._capture.lines, between)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -153,8 +195,10 @@ class RunOutput:
 
     def lines(self) -> list[str]:
         """Return all of an output that memory has room for."""
-        text, _ = self.text(1 << 60)
-        return text.split("\n") if text else []
+        rendered = self.rendered()
+        if rendered.tail is None:
+            return rendered.head
+        return rendered.within(1 << 60)[0].split("\n")
 
     def _release(self) -> None:
         held, self._held = self._held, b""

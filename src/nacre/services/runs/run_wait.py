@@ -72,13 +72,14 @@ class RunWait:
         elif not run.state.started_by_mark or not run.done:
             session.stream.lift_veil()
         if not run.done:
-            return _unfinished(run, how, state, budget)
+            return await self._unfinished(run, how, state, budget)
         self._ledger.drop_ended(session)
         hint = None
         if run.ended_by == "exit":
             hint = _what_ended(session)
         elif run.exit_code is None:
             hint = _UNTOLD if run.was_started else _UNSTARTED
+        await run.output.prepare(self._host.renderers)
         return run.outcome("completed", budget, hint=hint)
 
     async def _until_read(self, run: TrackedRun, deadline: float) -> tuple[Settled, State | None]:
@@ -236,11 +237,12 @@ class RunWait:
             self._ledger.drop_ended(run.session)
             raise
         if not run.done:
-            outcome = _unfinished(run, how, state, budget)
+            outcome = await self._unfinished(run, how, state, budget)
         else:
             self._ledger.drop_ended(run.session)
             # With a code, it ended the REPL itself.
             hint = _NO_CODE if run.exit_code is None else None
+            await run.output.prepare(self._host.renderers)
             outcome = run.outcome("completed", budget, hint=hint)
         if repl.untyped:
             lines = "1 more line was" if repl.untyped == 1 else f"{repl.untyped} more lines were"
@@ -248,6 +250,22 @@ class RunWait:
                 outcome, hint=also(f"{lines} not typed", outcome.hint)
             )
         return outcome
+
+    async def _unfinished(
+        self, run: TrackedRun, how: Settled, state: State | None, budget: int
+    ) -> RunOutcome:
+        hint = state.hint if state is not None else None
+        if state is not None and state.state == "prompt" and _has_started(run, how):
+            hint = "it started a shell; the next run goes into that shell, and exit leaves it"
+        if how != "needs_input":
+            name = run.session.identity.name
+            steps = (wait_for_run(name, run.id), read_output(name), interrupt(name))
+            after = f"still running after {round(run.duration_ms / 1000, 1):g} s"
+            hint = Hint(after, *steps) if hint is None else also(after, hint)
+        ended_by: Literal["needs_input", "deadline"]
+        ended_by = "needs_input" if how == "needs_input" else "deadline"
+        await run.output.prepare(self._host.renderers)
+        return run.outcome("timeout", budget, state, ended_by=ended_by, hint=hint)
 
     def note_prompt(self, run: TrackedRun | None, state: State) -> None:
         """End a REPL's run that was left, when its prompt is back."""
@@ -267,20 +285,6 @@ def _what_ended(session: Session) -> str:
     if session.alive:
         return "the shell that it ran in has ended"
     return f"the session's process has ended ({session.ending})"
-
-
-def _unfinished(run: TrackedRun, how: Settled, state: State | None, budget: int) -> RunOutcome:
-    hint = state.hint if state is not None else None
-    if state is not None and state.state == "prompt" and _has_started(run, how):
-        hint = "it started a shell; the next run goes into that shell, and exit leaves it"
-    if how != "needs_input":
-        name = run.session.identity.name
-        steps = (wait_for_run(name, run.id), read_output(name), interrupt(name))
-        after = f"still running after {round(run.duration_ms / 1000, 1):g} s"
-        hint = Hint(after, *steps) if hint is None else also(after, hint)
-    ended_by: Literal["needs_input", "deadline"]
-    ended_by = "needs_input" if how == "needs_input" else "deadline"
-    return run.outcome("timeout", budget, state, ended_by=ended_by, hint=hint)
 
 
 def _has_started(run: TrackedRun, how: Settled) -> bool:

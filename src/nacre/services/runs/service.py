@@ -104,6 +104,7 @@ class Runs:
     async def _page(self, run: TrackedRun, offset: int, limit: int) -> tuple[list[str], int]:
         spool = run.output.spool
         if spool is None:
+            await run.output.prepare(self._host.renderers)
             lines = run.output.lines()
             return lines[offset : offset + limit], len(lines)
 
@@ -117,7 +118,7 @@ class Runs:
         """Search from a line on, within the time and the budget of an answer."""
         settings = self._host.settings
         search = Search(
-            _finder(wanted, regex=request.regex),
+            _finder(wanted, settings.max_pattern_chars, regex=request.regex),
             request.context,
             request.max_matches,
             self._host.budget(request.max_chars) - _FOUND_FACTS,
@@ -125,6 +126,8 @@ class Runs:
         )
         spool = run.output.spool
 
+        if spool is None:
+            await run.output.prepare(self._host.renderers)
         lines = run.output.lines() if spool is None else []
 
         def find() -> tuple[SearchOutcome, int]:
@@ -279,7 +282,10 @@ class Runs:
         return command
 
 
-def _finder(wanted: str, *, regex: bool) -> LineFinder:
+def _finder(wanted: str, most: int, *, regex: bool) -> LineFinder:
+    """`most` is how many characters it may have."""
+    if len(wanted) > most:
+        raise BadParameter("find", f"must be at most {most} characters (max_pattern_chars)")
     if "\n" in wanted or "\r" in wanted:
         raise BadParameter("find", "is looked for in each line", "leave out the line's end")
     try:

@@ -9,6 +9,7 @@ Rule 2: a child that an earlier daemon started works like our own; the keeper kn
 import asyncio
 import os
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from signal import SIGINT
@@ -35,6 +36,8 @@ from nacre.system.storage.ring import Ring
 _LEFT_OVER = 256 * 1024
 
 _INTERRUPT = b"\x03"  # Ctrl+C
+# Shows new bytes, and what is left of former ones, until a time; returns whether some are left.
+Show = Callable[["ChildProcess", bytes, float], bool]
 
 
 class ChildProcess:
@@ -45,11 +48,11 @@ class ChildProcess:
         pid: int,
         master: int,
         ring: Ring,
-        absorb: Callable[["ChildProcess", bytes], None],
+        show: "Show",
         full: Callable[[], None],
         ended: Callable[["ChildProcess", Ending], None],
     ) -> None:
-        """`absorb` gets output, `full` is called to empty the ring, `ended` at the end."""
+        """`show` gets output, `full` is called to empty the ring, `ended` at the end."""
         self.pid = pid
         self.since = 0  # when it was started; see Tree
         self.master = master
@@ -59,41 +62,68 @@ class ChildProcess:
         self.input = InputQueue(host.loop, master, host.settings.max_pending_input_bytes)
         self._host = host
         self._ring = ring
-        self._absorb = absorb
+        self._show = show
         self._full = full
         self._ended = ended
+        self.reaped = asyncio.Event()  # its process is gone; what it printed may not be shown yet
+        self._ending: Ending | None = None  # how; its last output is not shown yet
+        self._left_over = 0
 
     def begin(self) -> None:
-        self._host.loop.add_reader(self.master, self.read_now)
+        self._host.loop.add_reader(self.master, self._host.read_share.ready, self)
 
     # --- output ----------------------------------------------------------------------------
 
     def read_now(self) -> None:
-        """Read what is available, if anything."""
+        """Read what is available, if anything, as far as there is time to show it."""
+        self._host.read_share.at_once(self)
+
+    def take_turn(self, until: float) -> bool:
+        """Read and show output until a time of the turn's clock; return whether some is left.
+
+        No more is read before everything is shown, so the kernel holds the program back.
+        """
+        if self._show(self, b"", until):
+            return True
+        size, left = self._read(until)
+        if self._ending is None:
+            return left
+        while size and not left:
+            if time.perf_counter() >= until:
+                return True
+            size, left = self._read(until)
+        if not left:
+            self._finish(self._ending)
+        return left
+
+    def _read(self, until: float) -> tuple[int, bool]:
+        """Read once; return how much it was, and whether some of it is left to show."""
+        if not self.reading or (self._ending is not None and self._left_over <= 0):
+            return 0, False
         if self._ring.full:
             self._full()
         shared = self._host.read_share
         data, closed = self._ring.read(self.master, shared.share())
+        left = False
         if data:
-            self._absorb(self, data)
             shared.spent(len(data))
+            left = self._show(self, data, until)
+            self._left_over -= len(data)
         if closed:
             self.stop_reading()
+        return len(data), left
 
     def on_exit(self, ending: Ending) -> None:
-        """Read the rest of the output, all of which is available now: a read flushes the queue."""
-        left = _LEFT_OVER
-        while self.reading and left > 0:
-            if self._ring.full:
-                self._full()
-            data, closed = self._ring.read(self.master, left)
-            if data:
-                self._absorb(self, data)
-            if closed:
-                self.stop_reading()
-            if not data:
-                break  # a background process may still have the terminal: reading continues
-            left -= len(data)
+        """Read the rest of the output, all of which is available now: a read flushes the queue.
+
+        A background process may still have the terminal: then reading continues after that.
+        """
+        self.reaped.set()
+        self._ending, self._left_over = ending, _LEFT_OVER
+        self.read_now()
+
+    def _finish(self, ending: Ending) -> None:
+        self._ending = None
         self.input.close()
         self.gone.set()
         if self.keys.file is not None:
@@ -113,7 +143,7 @@ class ChildProcess:
 
     @property
     def tree(self) -> Tree:
-        return Tree(None if self.gone.is_set() else self.pid, self.keys.cookie, self.since)
+        return Tree(None if self.reaped.is_set() else self.pid, self.keys.cookie, self.since)
 
     def set_size(self, rows: int, cols: int) -> None:
         if self.reading:

@@ -3,10 +3,13 @@
 Rule 1: marks are taken out and noted, what a veil hides is left out, the rest is shown, in order.
 Rule 2: only this file tells the journal what was shown, exact to the byte. So the next daemon shows
 the rest of the ring, and nothing twice.
+Rule 3: what is slow to draw is shown in several turns of the loop. Until then it is unshown: read,
+in the ring, and nowhere else.
 """
 
 import hashlib
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -25,6 +28,8 @@ from nacre.services.session.recorder import Recorder
 from nacre.services.session.screen import Beginning, LiveScreen
 from nacre.system.storage.ring import Ring
 
+_ESCAPE = b"\x1b"
+_OSC = b"\x1b]"  # our marks begin with it (core/shell/marks.py)
 _VEIL_PATIENCE = 3.0  # seconds for a mark that nobody waits for any more
 
 
@@ -48,6 +53,8 @@ class OutputStream:
         self._host = host
         self._tell = tell
         self._changed = changed
+        self._unshown = b""  # read, and left for the next turn
+        self._behind = 0  # how many bytes that is, also while some of them are being shown
         self.begin(nonce, begin.prompting)
         self.prompt_end = begin.prompt_end
         self._prompt_line: int | None = None  # counted from the session's first line
@@ -62,6 +69,7 @@ class OutputStream:
 
         The child's marks have this nonce; in the journal they have a tag instead.
         """
+        self.drop_unshown()
         self._nonce, self._tag = nonce, _tag(nonce)
         self.scanner = MarkScanner(nonce)
         self.prompting = prompting or Prompting()
@@ -73,6 +81,61 @@ class OutputStream:
 
     # --- output ----------------------------------------------------------------------------
 
+    def take(self, child: ChildProcess, data: bytes, until: float) -> bool:
+        """Show new bytes, after what is left of former ones, until a time of the turn's clock.
+
+        Return whether some of them are left for the next call.
+        """
+        if self._unshown:
+            data, self._unshown = self._unshown + data, b""
+        at, length, base = 0, len(data), self._ring.end - len(data)
+        try:
+            while at < length:
+                at = self._take_some(child, data, at, base, until)
+                if time.perf_counter() >= until:
+                    break
+        finally:
+            self._unshown = data[length - self._behind :] if self._behind else b""
+        return bool(self._unshown)
+
+    def _take_some(self, child: ChildProcess, data: bytes, at: int, base: int, until: float) -> int:
+        """Show some of the data from `at` on; return up to where. `base` is its stream offset."""
+        end, marked = self._end_of_plain(data, at), False
+        if end > at:
+            self._behind = len(data) - end
+            size, cost = self._screen.feed(
+                data[at:end] if (at, end) != (0, len(data)) else data, until
+            )
+            end = at + size
+            self._behind = len(data) - end
+            self._pass_on(data[at:end], cost)
+        else:
+            end = self._screen.end_of_slice(data, at)
+            self._behind = len(data) - end
+            marked = self._scan(data[at:end])
+        self._settle(child, base + end, answer=True, marked=marked)
+        return end
+
+    def _end_of_plain(self, data: bytes, at: int) -> int:
+        """Return up to where no mark can begin, so that it can be cut anywhere."""
+        veiled = self._veil is not None and not self._veil.lifted
+        if veiled or self.scanner.held:
+            return at
+        if (found := data.find(_OSC, at)) >= 0:
+            return found
+        return len(data) - data.endswith(_ESCAPE)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something was read that is not shown yet."""
+        return self._behind > 0
+
+    def drop_unshown(self) -> None:
+        """Forget what is not shown yet: the terminal it is for is gone."""
+        if self._behind:
+            self._unshown, self._behind = b"", 0
+            self._recorder.offset = self._ring.end
+
     def absorb(
         self,
         child: ChildProcess | None,
@@ -82,7 +145,11 @@ class OutputStream:
         end: int | None = None,
     ) -> None:
         """`end` is the offset of the data's end, if the stream has more already."""
-        ring = self._ring
+        marked = self._scan(data)
+        self._settle(child, self._end if end is None else end, answer=answer, marked=marked)
+
+    def _scan(self, data: bytes) -> bool:
+        """Show bytes that marks may be in, and note these; return whether there were any."""
         marked = False
         for piece in self.scanner.scan(data):
             marked = marked or isinstance(piece, Mark)
@@ -91,11 +158,16 @@ class OutputStream:
             else:
                 for seen in self._veil.pass_on(piece):
                     self._show(seen)
+        return marked
+
+    def _settle(self, child: ChildProcess | None, end: int, *, answer: bool, marked: bool) -> None:
+        """Do what follows output that was shown up to this offset of the stream."""
+        ring = self._ring
         if (replies := self._screen.terminal.take_replies()) and answer and child is not None:
             # If a program sends queries but never reads the answers, only it loses them.
             with suppress(LimitReached):
                 child.input.write(replies)
-        ring.answered = max(ring.answered, ring.end if end is None else end)
+        ring.answered = max(ring.answered, end)
         self._commit(end)
         if marked:
             # The record of runs must not be ahead of the journal for long.
@@ -130,18 +202,24 @@ class OutputStream:
 
     def _show(self, piece: bytes | Mark) -> None:
         if isinstance(piece, bytes):
-            cost = self._screen.feed(piece)
-            self._recorder.output(piece, self._screen.generation, cost)
-        elif (mark := self._note_mark(piece)) is None:
-            return
-        else:
-            piece = mark
+            self._pass_on(piece, self._screen.feed(piece)[1])
+        elif (mark := self._note_mark(piece)) is not None:
+            for tap in self.taps:
+                tap(mark)
+
+    def _pass_on(self, shown: bytes, cost: float) -> None:
+        self._recorder.output(shown, self._screen.generation, cost)
         for tap in self.taps:
-            tap(piece)
+            tap(shown)
+
+    @property
+    def _end(self) -> int:
+        """The offset in the terminal's stream up to which everything was taken."""
+        return self._ring.end - self._behind
 
     def _commit(self, end: int | None = None) -> None:
         veiled = self._veil is not None and not self._veil.lifted
-        end = self._ring.end if end is None else end
+        end = self._end if end is None else end
         shown = self._veiled_from if veiled else end - self.scanner.held
         self._recorder.commit(shown)
 
@@ -238,7 +316,7 @@ class OutputStream:
     def hide_echo(self, veil: Veil) -> None:
         self._recorder.flush()  # the next daemon can know only one veil
         self._veil = veil
-        self._veiled_from = self._ring.end - self.scanner.held
+        self._veiled_from = self._end - self.scanner.held
         self.keep_runs(self._kept_runs)
 
     def lift_veil(self) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from nacre.core.display.compose import Shown
 from nacre.core.shell.marks import Prompting
+from nacre.services.host.pace import Pace
 from nacre.services.session.seen_screens import SeenScreens
 from nacre.services.viewers.viewers import Viewers
 from nacre.settings.table import Settings
@@ -53,18 +54,32 @@ class LiveScreen:
         self._ring = ring
         self._loop = loop
         self._compressed_at: int | None = None
+        self._pace = Pace()
 
-    def feed(self, data: bytes) -> float:
-        """Show output and pass it to viewers. Return the engine's time for it, in seconds."""
+    def feed(self, data: bytes, until: float | None = None) -> tuple[int, float]:
+        """Show output and pass it to viewers, until a time of the turn's clock; None: all of it.
+
+        Return how many bytes were shown, at least some, and the engine's time for them in seconds.
+        """
         if self.seen.wanted:
             self.seen.keep(self.generation, self.terminal)
-        begun = time.perf_counter()
-        self.terminal.feed(data)
-        cost = time.perf_counter() - begun
+        begun = now = time.perf_counter()
+        size, cells = 0, self.terminal.rows * self.terminal.cols
+        while size < len(data):
+            end = self._pace.end_of_slice(data, size, cells)
+            self.terminal.feed(data if end - size == len(data) else data[size:end])
+            before, now, size = now, time.perf_counter(), end
+            self._pace.took(now - before)
+            if until is not None and now >= until:
+                break
         if self.viewers:
-            self.viewers.publish(data)
+            self.viewers.publish(data[:size])
         self._advance()
-        return cost
+        return size, now - begun
+
+    def end_of_slice(self, data: bytes, begin: int) -> int:
+        """Return up to where it can be shown without a look at the clock."""
+        return self._pace.end_of_slice(data, begin, self.terminal.rows * self.terminal.cols)
 
     def resize(self, rows: int, cols: int) -> None:
         """Resize it; the engine has a minimum size."""

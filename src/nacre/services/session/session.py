@@ -83,7 +83,7 @@ class Session:
             host,
             record,
             ring,
-            absorb=self.stream.absorb,
+            show=self.stream.take,
             full=self.recorder.flush,
             ended=self._on_exit,
         )
@@ -212,6 +212,7 @@ class Session:
     def close(self) -> None:
         """Free the memory and the journal; the session can no longer be read."""
         self.supervisor.stop_reading()
+        self.stream.drop_unshown()
         self.retire()
         self.recorder.remove()
         self.terminal.close()
@@ -371,6 +372,17 @@ class Session:
 
     def read_now(self) -> None:
         self.supervisor.read_now()
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether its screen is about to change: something was read that is not shown yet."""
+        return self.stream.is_behind
+
+    async def catch_up(self) -> None:
+        """Read what is already printed, and return when it is shown."""
+        self.read_now()
+        while self.is_behind:  # noqa: ASYNC110  # each turn of the loop shows a part of it
+            await asyncio.sleep(0)
 
     def facts(self) -> TerminalFacts | None:
         return self.supervisor.facts()

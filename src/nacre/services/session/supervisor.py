@@ -13,7 +13,7 @@ from nacre.core.operations.steps import CREATE, restart
 from nacre.errors import SessionExited
 from nacre.services.host.host import Host
 from nacre.services.host.wait import set_by
-from nacre.services.session.child import ChildProcess, new_secrets, start_child
+from nacre.services.session.child import ChildProcess, Show, new_secrets, start_child
 from nacre.services.session.record import SessionRecord
 from nacre.system.processes.ending import end_trees
 from nacre.system.processes.exits import Ending, watch_adopted, watch_exit
@@ -32,7 +32,7 @@ class Supervisor:
         record: SessionRecord,
         ring: Ring,
         *,
-        absorb: Callable[[ChildProcess, bytes], None],
+        show: Show,
         full: Callable[[], None],
         ended: Callable[[ChildProcess, Ending], None],
     ) -> None:
@@ -41,7 +41,7 @@ class Supervisor:
         self._host = host
         self._record = record
         self._ring = ring
-        self._absorb = absorb
+        self._show = show
         self._full = full
         self._ended = ended
         self._lock = asyncio.Lock()
@@ -75,7 +75,7 @@ class Supervisor:
             pid,
             master,
             self._ring,
-            self._absorb,
+            self._show,
             self._full,
             self._ended,
         )
@@ -185,4 +185,6 @@ class Supervisor:
         child.stop_reading()
         self._host.keeping.drop(f"sessions/{self._record.identity.id}/master")
         # One that we may not kill may stay for ever; the session is over all the same.
-        await set_by(child.gone, self._host.loop.time() + self._host.settings.kill_grace + _REAPED)
+        until = self._host.loop.time() + self._host.settings.kill_grace + _REAPED
+        if await set_by(child.reaped, until):
+            await child.gone.wait()  # each turn of the loop shows a part of what it printed

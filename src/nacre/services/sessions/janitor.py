@@ -1,4 +1,4 @@
-"""End idle sessions, remove old ones, compress the scrollback of quiet ones.
+"""End idle sessions, remove old ones, compress the scrollback of quiet ones, give memory back.
 
 Rule: it sleeps until a session can be due, or until one ends; it does not poll.
 """
@@ -11,6 +11,7 @@ from nacre.services.host.host import Host
 from nacre.services.host.wait import set_by
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
+from nacre.system.memory import Memory
 
 _log = logging.getLogger("nacre.janitor")
 
@@ -27,12 +28,14 @@ class Janitor:
         self._host = host
         self._when_forgotten = when_forgotten
         self._ended = asyncio.Event()
+        self._memory = Memory()
         host.events.on_end(self._ended.set)
 
     async def run(self) -> None:
         while True:
             self._ended.clear()
             due = await self.sweep()
+            await self._memory.settle()
             pause = due - self._host.loop.time()
             pause = min(max(pause, _LEAST_SLEEP), _MOST_SLEEP)
             await set_by(self._ended, self._host.loop.time() + pause)

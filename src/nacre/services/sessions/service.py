@@ -297,7 +297,7 @@ class Sessions:
 
     async def scrollback(self, caller: Caller, request: GetScrollback) -> Scrollback:
         session = self._registry.find(request.session)
-        return view_scrollback(session, request, self._host.budget(request.max_chars))
+        return await view_scrollback(session, request, self._host.budget(request.max_chars))
 
     async def output(self, caller: Caller, request: ReadOutput) -> Output:
         session = self._registry.find(request.session)

@@ -21,7 +21,7 @@ from nacre.services.observe.views import NOWHERE, position
 from nacre.services.session.seen_screens import numbered
 from nacre.services.session.session import Session
 
-_PART = 1000  # lines that are searched in one turn of the loop: a few milliseconds
+_PART = 300  # lines that are searched in one turn of the loop: mostly under a millisecond
 
 
 class NewText:
@@ -66,13 +66,14 @@ class NewText:
             self._renumber()
             self._count_missed()
             offset = self._line - terminal.evicted
-            if terminal.scrollback_total - offset <= _PART:
+            part = max(_PART, 2 * terminal.rows)
+            if terminal.scrollback_total - offset <= part:
                 return None  # the rest is searched with the screen
-            lines = terminal.scrollback_plain(offset, _PART)
+            lines = terminal.scrollback_plain(offset, part)
             between = terminal.separators(offset, lines)
             if (match := self._first_new(pattern, lines, between)) is not None:
                 return match
-            self._line += _PART - terminal.rows  # a match may lie on both sides of a cut
+            self._line += part - terminal.rows  # a match may lie on both sides of a cut
             await asyncio.sleep(0)  # others get their turn
         return None
 

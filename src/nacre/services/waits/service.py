@@ -74,7 +74,7 @@ class Waiting:
         return Handlers().on(WaitFor, self.wait)
 
     async def wait(self, caller: Caller, request: WaitFor) -> WaitOutcome:
-        pattern = _pattern(request)
+        pattern = _pattern(request, self._host.settings.max_pattern_chars)
         watches = self._watches(request)
         refuse_longer_waits(self._host, "timeout_ms", request.timeout_ms, "wait several times")
         deadline = self._host.loop.time() + request.timeout_ms / 1000
@@ -143,7 +143,10 @@ class Waiting:
 
         async def check(turn: Turn) -> bool | Until:
             if request.run_id is not None:
-                await self._runs.revisit(await self._ledger.with_output(request.run_id))
+                run = await self._ledger.with_output(request.run_id)
+                await self._runs.revisit(run)
+                if run.done:
+                    await run.output.prepare(self._host.renderers)
             if pattern is not None and (match := await watch.text.search_earlier(pattern)):
                 watch.outcome = self._matched(watch, request, match)
                 return True
@@ -200,7 +203,8 @@ class Waiting:
         if request.state is not None:
             session.read_now()
             state = look(session)
-            if state.state in request.state and (watch.confirms(state) or last):
+            told = state.state in request.state and not session.is_behind
+            if told and (watch.confirms(state) or last):
                 return self._found(session, "state", state=state)
         return None
 
@@ -230,7 +234,8 @@ def _quiet_at(watch: _Watch, request: WaitFor) -> float:
     return watch.session.last_active + request.quiet_ms / 1000
 
 
-def _pattern(request: WaitFor) -> Pattern | None:
+def _pattern(request: WaitFor, most: int) -> Pattern | None:
+    """`most` is how many characters a text or pattern may have."""
     conditions = (request.text, request.regex, request.quiet_ms, request.run_id, request.state)
     if not request.exit and all(known is None for known in (*conditions, request.cursor)):
         raise InvalidInput("name a condition: text, regex, quiet_ms, run_id, state, exit or cursor")
@@ -238,6 +243,9 @@ def _pattern(request: WaitFor) -> Pattern | None:
         raise BadParameter("cursor", "must be a row and a column, as in [0, 5]")
     if request.text is not None and request.regex is not None:
         raise BadParameter(("text", "regex"), "cannot be combined", "give one of them")
+    for name, wanted in (("text", request.text), ("regex", request.regex)):
+        if wanted is not None and len(wanted) > most:
+            raise BadParameter(name, f"must be at most {most} characters (max_pattern_chars)")
     if request.text is not None:
         return compile_pattern(escaped(request.text))
     if request.regex is None:

@@ -37,11 +37,22 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True):
             ge=1,
             le=1000,
             description=(
-                "Wrong tokens per minute after which the page's login checks none for a while. "
-                "This makes even a token of 16 characters impossible to guess."
+                "Wrong tokens per minute after which the page's login checks none for a while, and "
+                "requests with a wrong one are answered late. This makes even a token of 16 "
+                "characters impossible to guess."
             ),
         ),
     ] = 20
+    wrong_token_delay: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds after which a request with a wrong token is answered, if there were more "
+                "than max_wrong_tokens within a minute. The right token is never kept waiting."
+            ),
+        ),
+    ] = 1.0
     ticket_lifetime: Annotated[
         int,
         Meta(

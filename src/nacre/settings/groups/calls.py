@@ -12,6 +12,67 @@ class CallSettings(PeopleSettings, frozen=True, kw_only=True):
         int,
         Meta(ge=65536, description="Largest request at any door, measured before it is parsed."),
     ] = 32 * 1024 * 1024
+    max_header_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            description=(
+                "Largest head of an HTTP request: its address and headers, measured before they "
+                "are parsed. Browsers and MCP clients send under 4 KB."
+            ),
+        ),
+    ] = 65_536
+    max_url_bytes: Annotated[
+        int,
+        Meta(
+            ge=256,
+            description=(
+                "Longest address of an HTTP request with its query. What is longer belongs into a "
+                "body."
+            ),
+        ),
+    ] = 16_384
+    header_time: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds in which the head of an HTTP request must arrive. Clients send it at "
+                "once; a slower one holds a connection."
+            ),
+        ),
+    ] = 10.0
+    max_connections: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Most TCP connections to the daemon and its sessions' ports. Further ones are "
+                "refused. Each takes a file descriptor and some memory."
+            ),
+        ),
+    ] = 1000
+    max_unknown_connections: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Most TCP connections that have not shown a token or key. With more, the oldest of "
+                "them is closed, so that nobody is kept out by somebody who opens many."
+            ),
+        ),
+    ] = 64
+    unread_time: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds after which a client of the Unix socket, such as nacre mcp, is "
+                "disconnected if it reads nothing of its answers. No more requests are read from "
+                "it meanwhile; this bounds memory."
+            ),
+        ),
+    ] = 300.0
     max_result_chars: Annotated[
         int,
         Meta(
@@ -38,8 +99,8 @@ class CallSettings(PeopleSettings, frozen=True, kw_only=True):
         Meta(
             ge=1,
             description=(
-                "Requests from one WebSocket or one command line that run at once; the others "
-                "wait their turn. This keeps one client from slowing down the rest."
+                "Requests from one WebSocket or one client of the Unix socket that run at once; "
+                "the others wait their turn. This keeps one client from slowing down the rest."
             ),
         ),
     ] = 64
@@ -48,8 +109,8 @@ class CallSettings(PeopleSettings, frozen=True, kw_only=True):
         Meta(
             ge=1,
             description=(
-                "Most requests from one WebSocket that run or wait; more are refused. This bounds "
-                "memory."
+                "Most requests from one client that run or wait; more are refused on a WebSocket, "
+                "and not read from the Unix socket. This bounds memory."
             ),
         ),
     ] = 1000

@@ -101,6 +101,16 @@ class RunSettings(JournalSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 1024 * 1024 * 1024
+    max_pattern_chars: Annotated[
+        int,
+        Meta(
+            ge=100,
+            description=(
+                "Longest text or regular expression to wait for or to find. What a search takes "
+                "grows with its length, too."
+            ),
+        ),
+    ] = 4096
     find_time: Annotated[
         float,
         Meta(

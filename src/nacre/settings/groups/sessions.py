@@ -100,6 +100,17 @@ class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 32 * 1024
+    turn_time: Annotated[
+        float,
+        Meta(
+            ge=0.0001,
+            description=(
+                "Seconds that all busy sessions together may take to show their output in one turn "
+                "of the loop. Some output is short to print and slow to draw; who asks something "
+                "else waits for a few turns."
+            ),
+        ),
+    ] = 0.001
     max_input_bytes: Annotated[
         int,
         Meta(

@@ -1,0 +1,159 @@
+"""What a connection over TCP may cost before anybody knows who it is.
+
+The server's library parses whatever comes: a header of 20 MB held everybody else for seconds, and
+needed no token. So its protocol is asked here first.
+
+Rule 1: the size of a request's head is counted before it is parsed.
+Rule 2: the head has to come within a time, counted from its first byte. So nobody holds a
+connection by sending a byte a minute.
+Rule 3: few connections are open on which no request with credentials has come. If there are more,
+the oldest of them is closed: others cannot be kept out by opening many.
+"""
+
+import asyncio
+import logging
+from typing import Any
+
+import msgspec
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from nacre.settings.table import Settings
+
+_log = logging.getLogger("nacre.http")
+
+KNOWN = "nacre.known"  # in the scope of a request: call it when its credentials are right
+
+_HEAD_END = b"\r\n\r\n"  # RFC 9112, 2.1
+
+
+class Crowd:
+    """The open connections of one daemon, on all its ports."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._unknown: dict[LimitedProtocol, None] = {}  # the oldest first
+
+    def protocol(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> "LimitedProtocol":
+        """Make a connection's protocol; it is called as uvicorn calls its own class."""
+        return LimitedProtocol(self, config, server_state, app_state)
+
+    def enter(self, connection: "LimitedProtocol") -> None:
+        while len(self._unknown) >= self.settings.max_unknown_connections:
+            oldest = next(iter(self._unknown))
+            self.leave(oldest)
+            oldest.refuse(503, "too many connections without a token are open")
+        self._unknown[connection] = None
+
+    def leave(self, connection: "LimitedProtocol") -> None:
+        """Count a connection no more: it has shown its credentials, or it is closed."""
+        self._unknown.pop(connection, None)
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    def __init__(
+        self, crowd: Crowd, config: Config, server_state: ServerState, app_state: dict[str, Any]
+    ) -> None:
+        super().__init__(config, server_state, app_state)
+        self._crowd = crowd
+        self._head = 0  # bytes of a head that is not complete
+        self._tail = b""  # the last of them: the end of a head may be cut in two
+        self._in_head = True
+        self._refused = False
+        self._patience: asyncio.TimerHandle | None = None
+
+    # --- the connection --------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > self._crowd.settings.max_connections:
+            self.refuse(503, "too many connections are open")
+            return
+        self._crowd.enter(self)
+        self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_head()
+        self._crowd.leave(self)
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        # Its credentials are checked before anything is read from it, and it is closed without.
+        self._crowd.leave(self)
+        super().handle_websocket_upgrade()
+
+    # --- a request's head ------------------------------------------------------------------
+
+    def data_received(self, data: bytes) -> None:
+        if self._refused:
+            return
+        if self._in_head and not self._admits(data):
+            most = self._crowd.settings.max_header_bytes
+            self.refuse(431, f"the head of the request is over {most} bytes (max_header_bytes)")
+            return
+        super().data_received(data)
+
+    def _admits(self, data: bytes) -> bool:
+        """Count the data as a part of the head, up to the head's end."""
+        if not self._head and self._patience is None:
+            self._wait_for_head()
+        before = len(self._tail)
+        end = (self._tail + data).find(_HEAD_END)
+        self._head += len(data) if end < 0 else end + len(_HEAD_END) - before
+        self._tail = (self._tail + data)[1 - len(_HEAD_END) :] if end < 0 else b""
+        return self._head <= self._crowd.settings.max_header_bytes
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope[KNOWN] = lambda: self._crowd.leave(self)  # type: ignore[literal-required]
+
+    def on_headers_complete(self) -> None:
+        self._end_head()
+        self._in_head = False
+        most = self._crowd.settings.max_url_bytes
+        if len(self.url) > most:
+            self.refuse(414, f"the address is over {most} bytes (max_url_bytes): send a body")
+            return
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        if not self._refused:
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._in_head = True
+        if not self._refused:
+            super().on_message_complete()
+
+    def _wait_for_head(self) -> None:
+        seconds = self._crowd.settings.header_time
+        message = f"the head of the request did not come within {seconds:g} s (header_time)"
+        self._patience = self.loop.call_later(seconds, self.refuse, 408, message)
+
+    def _end_head(self) -> None:
+        self._head, self._tail = 0, b""
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    # --- the answer ------------------------------------------------------------------------
+
+    def refuse(self, status: int, message: str) -> None:
+        """Answer and close. A request that is being answered is cut off."""
+        if self._refused or self.transport.is_closing():
+            return
+        self._refused = True
+        self._end_head()
+        _log.warning("refused a connection", extra={"status": status, "reason": message})
+        body = msgspec.json.encode({"error": {"code": "RESOURCE_LIMIT", "message": message}})
+        head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.write(STATUS_LINE[status] + head % len(body) + body)
+        self.transport.close()

@@ -1,0 +1,62 @@
+"""Give memory back to the system after large work.
+
+The C library keeps what was freed for the next time. After a long export or the end of many
+sessions that is a hundred megabytes that nobody else can use.
+
+Rule: a thread does it (`malloc_trim`, glibc), because it takes some milliseconds; and only if the
+process has grown since the last time.
+"""
+
+import asyncio
+import ctypes
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+_WORTH = 16 << 20  # bytes; less is not worth the work
+_RESIDENT = 1  # the field of statm (proc(5))
+_ARENA_MAX = -8  # M_ARENA_MAX (mallopt(3))
+_ARENAS = 2
+
+
+def resident() -> int:
+    """Return the resident memory of this process in bytes; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[_RESIDENT]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def share_arenas() -> None:
+    """Let all threads share few heaps; called before there are any.
+
+    By default each thread has its own, and what one has freed no other can use: 25 MB more.
+    """
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, _ARENAS)
+
+
+def trim() -> None:
+    """Return freed memory to the system, where the C library can do that."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+class Memory:
+    def __init__(
+        self, measure: Callable[[], int] = resident, give_back: Callable[[], None] = trim
+    ) -> None:
+        self._measure = measure
+        self._give_back = give_back
+        self._before = 0  # what was resident after the last time
+
+    async def settle(self) -> bool:
+        """Give back what is free, if there may be much of it; return whether it was tried."""
+        now = self._measure()
+        if now - self._before < _WORTH:
+            self._before = min(self._before, now)
+            return False
+        await asyncio.get_running_loop().run_in_executor(None, self._give_back)
+        self._before = self._measure()
+        return True

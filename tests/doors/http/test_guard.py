@@ -1,0 +1,87 @@
+"""Wrong tokens: many of them are answered late, and the right one never is."""
+
+import asyncio
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from nacre.doors.http.credentials import Credentials
+from nacre.doors.http.guard import Guard
+from nacre.doors.http.limits import KNOWN
+from nacre.settings.table import Settings
+
+pytestmark = pytest.mark.anyio
+
+TOKEN = "the right token, and long enough"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def guard(clock: Clock, **settings: Any) -> Guard:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    credentials = Credentials(TOKEN, clock, Settings(max_wrong_tokens=3, **settings))
+    return Guard(
+        app,
+        credentials=credentials,
+        door=lambda path: "rest",
+        is_open=lambda path: path == "/open",
+        client=nullcontext,
+    )
+
+
+async def status(guarded: Guard, token: str | None, path: str = "/", **more: Any) -> int:
+    headers = [(b"host", b"127.0.0.1:80")]
+    if token is not None:
+        headers.append((b"authorization", b"Bearer " + token.encode()))
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    scope = {"type": "http", "path": path, "server": ("127.0.0.1", 80), "headers": headers}
+    await guarded({**scope, "query_string": b"", **more}, receive, send)
+    return int(sent[0]["status"])
+
+
+async def test_after_many_wrong_tokens_a_wrong_one_is_answered_with_429() -> None:
+    clock = Clock()
+    guarded = guard(clock, wrong_token_delay=0)
+    assert [await status(guarded, "wrong") for _ in range(5)] == [401, 401, 401, 429, 429]
+    clock.now += 61
+    assert await status(guarded, "wrong") == 401
+
+
+async def test_the_right_token_passes_at_once_while_wrong_ones_wait() -> None:
+    guarded = guard(Clock(), wrong_token_delay=3600)
+    for _ in range(3):
+        await status(guarded, "wrong")
+    late = asyncio.create_task(status(guarded, "wrong"))
+    assert await status(guarded, TOKEN) == 200
+    assert await status(guarded, None) == 401
+    assert await status(guarded, None, "/open") == 200
+    assert not late.done()
+    late.cancel()
+
+
+async def test_only_credentials_make_a_connection_known() -> None:
+    known: list[int] = []
+    guarded = guard(Clock())
+    tell: dict[str, Any] = {KNOWN: lambda: known.append(1)}
+    await status(guarded, None, "/open", **tell)
+    await status(guarded, "wrong", **tell)
+    assert known == []
+    await status(guarded, TOKEN, **tell)
+    assert known == [1]

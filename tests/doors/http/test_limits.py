@@ -1,0 +1,172 @@
+"""What a connection may cost before it has shown a token: a real server, and raw sockets."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+from uvicorn.server import ServerState
+
+from nacre.doors.http.limits import KNOWN, Crowd
+from nacre.settings.table import Settings
+
+pytestmark = pytest.mark.anyio
+
+PATIENCE = 30.0
+ASK = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
+
+
+@pytest.fixture
+def anyio_backend() -> tuple[str, dict[str, bool]]:
+    return "asyncio", {"use_uvloop": True}
+
+
+class Serving:
+    def __init__(self, port: int, crowd: Crowd) -> None:
+        self.port = port
+        self.crowd = crowd
+        self.asked: list[str] = []  # the paths that came through
+        self.go_on = asyncio.Event()
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", self.port)
+
+    async def ask(self, *parts: bytes) -> bytes:
+        """Send a request in these parts; return the first line of the answer."""
+        reader, writer = await self.connect()
+        with suppress(ConnectionError):
+            for part in parts:
+                writer.write(part)
+                await writer.drain()
+        line = await asyncio.wait_for(reader.readline(), PATIENCE)
+        writer.close()
+        return line.rstrip()
+
+
+@asynccontextmanager
+async def serving(**settings: Any) -> AsyncIterator[Serving]:
+    crowd = Crowd(Settings(**settings))
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        served.asked.append(scope["path"])
+        if scope["path"] == "/known":
+            scope[KNOWN]()
+        if scope["path"] == "/wait":
+            await served.go_on.wait()
+        head = [(b"content-length", b"2")]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False)
+    config.load()
+    state = ServerState()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: crowd.protocol(config, state, {}), "127.0.0.1", 0)
+    served = Serving(server.sockets[0].getsockname()[1], crowd)
+    try:
+        yield served
+    finally:
+        served.go_on.set()
+        server.close()
+        for connection in list(state.connections):
+            connection.transport.close()
+
+
+async def test_a_head_over_the_limit_is_refused_before_it_is_parsed() -> None:
+    async with serving(max_header_bytes=2048) as served:
+        huge = b"GET / HTTP/1.1\r\nx: " + b"y" * 3000 + b"\r\n\r\n"
+        assert await served.ask(huge) == b"HTTP/1.1 431 Request Header Fields Too Large"
+        pieces = [huge[at : at + 100] for at in range(0, len(huge), 100)]
+        assert b" 431 " in await served.ask(*pieces)
+        assert served.asked == []
+        assert await served.ask(ASK) == b"HTTP/1.1 200 OK"
+
+
+async def test_the_refusal_is_an_error_as_everywhere() -> None:
+    async with serving(max_header_bytes=1024) as served:
+        reader, writer = await served.connect()
+        writer.write(b"GET /" + b"x" * 2000)
+        answer = await asyncio.wait_for(reader.read(), PATIENCE)
+        assert b'{"error":{"code":"RESOURCE_LIMIT","message":"' in answer
+        assert b"max_header_bytes" in answer
+        writer.close()
+
+
+async def test_a_large_body_is_no_head_even_in_one_piece_with_it() -> None:
+    async with serving(max_header_bytes=1024) as served:
+        head = b"POST / HTTP/1.1\r\ncontent-length: 100000\r\n\r\n"
+        assert b" 200 " in await served.ask(head + b"z" * 100_000)
+        assert b" 200 " in await served.ask(head[:-2], head[-2:] + b"z" * 50_000, b"z" * 50_000)
+
+
+async def test_each_request_of_a_connection_has_the_whole_limit() -> None:
+    async with serving(max_header_bytes=1024) as served:
+        reader, writer = await served.connect()
+        for _ in range(5):
+            writer.write(b"GET / HTTP/1.1\r\nx: " + b"y" * 800 + b"\r\n\r\n")
+            assert b" 200 " in await asyncio.wait_for(reader.readline(), PATIENCE)
+            await reader.readuntil(b"\r\n\r\nok")
+        writer.write(b"GET / HTTP/1.1\r\nx: " + b"y" * 1010 + b"\r\n\r\n")
+        assert b" 431 " in await asyncio.wait_for(reader.readline(), PATIENCE)
+        writer.close()
+
+
+async def test_a_long_address_is_refused() -> None:
+    async with serving(max_url_bytes=256) as served:
+        assert b" 414 " in await served.ask(b"GET /" + b"x" * 300 + b" HTTP/1.1\r\n\r\n")
+        body = b"POST /" + b"x" * 300 + b" HTTP/1.1\r\ncontent-length: 3\r\n\r\nabc"
+        assert b" 414 " in await served.ask(body)
+        assert served.asked == []
+
+
+async def test_a_head_that_does_not_come_ends_the_connection() -> None:
+    async with serving(header_time=0.05) as served:
+        assert b" 408 " in await served.ask(b"")
+        assert b" 408 " in await served.ask(b"GET / HTTP/1.1\r\nx: ")
+
+
+async def test_an_answer_may_take_longer_than_the_head() -> None:
+    async with serving(header_time=0.05) as served:
+        reader, writer = await served.connect()
+        writer.write(ASK.replace(b"/ ", b"/wait "))
+        assert b" 408 " in await served.ask(b""), "so the time is over for the other, too"
+        served.go_on.set()
+        assert b" 200 " in await asyncio.wait_for(reader.readline(), PATIENCE)
+        writer.close()
+
+
+async def test_the_oldest_connection_without_a_token_makes_room_for_the_next() -> None:
+    async with serving(max_unknown_connections=3) as served:
+        held = [await served.connect() for _ in range(3)]
+        assert b" 200 " in await served.ask(ASK)
+        assert b" 503 " in await asyncio.wait_for(held[0][0].readline(), PATIENCE)
+        held[2][1].write(ASK)
+        assert b" 200 " in await asyncio.wait_for(held[2][0].readline(), PATIENCE)
+        for _, writer in held:
+            writer.close()
+
+
+async def test_a_connection_with_a_token_is_not_closed_for_others() -> None:
+    async with serving(max_unknown_connections=2) as served:
+        reader, writer = await served.connect()
+        writer.write(ASK.replace(b"/ ", b"/known "))
+        await reader.readuntil(b"\r\n\r\nok")
+        others = [await served.connect() for _ in range(5)]
+        assert b" 503 " in await asyncio.wait_for(others[2][0].readline(), PATIENCE)
+        writer.write(ASK)
+        assert b" 200 " in await asyncio.wait_for(reader.readline(), PATIENCE)
+        for _, one in (*others, (reader, writer)):
+            one.close()
+
+
+async def test_more_connections_than_allowed_are_refused_and_the_old_ones_stay() -> None:
+    async with serving(max_connections=2) as served:
+        first, second = await served.connect(), await served.connect()
+        assert b" 503 " in await served.ask(b"")
+        first[1].write(ASK)
+        assert b" 200 " in await asyncio.wait_for(first[0].readline(), PATIENCE)
+        first[1].close()
+        second[1].close()

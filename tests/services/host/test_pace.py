@@ -1,0 +1,49 @@
+"""Output that is slow to draw is cut finely, ordinary output hardly at all."""
+
+from nacre.services.host.pace import Pace
+
+REPEAT = b"x\x1b[65535b"
+USUAL = 80 * 24
+
+
+def slices(pace: Pace, data: bytes, cells: int = USUAL, seconds: float = 0.0) -> list[bytes]:
+    found, at = [], 0
+    while at < len(data):
+        end = pace.end_of_slice(data, at, cells)
+        found.append(data[at:end])
+        pace.took(seconds)
+        at = end
+    return found
+
+
+def test_slices_are_the_whole_data_in_order() -> None:
+    data = b"text\r\n" * 500 + REPEAT * 500 + b"more" * 3000
+    assert b"".join(slices(Pace(), data)) == data
+
+
+def test_text_without_escapes_is_cut_only_by_its_length() -> None:
+    assert list(map(len, slices(Pace(), b"y\r\n" * 4096))) == [4096, 4096, 4096]
+
+
+def test_no_slice_has_many_escapes_wherever_they_are() -> None:
+    for data in (REPEAT * 3000, b"y" * 30_000 + b"\x1bc" * 1000, b"\x1b[0m" * 5000):
+        assert max(part.count(b"\x1b") for part in slices(Pace(), data)) <= 16
+
+
+def test_after_a_slow_slice_sequences_are_fed_one_by_one_until_they_are_quick() -> None:
+    pace = Pace()
+    pace.took(0.014)
+    assert max(part.count(b"\x1b") for part in slices(pace, REPEAT * 20, seconds=0.001)) == 1
+    pace.took(0.0)
+    assert max(part.count(b"\x1b") for part in slices(pace, REPEAT * 20)) > 1
+
+
+def test_on_a_huge_screen_slices_are_smaller() -> None:
+    huge = 1000 * 1000
+    assert max(part.count(b"\x1b") for part in slices(Pace(), b"\x1b[2J" * 500, huge)) == 1
+    assert max(map(len, slices(Pace(), b"\n" * 4096, huge))) <= 128
+
+
+def test_changes_of_the_width_are_fed_one_by_one_from_the_first() -> None:
+    data = b"\x1b[0mtext" * 10 + b"\x1b[?3h\x1b[?3l" * 20
+    assert max(part.count(b"\x1b[?3") for part in slices(Pace(), data)) == 1

@@ -1,0 +1,46 @@
+"""What a run printed is rendered beside the loop, and as it was when somebody asked."""
+
+import asyncio
+
+import pytest
+
+from nacre.services.runs.run_output import RunOutput
+
+pytestmark = pytest.mark.anyio
+
+
+def printed(data: bytes) -> RunOutput:
+    output = RunOutput(80, memory=1 << 19)
+    output.record(data)
+    return output
+
+
+async def turns_during(output: RunOutput) -> int:
+    """Prepare an output; return how many turns the loop made meanwhile."""
+    task = asyncio.create_task(output.prepare(asyncio.Semaphore(1)))
+    turns = 0
+    while not task.done():
+        await asyncio.sleep(0)
+        turns += 1
+    await task
+    return turns
+
+
+async def test_output_that_is_slow_to_draw_is_rendered_while_the_loop_goes_on() -> None:
+    output = printed(b"x\x1b[65535b" * 500 + b"\r\nEND\r\n")
+    assert await turns_during(output) > 10
+    assert output.rendered().head[-1] == "END"
+
+
+async def test_a_few_lines_are_rendered_at_once() -> None:
+    output = printed(b"one\r\ntwo\r\n")
+    assert await turns_during(output) <= 2
+    assert output.lines() == ["one", "two"]
+
+
+async def test_what_was_prepared_is_what_was_there_then_and_is_used_once() -> None:
+    output = printed(b"before\r\n" * 4000)
+    await output.prepare(asyncio.Semaphore(1))
+    output.record(b"after\r\n")
+    assert "after" not in output.lines()
+    assert output.lines()[-1] == "after"

@@ -1,0 +1,54 @@
+"""Memory is given back when the process has grown, and only then."""
+
+import pytest
+
+from nacre.system.memory import Memory, resident, share_arenas, trim
+
+pytestmark = pytest.mark.anyio
+
+MB = 1 << 20
+
+
+class Process:
+    def __init__(self) -> None:
+        self.size, self.free, self.trims = 80 * MB, 0, 0
+
+    def measure(self) -> int:
+        return self.size
+
+    def give_back(self) -> None:
+        self.trims += 1
+        self.size, self.free = self.size - self.free, 0
+
+
+async def test_it_is_given_back_after_growth_and_not_again_without() -> None:
+    process = Process()
+    memory = Memory(process.measure, process.give_back)
+    await memory.settle()
+    assert process.trims == 1, "how much was freed before is unknown"
+    assert not await memory.settle()
+    process.size, process.free = 300 * MB, 200 * MB
+    assert await memory.settle()
+    assert process.size == 100 * MB
+    assert not await memory.settle()
+    process.size += 10 * MB
+    assert not await memory.settle()
+    assert process.trims == 2
+
+
+async def test_growth_is_counted_from_the_least_since_then() -> None:
+    process = Process()
+    memory = Memory(process.measure, process.give_back)
+    await memory.settle()
+    process.size = 50 * MB
+    assert not await memory.settle()
+    process.size = 70 * MB
+    assert await memory.settle()
+
+
+def test_this_process_has_a_size_and_can_give_back() -> None:
+    share_arenas()
+    before = resident()
+    assert before > MB
+    trim()
+    assert resident() <= before + MB
