@@ -44,6 +44,7 @@ class PlayedDaemon:
         self.env = environment(home)
         self.paths = find_paths(self.env)
         make_private(self.paths.runtime)
+        make_private(self.paths.state)
         Path(self.paths.state_file).write_text(json.dumps({"pid": 0}))
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.settimeout(PATIENCE)

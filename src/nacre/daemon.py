@@ -11,12 +11,14 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nacre import __version__
+from nacre.client.lock import is_lock_of
+from nacre.errors import Internal
 from nacre.settings.paths import Paths, make_private
 from nacre.settings.table import Settings
 from nacre.system.endpoints import (
@@ -29,8 +31,10 @@ from nacre.system.endpoints import (
 )
 from nacre.system.keeper.client import Keeping, descriptor_limit
 from nacre.system.keeper.keeper import UPGRADE
+from nacre.system.keeper.succession import Succession
 from nacre.system.logs import configure_logs
-from nacre.system.processes.pty import raise_descriptor_limit
+from nacre.system.presence import Presence
+from nacre.system.processes.pty import raise_descriptor_limit, require_descriptors
 
 if TYPE_CHECKING:
     from nacre.doors.http.credentials import Credentials
@@ -64,22 +68,19 @@ def run_daemon(
     What the keeper holds from an earlier daemon is taken over: lock, sockets, sessions.
     Raises DaemonRunning when another daemon holds the lock, InvalidInput for an unsafe token file.
     """
-    for folder in (paths.runtime, paths.state, paths.config):
-        make_private(folder)
+    umask = os.umask(0o077)  # whatever we write is for nobody else; sessions get the user's
+    make_private(paths.state)
+    kept = keeping.take()
+    _make_folders(paths, again="local" in kept)
     log_file = paths.log_file if ephemeral else None
     configure_logs(settings.log_level, file=log_file, max_bytes=settings.max_log_bytes)
-    kept = keeping.take()
-    lock = kept.pop("lock", None)
-    if lock is None:
-        lock = take_lock(paths, patience=_LOCK_PATIENCE if ephemeral else 0)
-        keeping.keep("lock", lock)
+    lock = _lock(keeping, kept, paths, patience=_LOCK_PATIENCE if ephemeral else 0)
     token = load_token(paths.token_file, settings.token)
     local = _listener(keeping, kept, "local", lambda: listen_local(paths.socket))
     loopback = _listener(keeping, kept, "loopback", lambda: listen_loopback(settings.port))
     port = loopback.getsockname()[1]
-    write_state(
-        paths, {"pid": os.getpid(), "port": port, "version": __version__, "socket": paths.socket}
-    )
+    state = {"pid": os.getpid(), "port": port, "version": __version__, "socket": paths.socket}
+    write_state(paths, state)
     # Block signals until the loop handles them: one that came now would leave our files behind.
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     if ready is not None:
@@ -97,12 +98,49 @@ def run_daemon(
             # A daemon on demand runs in /, where nobody wants to work.
             home = os.path.expanduser("~") if ephemeral else os.getcwd()
             serving = _Serving(
-                settings, paths, keeping, kept, local, loopback, token, home, ephemeral
+                settings,
+                paths,
+                keeping,
+                kept,
+                lock,
+                local,
+                loopback,
+                token,
+                state,
+                home,
+                umask,
+                ephemeral,
             )
             runner.run(serving.serve())
+        keeping.leave(0)
     finally:
         remove_state(paths)
+
+
+def _make_folders(paths: Paths, *, again: bool) -> None:
+    """Make what is private. A daemon that is started `again` has its socket: the rest can wait."""
+    for folder in (paths.runtime, paths.config):
+        try:
+            make_private(folder)
+        except OSError as error:
+            if folder == paths.runtime and not again:
+                raise Internal(
+                    f"{folder} cannot be made: {error.strerror or error}; make space there, or "
+                    "set NACRE_HOME to a folder of yours"
+                ) from error
+            if error.strerror is None:  # it is another user's
+                raise
+
+
+def _lock(keeping: Keeping, kept: dict[str, int], paths: Paths, *, patience: float) -> int:
+    """Return the lock that an earlier daemon took, if its folder still exists, or take it."""
+    if (lock := kept.pop("lock", None)) is not None:
+        if is_lock_of(paths, lock):
+            return lock
         os.close(lock)
+    lock = take_lock(paths, patience=patience)
+    keeping.keep("lock", lock)
+    return lock
 
 
 def _listener(
@@ -136,7 +174,11 @@ def _nothing() -> None:
 
 def _to_log(path: str) -> None:
     """Send what libraries print to the log: our starter has stopped reading."""
-    log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    try:
+        log = os.open(path, flags, 0o600)
+    except OSError:  # a full or read-only disk
+        log = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     os.dup2(log, 2)
     os.close(log)
 
@@ -161,13 +203,16 @@ def _local_door(
     from nacre.doors.local.attach import serve_attached
     from nacre.doors.local.socket import Hello, LocalDoor, Serve, serve_calls
 
+    # Not calls of the command line: they are short, and `nacre kill` is what helps.
     async def open_mcp(hello: Hello) -> Serve:
+        require_descriptors(settings.descriptor_reserve)
         return mcp.lines(hello.caller(), hello.toolsets, hello.prefix)
 
     async def open_calls(hello: Hello) -> Serve:
         return serve_calls(dispatch, hello, settings.max_requests)
 
     async def open_attached(hello: Hello) -> Serve:
+        require_descriptors(settings.descriptor_reserve)
         return serve_attached(dispatch, hello)
 
     doors = {"mcp": open_mcp, "call": open_calls, "attach": open_attached}
@@ -182,10 +227,13 @@ class _Serving:
     paths: Paths
     keeping: Keeping
     kept: dict[str, int]
+    lock: int
     local: socket.socket
     loopback: socket.socket
     token: str
+    state: dict[str, Any]  # of the state file
     home: str
+    umask: int  # of the user
     ephemeral: bool
 
     async def serve(self) -> None:
@@ -204,15 +252,18 @@ class _Serving:
             services.host.events,
             ephemeral=self.ephemeral,
             grace=settings.grace,
+            keeper=settings.keeper,
         )
         credentials = Credentials(self.token, loop.time, settings)
         dispatch = _dispatch(services, life, credentials, address.port)
+        ignored = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_IGN]
         _take_signals(loop, life.interrupt)
 
-        limit = settings.max_message_bytes
         mcp = LateMcpDoor(dispatch, settings)
         door = _local_door(dispatch, mcp, settings, life.client)
-        local_server = await asyncio.start_unix_server(door.connected, sock=self.local, limit=limit)
+        presence = self._presence(door)
+        await presence.begin()
+        succession = self._succession(services, presence, ignored)
         self.keeping.ready(paths.log_file if self.ephemeral else None)
         # From here on the first client is served while the rest loads.
         http = await self._load_http(dispatch, mcp, credentials, life, services.ports)
@@ -229,15 +280,17 @@ class _Serving:
         if life.upgrading:
             _log.info("making way for the next daemon")
             services.sessions.put_down_all()
+            self.keeping.leave(UPGRADE)
             os._exit(UPGRADE)  # like a crash: the keeper holds everything that must survive
         _log.info("stopping")
-        remove_state(paths)  # so that nobody connects to a daemon that is stopping
-        local_server.close()
+        succession.end()
+        presence.end()  # so that nobody connects to a daemon that is stopping
         janitor.cancel()
         await loading
         if life.interrupted:
             services.sessions.put_down_all()  # the next daemon lists them as lost
         await services.sessions.end_all()
+        services.ledger.remove_files()
         await door.close()
         await mcp.close()
         services.ports.close()
@@ -245,6 +298,41 @@ class _Serving:
         await serving
         with suppress(asyncio.CancelledError):
             await janitor
+
+    def _presence(self, door: "LocalDoor") -> Presence:
+        def serve(listener: socket.socket) -> Awaitable[asyncio.Server]:
+            limit = self.settings.max_message_bytes
+            return asyncio.start_unix_server(door.connected, sock=listener, limit=limit)
+
+        return Presence(
+            self.paths,
+            self.keeping,
+            self.local,
+            self.lock,
+            self.state,
+            self.token if self.settings.token is None else None,
+            serve,
+            check_every=self.settings.home_check,
+        )
+
+    def _succession(
+        self, services: "Services", presence: Presence, ignored: list[signal.Signals]
+    ) -> Succession:
+        def hand_over() -> None:
+            self.keeping.keep("lock", presence.lock)
+            self.keeping.keep("local", presence.listener.fileno())
+            self.keeping.keep("loopback", self.loopback.fileno())
+            services.keep_all()
+            self.keeping.ready(self.paths.log_file if self.ephemeral else None)
+
+        return Succession(
+            self.keeping,
+            hand_over,
+            open_files=services.host.descriptor_limit,
+            umask=self.umask,
+            ignored=ignored,
+            wanted=self.settings.keeper,
+        )
 
     async def _load_http(
         self,
@@ -279,7 +367,9 @@ class _Serving:
             runtime=self.paths.runtime,
             journals=self.paths.journals,
             keeping=self.keeping,
+            umask=self.umask,
         )
+        services.ledger.remove_files()  # recovery writes those anew that are still needed
         self.keeping.listen(asyncio.get_running_loop())
         if self.kept or services.recovery.finds_journals:
             await services.engine.load()

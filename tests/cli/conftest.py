@@ -135,7 +135,7 @@ def own_nacre(tmp_path: Path) -> Iterator[Nacre]:
     """The command in a home of one test, where no daemon runs yet."""
     command = make_nacre(tmp_path)
     yield command
-    if os.path.exists(command.paths.lock_file):
+    if os.path.exists(command.paths.state):
         command.ok("stop")
 
 

@@ -143,8 +143,9 @@ def test_a_locale_without_the_character_gets_a_question_mark(running: Nacre) -> 
 def test_an_error_of_the_system_is_one_line(own_nacre: Nacre) -> None:
     (own_nacre.home / "nacre").write_text("a file where the folder should be")
     done = own_nacre("new")
-    assert done.returncode == 70
-    assert done.stderr.startswith("nacre: ")
+    assert done.returncode == 7
+    assert done.stderr.startswith("nacre: the daemon cannot be started: ")
+    assert "NACRE_HOME" in done.stderr
     assert done.stderr.count("\n") == 1
     os.unlink(own_nacre.home / "nacre")
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import environment
+from conftest import Daemon, environment
 from crashing import (
     PATIENCE,
+    answering,
     call,
     crash,
     create,
@@ -73,8 +74,89 @@ def test_port_of_a_killed_session_is_free_while_its_keeper_lags_and_after_a_cras
     socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
 
 
-def test_sessions_survive_their_keeper_and_are_lost_with_both(begin: Start, tmp_path: Path) -> None:
+def with_next_keeper(daemon: Daemon, before: int) -> int:
+    """Return the keeper that the daemon has started after this one, once it holds everything."""
+    while (found := call(daemon, "status")["keeper_pid"]) in (None, before):
+        pass
+    return int(found)
+
+
+def test_keeper_that_was_killed_is_replaced_and_no_session_is_lost(begin: Start) -> None:
     daemon = begin()
+    create(daemon, "shell")
+    create(daemon, "ended", "echo gone; exit 3")
+    run(daemon, "shell", "x=17")
+    assert is_dead(daemon, "ended")
+    ids = {name: one["session_id"] for name, one in listed(daemon).items()}
+    status = call(daemon, "status")
+    assert status["warnings"] == []
+    keeper = status["keeper_pid"]
+    for number in range(2):
+        doomed = os.pidfd_open(keeper)
+        os.kill(keeper, signal.SIGKILL)
+        wait_gone([doomed])
+        keeper = with_next_keeper(daemon, keeper)
+        late = create(daemon, f"late{number}", "exec cat")
+        kill(daemon, answering(daemon))
+        details = listed(daemon)
+        assert {name: details[name]["session_id"] for name in ids} == ids
+        assert details[f"late{number}"]["pid"] == late["pid"]
+        assert run(daemon, "shell", "echo $x")["output"] == "17"
+        assert call(daemon, "status")["keeper_pid"] == keeper
+    assert details["ended"]["exit_code"] == 3
+    socket.create_connection(("127.0.0.1", details["shell"]["port"]), timeout=PATIENCE).close()
+    assert run(daemon, "shell", "exit 4")["status"]
+    assert is_dead(daemon, "shell")
+    gone = [os.pidfd_open(pid) for pid in (keeper, answering(daemon))]
+    call(daemon, "stop")
+    wait_gone(gone)
+
+
+def test_adopted_daemon_can_be_upgraded_and_stopped(begin: Start) -> None:
+    daemon = begin()
+    create(daemon, "shell")
+    before = call(daemon, "status")
+    daemon.process.kill()
+    daemon.process.wait(PATIENCE)
+    keeper = with_next_keeper(daemon, before["keeper_pid"])
+    own = call(daemon, "status")["pid"]
+    ending = [os.pidfd_open(own)]
+    call(daemon, "upgrade")
+    wait_gone(ending)
+    after = call(daemon, "status")
+    assert (after["keeper_pid"], after["sessions"]) == (keeper, 1)
+    gone = [os.pidfd_open(pid) for pid in (keeper, after["pid"])]
+    call(daemon, "stop")
+    wait_gone(gone)
+
+
+@pytest.mark.parametrize("whom", ["daemon", "keeper"])
+def test_signal_to_an_adopted_daemon_or_its_keeper_ends_both(begin: Start, whom: str) -> None:
+    daemon = begin()
+    before = call(daemon, "status")
+    daemon.process.kill()
+    daemon.process.wait(PATIENCE)
+    keeper = with_next_keeper(daemon, before["keeper_pid"])
+    gone = [os.pidfd_open(pid) for pid in (keeper, before["pid"])]
+    os.kill(before["pid"] if whom == "daemon" else keeper, signal.SIGTERM)
+    wait_gone(gone)
+
+
+# No keeper can be started: there is no process left (EAGAIN, as RLIMIT_NPROC has it).
+NO_KEEPER = """
+import errno, subprocess
+real = subprocess.Popen
+class Popen(real):
+    def __init__(self, argv, *args, **named):
+        if "--adopt" in argv:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        super().__init__(argv, *args, **named)
+subprocess.Popen = Popen
+"""
+
+
+def test_sessions_survive_their_keeper_and_are_lost_with_both(begin: Start, tmp_path: Path) -> None:
+    daemon = begin(doctored=NO_KEEPER)
     work = tmp_path / "work"
     work.mkdir()
     create(daemon, "shell", "bash", args=["--norc"], cwd=str(work), rows=20, cols=70)
@@ -89,7 +171,9 @@ def test_sessions_survive_their_keeper_and_are_lost_with_both(begin: Start, tmp_
     create(daemon, "later", "echo made without a keeper; exec cat")
     until(daemon, "later", text="made without a keeper")
     assert run(daemon, "shell", "echo still here")["output"] == "still here"
-    assert call(daemon, "status")["keeper_pid"] is None
+    status = call(daemon, "status")
+    assert status["keeper_pid"] is None
+    assert "if the daemon crashes now, all sessions are lost" in status["warnings"][0]
     until(daemon, "shell", state=["prompt"])  # a run is over before the next prompt is drawn
     for name in ("lines", "shell", "later"):
         until(daemon, name, quiet_ms=400)  # the journal waits 200 ms; there is no ring any more

@@ -32,11 +32,48 @@ def test_relative_nacre_home_is_made_absolute(
     assert find_paths({"NACRE_HOME": "~/there"}).config == str(tmp_path / "me/there")
 
 
-def test_xdg_folders_are_used_where_they_are_set() -> None:
+def test_xdg_folders_are_used_where_they_are_set(tmp_path: Path) -> None:
+    runtime = str(tmp_path)
     paths = find_paths(
-        {"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": "/run/user/1"}
+        {"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": runtime}
     )
-    assert paths == ("/c/nacre", "/s/nacre", "/run/user/1/nacre")
+    assert paths == ("/c/nacre", "/s/nacre", f"{runtime}/nacre")
+
+
+def test_runtime_folder_that_logind_removed_is_not_used(tmp_path: Path) -> None:
+    gone = str(tmp_path / "1000")
+    paths = find_paths({"XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": gone})
+    assert paths.runtime == paths.other_runtime == "/s/nacre/run"
+
+
+@pytest.mark.parametrize("umask", [0, 0o022, 0o777])
+def test_every_folder_that_is_made_is_private_whatever_the_umask(
+    tmp_path: Path, umask: int
+) -> None:
+    before = os.umask(umask)
+    try:
+        make_private(str(tmp_path / "a" / "b"))
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a", "a/b")]
+    assert modes == [0o700, 0o700]
+
+
+def test_link_to_nowhere_is_named(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match="is a link to a folder that does not exist"):
+        make_private(str(tmp_path / "link"))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a link to another user")
+def test_link_that_another_user_planted_is_refused(tmp_path: Path) -> None:
+    link, ours = tmp_path / "link", tmp_path / "ours"
+    ours.mkdir(mode=0o755)
+    link.symlink_to(ours)
+    make_private(str(link))  # our own link is fine
+    os.chown(link, 1, 1, follow_symlinks=False)
+    with pytest.raises(PermissionError, match="belongs to another user"):
+        make_private(str(link))
 
 
 def test_home_is_used_where_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:

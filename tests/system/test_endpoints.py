@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import resource
+import signal
 import socket
 import stat
 from collections.abc import Iterator
@@ -129,7 +131,7 @@ def test_empty_token_file_is_refused(paths: Paths) -> None:
 def test_state_is_read_back_and_removed(paths: Paths) -> None:
     write_state(paths, {"pid": 1, "port": 2})
     assert read_state(paths) == {"pid": 1, "port": 2}
-    assert os.listdir(paths.runtime) == ["daemon.json"], "the temporary file is gone"
+    assert os.listdir(paths.state) == ["daemon.json"], "the temporary file is gone"
     remove_state(paths)
     remove_state(paths)
     assert read_state(paths) is None
@@ -139,3 +141,44 @@ def test_state_is_read_back_and_removed(paths: Paths) -> None:
 def test_broken_state_file_is_no_state(paths: Paths, text: str) -> None:
     Path(paths.state_file).write_text(text)
     assert read_state(paths) is None
+
+
+# --- the token file ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "is empty"),
+        (b"\n  \n", "is empty"),
+        (b"short\n", "holds no token"),
+        (bytes(range(128, 192)), "holds no token"),
+        (b"two words of a token that is long\n", "holds no token"),
+        (b"x" * 5000, "holds no token"),
+    ],
+)
+def test_file_without_a_token_is_a_clear_error(paths: Paths, content: bytes, problem: str) -> None:
+    path = Path(paths.token_file)
+    path.touch(mode=0o600)
+    path.write_bytes(content)
+    with pytest.raises(InvalidInput, match=f"{problem}.*delete it, and a new token is created"):
+        load_token(paths.token_file, None)
+
+
+def test_folder_in_place_of_the_token_is_a_clear_error(paths: Paths) -> None:
+    os.mkdir(paths.token_file)
+    with pytest.raises(InvalidInput, match="cannot be read: Is a directory; delete it"):
+        load_token(paths.token_file, None)
+
+
+def test_token_that_cannot_be_stored_is_used_and_leaves_no_half(paths: Paths) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))  # the disk is full
+    try:
+        assert len(load_token(paths.token_file, None)) > 40
+        assert not write_state(paths, {"pid": 1, "socket": "/somewhere"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert os.listdir(paths.state) == []

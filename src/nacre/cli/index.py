@@ -53,11 +53,11 @@ COMMANDS = (
     ),
     Command("attach", "attach", "Work in a session yourself, until you detach."),
     Command("web", "web", "Print an address that opens the web page.", "open_page"),
-    Command("record", "recordings", "Record a session from now on (asciicast)."),
-    Command("export", "recordings", "Save what a session showed (asciicast)."),
+    Command("record", "past.record", "Record a session from now on (asciicast)."),
+    Command("export", "past.export", "Save what a session showed (asciicast)."),
     Command(
         "replay",
-        "replay",
+        "past.replay",
         "Play a recording in your terminal.",
         "export_recording",
     ),
@@ -81,7 +81,7 @@ COMMANDS = (
     Command("restart", "sessions", "Restart a session's command.", "restart_session", _SESSION),
     Command(
         "restore",
-        "recordings",
+        "past.export",
         "Restart the sessions that a reboot ended.",
         "restore_sessions",
         _SESSION,

@@ -17,6 +17,9 @@ from nacre.errors import DaemonRestarted, DaemonUnreachable, InvalidInput, Nacre
 from nacre.settings.paths import Paths, find_paths
 from nacre.wording import Hint, from_data
 
+# A daemon that is starting answers late, with hundreds of sessions to recover; one that is stopped
+# (SIGSTOP) or hung never does.
+_GREETING_PATIENCE = 60.0  # seconds
 _COMPLETION_PATIENCE = 1.0  # seconds; a shell that hangs at Tab is worse than no names
 
 
@@ -53,7 +56,7 @@ class Client:
         self._greet(connection)
 
     def _greet(self, connection: socket.socket) -> None:
-        connection.settimeout(self._timeout)
+        connection.settimeout(self._timeout or _GREETING_PATIENCE)
         self._connection = connection
         self._answers = connection.makefile("rb")
         try:
@@ -64,6 +67,7 @@ class Client:
             if isinstance(error, OSError):
                 raise self._lost(error) from None
             raise
+        connection.settimeout(self._timeout)
 
     @classmethod
     def open(
@@ -144,7 +148,9 @@ class Client:
 
     def _lost(self, error: OSError | None = None) -> DaemonUnreachable:
         if error is not None and not isinstance(error, ConnectionError):
-            return DaemonUnreachable(f"the daemon does not answer: {error}; try again")
+            return DaemonUnreachable(
+                f"the daemon does not answer: {error}; try again, or end it with 'nacre stop'"
+            )
         if was_stopped(self._paths or find_paths()):
             return DaemonUnreachable(
                 "the daemon was stopped before it answered; 'nacre new' starts another"

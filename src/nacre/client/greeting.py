@@ -90,10 +90,10 @@ def read_greeting(line: bytes) -> None:
 def was_stopped(paths: Paths) -> bool:
     """Return whether a daemon that closed its connections was stopped on purpose.
 
-    A daemon that stops removes its state file before it closes its connections; one that was
-    killed leaves it behind.
+    A daemon that stops removes its state file and its socket before it closes its connections; one
+    that was killed leaves them behind. Each of them alone may have been deleted by others.
     """
-    return not os.path.exists(paths.state_file)
+    return not (os.path.exists(paths.state_file) or os.path.exists(paths.socket))
 
 
 def read_line(connection: socket.socket) -> tuple[bytes, bytes]:

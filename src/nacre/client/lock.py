@@ -1,30 +1,140 @@
-"""Take a file lock within a time, in a process without a loop.
+"""The lock of a home: one daemon for each state folder.
 
-The kernel wakes who waits for a lock, but does not bound the wait: an alarm does.
+Rule 1: the folder itself is locked (flock(2)). That needs no file, so a full or read-only disk does
+not prevent it, and nobody can delete it under the daemon. The runtime folder would not do: logind
+removes it when the user logs out, and the daemon keeps running.
+Rule 2: file systems that lock only what is open for writing (NFS) get a file in that folder.
+Rule 3: clients load this file, so it imports almost nothing.
 """
 
-import fcntl
-import signal
-from types import FrameType
+import errno
+import os
+
+from nacre.settings.paths import Paths
+
+# What flock(2) says of a folder where only files that are open for writing can be locked.
+_NO_FOLDERS = (errno.EBADF, errno.EINVAL, errno.EISDIR, errno.ENOLCK, errno.ENOTSUP)
 
 
-def lock_within(descriptor: int, kind: int, patience: float) -> None:
-    """Take the lock (LOCK_SH or LOCK_EX), at once or within so many seconds.
+def acquire(paths: Paths, *, patience: float = 0, shared: bool = False) -> int | None:
+    """Return a descriptor that holds the lock, or None if nobody gives it up in time.
 
-    Raises BlockingIOError when it is taken and there is no time, else TimeoutError at the end of
-    it. Only the main thread can wait.
+    `patience` is in seconds; with it, this must run in the main thread. Raises OSError if there is
+    no state folder.
     """
-    if not patience:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-        return
+    descriptor = os.open(paths.state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            taken = _flock(descriptor, patience, shared=shared)
+        except OSError as error:
+            if error.errno not in _NO_FOLDERS:
+                raise
+            os.close(descriptor)
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+            descriptor = os.open(paths.lock_file, flags, 0o600)
+            taken = _flock(descriptor, patience, shared=shared)
+    except OSError:
+        os.close(descriptor)
+        raise
+    if taken:
+        return descriptor
+    os.close(descriptor)
+    return None
 
-    def give_up(number: int, frame: FrameType | None) -> None:
+
+def is_free(paths: Paths, *, patience: float = 0) -> bool:
+    """Return whether no daemon holds the lock, now or within `patience` seconds."""
+    try:
+        lock = acquire(paths, patience=patience, shared=True)
+    except FileNotFoundError:
+        return True
+    if lock is None:
+        return False
+    os.close(lock)
+    return True
+
+
+def is_lock_of(paths: Paths, descriptor: int) -> bool:
+    """Return whether this is the lock of the folder that exists now, not of a deleted one."""
+    held = os.fstat(descriptor)
+    for path in (paths.state, paths.lock_file):
+        try:
+            found = os.stat(path)
+        except OSError:
+            continue
+        if (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino):
+            return True
+    return False
+
+
+def holders(paths: Paths) -> list[int]:
+    """Return the processes that hold the lock: a keeper and its daemon, the keeper first.
+
+    They are found by their descriptors (Linux), so it does not matter whether they answer.
+    """
+    locked = (os.path.realpath(paths.state), os.path.realpath(paths.lock_file))
+    found = [
+        int(entry)
+        for entry in _entries("/proc")
+        if entry.isdigit() and int(entry) != os.getpid() and _holds(entry, locked)
+    ]
+    return sorted(found, key=lambda pid: (not _is_keeper(pid), pid))
+
+
+def _is_keeper(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return any(word.endswith(b"keeper.py") for word in file.read().split(b"\0"))
+    except OSError:
+        return False
+
+
+def _holds(pid: str, locked: tuple[str, str]) -> bool:
+    for number in _entries(f"/proc/{pid}/fd"):
+        try:
+            if os.readlink(f"/proc/{pid}/fd/{number}") not in locked:
+                continue
+            with open(f"/proc/{pid}/fdinfo/{number}", encoding="ascii") as file:
+                if any("FLOCK" in line and "WRITE" in line for line in file):
+                    return True
+        except OSError:
+            continue
+    return False
+
+
+def _entries(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:  # it is gone, or another user's
+        return []
+
+
+def _flock(descriptor: int, patience: float, *, shared: bool) -> bool:
+    import fcntl  # only here: mostly a client just connects
+
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return bool(patience) and _wait(descriptor, kind, patience)
+    return True
+
+
+def _wait(descriptor: int, kind: int, patience: float) -> bool:
+    """Wait for the lock. The kernel wakes us; an alarm bounds the wait."""
+    import fcntl
+    import signal
+
+    def give_up(number: int, frame: object) -> None:
         raise TimeoutError
 
     before = signal.signal(signal.SIGALRM, give_up)
     signal.setitimer(signal.ITIMER_REAL, patience)
     try:
         fcntl.flock(descriptor, kind)
+    except TimeoutError:
+        return False
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    return True

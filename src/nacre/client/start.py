@@ -17,17 +17,38 @@ _KEEPER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "system", "ke
 
 def connect(paths: Paths) -> socket.socket:
     """Return a connection to the running daemon. Raises DaemonUnreachable when there is none."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        with SocketAddress(paths.socket) as address:
-            connection.connect(address)
-    except OSError:
-        connection.close()
+    connection = _connected(paths.socket)
+    if connection is None and (elsewhere := _written_address(paths)) is not None:
+        connection = _connected(elsewhere)
+    if connection is None:
         raise DaemonUnreachable(
             "no daemon is running; 'nacre new' starts one with a session, "
             "'nacre server' starts one that stays"
-        ) from None
+        )
     return connection
+
+
+def _connected(path: str) -> "socket.socket | None":
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with SocketAddress(path) as address:
+            connection.connect(address)
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+def _written_address(paths: Paths) -> "str | None":
+    """Return the socket of a daemon that has another runtime folder than we (cron, sudo, ssh)."""
+    import json  # only here, because mostly the socket is where we look first
+
+    try:
+        with open(paths.state_file, encoding="utf-8") as file:
+            path = json.load(file)["socket"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return path if isinstance(path, str) and path != paths.socket else None
 
 
 def connect_or_start(paths: Paths) -> socket.socket:
@@ -41,18 +62,41 @@ def connect_or_start(paths: Paths) -> socket.socket:
         pass
     import fcntl  # only here, because mostly a daemon is running
 
-    make_private(paths.runtime)
-    gate = os.open(os.path.join(paths.runtime, "start.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    gate = _open_gate(paths)
     try:
         # A second starter waits here until the daemon of the first one listens.
         fcntl.flock(gate, fcntl.LOCK_EX)
         try:
             return connect(paths)
         except DaemonUnreachable:
+            pass
+        try:
             _start(paths)
+        except DaemonUnreachable as error:
+            try:
+                return connect(paths)  # it found one whose socket was missing for a moment
+            except DaemonUnreachable:
+                raise error from None
         return connect(paths)
     finally:
         os.close(gate)
+
+
+def _open_gate(paths: Paths) -> int:
+    """Return what starters lock. Raises DaemonUnreachable when there is no place for it."""
+    for folder in (paths.state, paths.runtime):
+        try:
+            make_private(folder)
+            path = os.path.join(folder, "start.lock")
+            gate = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            os.fchmod(gate, 0o600)  # whatever the umask has taken away
+            return gate
+        except OSError as error:
+            problem = f"{folder}: {error.strerror or error}"
+    raise DaemonUnreachable(
+        f"the daemon cannot be started: {problem}; make space there, or set NACRE_HOME to a "
+        "folder of yours"
+    )
 
 
 def _start(paths: Paths) -> None:

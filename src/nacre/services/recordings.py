@@ -85,8 +85,8 @@ class History:
         from nacre.core.journal.asciicast_writer import CastAbout, write_cast  # it loads the engine
         from nacre.core.journal.replay import END, Moment
 
-        past = read_all(folder)
         since, until = _absolute(request.since), _absolute(request.until)
+        past = read_all(folder) if since is None else read_from(folder, moment=since)
         if since is not None and until is not None and since >= until:
             raise BadParameter("since", "must be before the end of the span")
         lines = write_cast(
@@ -103,9 +103,8 @@ class History:
         if request.path is None:
             return self._answer(about[0], lines, request)
         home = os.path.expanduser("~")
-        return _written(
-            about[0], lines, os.path.join(cwd or home, os.path.expanduser(request.path))
-        )
+        path = os.path.join(cwd or home, os.path.expanduser(request.path))
+        return _written(about[0], lines, path, self._host.umask)
 
     def _answer(self, name: str, lines: Iterator[str], request: ExportRecording) -> Recording:
         budget = self._host.budget(request.max_chars)
@@ -133,10 +132,12 @@ class History:
         return recorder.folder
 
 
-def _written(name: str, lines: Iterator[str], path: str) -> Recording:
+def _written(name: str, lines: Iterator[str], path: str, umask: int) -> Recording:
     events = -1
     try:
         with open(path, "x", encoding="utf-8", newline="\n") as file:
+            if umask >= 0:  # it is the user's file, not one of ours
+                os.fchmod(file.fileno(), 0o666 & ~umask)
             for line in lines:
                 file.write(line if line.endswith("\n") else f"{line}\n")
                 events += 1

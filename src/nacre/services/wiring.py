@@ -58,6 +58,12 @@ class Services:
     def engine(self) -> Engine:
         return self.host.engine
 
+    def keep_all(self) -> None:
+        """Give everything of all sessions to a keeper that has nothing yet."""
+        self.ports.keep_all()
+        for session in self.registry.all():
+            session.keep_all()
+
     def dispatch(self, *more: Handlers) -> Dispatch:
         """Return dispatch for all operations; `more` are handlers that are not about sessions."""
         visuals = Visuals(self.registry, self.host)
@@ -90,18 +96,30 @@ def build_services(
     runtime: str | None = None,
     journals: str | None = None,
     keeping: Keeping | None = None,
+    umask: int = -1,
 ) -> Services:
     """Build and connect all services.
 
     `home` is the folder for sessions whose caller has none, `runtime` a private folder, `journals`
-    the folder of all journals, `keeping` the keeper that started us.
+    the folder of all journals, `keeping` the keeper that started us, `umask` what sessions get.
     """
     keeping = keeping or Keeping(None)
     loop = asyncio.get_running_loop()
     engine = Engine(settings.scrollback)
     turns = ReadShare(loop, settings.read_buffer_bytes, settings.turn_time)
     events = Events[Session](lambda session: summarise(session, loop.time()))
-    host = Host(loop, settings, engine, turns, descriptor_limit, runtime, journals, keeping, events)
+    host = Host(
+        loop,
+        settings,
+        engine,
+        turns,
+        descriptor_limit,
+        runtime,
+        journals,
+        keeping,
+        events,
+        umask=umask,
+    )
     ports = PortPool(settings.first_session_port, keeping)
     registry = Registry(settings, ports)
     ledger = Ledger(host)

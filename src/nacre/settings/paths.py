@@ -5,7 +5,9 @@ Rule 2: this file imports almost nothing, because the stdio bridge loads it at e
 """
 
 import os
+import stat
 import sys
+from contextlib import suppress
 from typing import NamedTuple
 
 # sun_path holds 108 bytes on Linux and 104 on macOS, the final NUL included (unix(7)).
@@ -14,8 +16,8 @@ _SUN_PATH = 107 if sys.platform == "linux" else 103
 
 class Paths(NamedTuple):
     config: str  # folder of config.toml
-    state: str  # what outlives the daemon: token, logs
-    runtime: str  # what does not: socket, lock, state file
+    state: str  # what outlives the daemon: token, logs, journals; it is locked by the daemon
+    runtime: str  # what does not, and may be removed under it: the socket, output of runs
 
     @property
     def config_file(self) -> str:
@@ -39,11 +41,18 @@ class Paths(NamedTuple):
 
     @property
     def lock_file(self) -> str:
-        return os.path.join(self.runtime, "daemon.lock")
+        """Only where the state folder itself cannot be locked (client/lock.py)."""
+        return os.path.join(self.state, "daemon.lock")
 
     @property
     def state_file(self) -> str:
-        return os.path.join(self.runtime, "daemon.json")
+        """Where the daemon of this state folder is, whatever the runtime folder of the reader."""
+        return os.path.join(self.state, "daemon.json")
+
+    @property
+    def other_runtime(self) -> str:
+        """The runtime folder while the usual one does not exist and cannot be made."""
+        return os.path.join(self.state, "run")
 
 
 def find_paths(environ: "os._Environ[str] | dict[str, str] | None" = None) -> Paths:
@@ -56,23 +65,40 @@ def find_paths(environ: "os._Environ[str] | dict[str, str] | None" = None) -> Pa
     state_home = env.get("XDG_STATE_HOME") or os.path.join(user, ".local", "state")
     state = os.path.join(state_home, "nacre")
     runtime_home = env.get("XDG_RUNTIME_DIR")
-    runtime = os.path.join(runtime_home, "nacre") if runtime_home else os.path.join(state, "run")
-    return Paths(config, state, runtime)
+    # logind removes it at the last logout, and nobody but root can make it again.
+    if runtime_home and os.path.isdir(runtime_home):
+        return Paths(config, state, os.path.join(runtime_home, "nacre"))
+    return Paths(config, state, os.path.join(state, "run"))
 
 
 def make_private(folder: str) -> None:
-    """Make the folder with mode 0700.
+    """Make the folder with mode 0700, and the folders above it that are missing.
 
     If it exists, access for others is removed. Raises PermissionError when it belongs to another
-    user, who could then take over a socket or token in it.
+    user, who could then take over a socket or token in it, and other OSErrors with their reason.
     """
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    found = os.stat(folder)
-    if found.st_uid != os.getuid():
+    missing = []
+    above = folder
+    while not os.path.isdir(above) and above != os.path.dirname(above):
+        missing.append(above)
+        above = os.path.dirname(above)
+    for one in reversed(missing):
+        with suppress(FileExistsError):  # another process made it meanwhile
+            os.mkdir(one, 0o700)
+            os.chmod(one, 0o700)  # whatever the umask has taken away
+    try:
+        found = os.stat(folder)
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{folder} is a link to a folder that does not exist; remove the link, or make the "
+            "folder"
+        ) from None
+    # A link that another user planted may point to a folder of ours.
+    if {os.lstat(folder).st_uid, found.st_uid} != {os.getuid()}:
         raise PermissionError(
             f"{folder} belongs to another user; set NACRE_HOME to a folder of yours"
         )
-    if found.st_mode & 0o077:
+    if stat.S_IMODE(found.st_mode) != 0o700:
         os.chmod(folder, 0o700)
 
 

@@ -1,16 +1,27 @@
 """What only one daemon can have: the lock, the socket, the port, the token, the state file."""
 
-import fcntl
 import json
+import logging
 import os
+import re
 import secrets
 import socket
+import time
 from contextlib import suppress
 from typing import Any
 
-from nacre.client.lock import lock_within
-from nacre.errors import DaemonRunning, Internal, InvalidInput
+from nacre.client.lock import acquire, holders
+from nacre.client.start import connect
+from nacre.errors import DaemonRunning, DaemonUnreachable, Internal, InvalidInput
 from nacre.settings.paths import Paths, SocketAddress
+
+_log = logging.getLogger("nacre.daemon")
+
+_BETWEEN = 0.25  # seconds between looks whether the one who holds the lock takes connections
+# As long as the setting `token` asks for, and no longer than one header can be.
+_SHORTEST_TOKEN, _LONGEST_TOKEN = 16, 4096
+_TOKEN = re.compile(rb"[\x21-\x7e]{%d,%d}" % (_SHORTEST_TOKEN, _LONGEST_TOKEN))
+_DELETE_TOKEN = "delete it, and a new token is created"  # noqa: S105  # a sentence
 
 _PORT_TRIES = 100  # ports to try below the wanted one
 _BACKLOG = 256  # connections that can wait while the daemon is loading
@@ -19,19 +30,37 @@ _BACKLOG = 256  # connections that can wait while the daemon is loading
 def take_lock(paths: Paths, *, patience: float) -> int:
     """Take the daemon's lock until this process ends; wait up to `patience` seconds for it.
 
-    Raises DaemonRunning, which says who holds it.
+    Raises DaemonRunning, which says who holds it and how to reach it.
     """
-    descriptor = os.open(paths.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    until = time.monotonic() + patience
+    while True:
+        left = min(until - time.monotonic(), _BETWEEN)
+        if (lock := acquire(paths, patience=max(left, 0))) is not None:
+            return lock
+        # A daemon whose socket was deleted makes it again: then there is nobody to wait for.
+        if time.monotonic() >= until or _answers(paths):
+            raise DaemonRunning(
+                f"a daemon is already running ({_whereabouts(paths)}); use it, or stop it with "
+                "'nacre stop'"
+            )
+
+
+def _answers(paths: Paths) -> bool:
     try:
-        lock_within(descriptor, fcntl.LOCK_EX, patience)
-    except OSError:
-        os.close(descriptor)
-        holder = read_state(paths) or {}
-        raise DaemonRunning(
-            f"a daemon is already running (pid {holder.get('pid', 'unknown')}, "
-            f"port {holder.get('port', 'unknown')}); use it, or stop it with 'nacre stop'"
-        ) from None
-    return descriptor
+        connect(paths).close()
+    except DaemonUnreachable:
+        return False
+    return True
+
+
+def _whereabouts(paths: Paths) -> str:
+    known = read_state(paths) or {}
+    if (found := holders(paths)) and known.get("pid") not in found:
+        known = {"pid": found[-1]}  # the file is of an earlier daemon: the disk was full
+    pid = known.get("pid", "unknown")
+    return (
+        f"pid {pid}, port {known.get('port', 'unknown')}, socket {known.get('socket', 'unknown')}"
+    )
 
 
 def listen_local(path: str) -> socket.socket:
@@ -66,33 +95,74 @@ def listen_loopback(port: int) -> socket.socket:
 def load_token(path: str, given: str | None) -> str:
     """Return the given token, else the one in the file, which is created if it is missing.
 
-    Raises InvalidInput when others can read the file: then the token is no longer secret.
+    If it cannot be created (a full or read-only disk), the token is known to nobody: then the TCP
+    doors open only to codes of the page, and the Unix socket needs no token.
+    Raises InvalidInput when others can read the file, so that the token is no longer secret, and
+    when there is no token in it.
     """
     if given is not None:
         return given
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        if os.stat(path).st_mode & 0o077:
-            raise InvalidInput(
-                f"other users can read {path}; delete it, and a new token is created"
-            ) from None
-        with open(path, encoding="utf-8") as file:
-            token = file.read().strip()
-        if not token:
-            raise InvalidInput(f"{path} is empty; delete it, and a new token is created") from None
-        return token
     token = secrets.token_urlsafe(32)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(token + "\n")
+    try:
+        store_token(path, token)
+    except FileExistsError:
+        return _token_in(path)
     return token
 
 
-def write_state(paths: Paths, state: dict[str, Any]) -> None:
+def store_token(path: str, token: str) -> None:
+    """Write a new token file; a full or read-only disk is logged. Raises FileExistsError."""
+    try:
+        with open(path, "x", encoding="ascii", opener=private) as file:
+            file.write(token + "\n")
+    except FileExistsError:
+        raise
+    except OSError as error:
+        _log.warning(
+            "the token cannot be stored, so that programs cannot use it: make space, then restart "
+            "the daemon",
+            extra={"path": path, "error": str(error)},
+        )
+        with suppress(OSError):
+            os.unlink(path)  # half a token would keep the next daemon from starting
+
+
+def _token_in(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            token = file.read(_LONGEST_TOKEN + 1).strip()
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}; {_DELETE_TOKEN}") from error
+    if mode & 0o077:
+        raise InvalidInput(f"other users can read {path}; {_DELETE_TOKEN}")
+    if not token:
+        raise InvalidInput(f"{path} is empty; {_DELETE_TOKEN}")
+    if not _TOKEN.fullmatch(token):
+        raise InvalidInput(
+            f"{path} holds no token: it must be one line of {_SHORTEST_TOKEN} to {_LONGEST_TOKEN} "
+            f"visible ASCII characters without spaces; {_DELETE_TOKEN}"
+        )
+    return token.decode("ascii")
+
+
+def write_state(paths: Paths, state: dict[str, Any]) -> bool:
+    """Write where the daemon is, and return whether that worked: it only informs."""
     temporary = f"{paths.state_file}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump(state, file)
-    os.replace(temporary, paths.state_file)
+    try:
+        with open(temporary, "w", encoding="utf-8", opener=private) as file:
+            json.dump(state, file)
+        os.replace(temporary, paths.state_file)
+    except OSError as error:
+        _log.warning(
+            "the state file cannot be written; clients find the socket without it",
+            extra={"path": paths.state_file, "error": str(error)},
+        )
+        for stale in (temporary, paths.state_file):
+            with suppress(OSError):
+                os.unlink(stale)
+        return False
+    return True
 
 
 def read_state(paths: Paths) -> dict[str, Any] | None:
@@ -106,5 +176,10 @@ def read_state(paths: Paths) -> dict[str, Any] | None:
 
 def remove_state(paths: Paths) -> None:
     for path in (paths.state_file, paths.socket):
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             os.unlink(path)
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file that only its owner can read, for open's `opener`."""
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)

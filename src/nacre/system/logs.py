@@ -5,6 +5,7 @@ import logging
 import logging.handlers
 import sys
 import time
+from contextlib import suppress
 
 # What every record has; everything else is the caller's `extra`.
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -25,15 +26,20 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, default=str)
 
 
+class _LogFile(logging.handlers.RotatingFileHandler):
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Say nothing about a disk that takes no line: standard error is the same file."""
+
+
 def configure_logs(level: str, *, file: str | None, max_bytes: int) -> None:
-    """Log to standard error, or to a file that is rotated when it is full."""
-    handler: logging.Handler
-    if file is None:
-        handler = logging.StreamHandler(sys.stderr)
-    else:
-        handler = logging.handlers.RotatingFileHandler(
-            file, maxBytes=max_bytes, backupCount=1, encoding="utf-8"
-        )
+    """Log to standard error, or to a file that is rotated when it is full.
+
+    If the file cannot be opened or written (a full disk), there is no log, and nothing else fails.
+    """
+    handler: logging.Handler = logging.StreamHandler(sys.stderr)
+    if file is not None:
+        with suppress(OSError):
+            handler = _LogFile(file, maxBytes=max_bytes, backupCount=1, encoding="utf-8")
     handler.setFormatter(JsonFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]

@@ -53,6 +53,7 @@ class Daemons:
 def daemons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Daemons]:
     monkeypatch.setenv("NACRE_HOME", str(tmp_path))
     os.mkdir(find_paths().runtime)
+    os.mkdir(find_paths().state)
     Path(find_paths().state_file).touch()
     daemons = Daemons()
     yield daemons

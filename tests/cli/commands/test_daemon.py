@@ -1,19 +1,21 @@
 """status, stop and server: the daemon's life as the command line sees it."""
 
-import fcntl
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from conftest import PATIENCE
 from nacre import __version__
+from nacre.client.lock import is_free
 from nacre.settings.table import setting_names
 
-from cli.conftest import Nacre, is_running
+from cli.conftest import Nacre, is_running, make_nacre
 
 
 def test_status_without_a_daemon_is_one(own_nacre: Nacre) -> None:
@@ -65,8 +67,7 @@ def test_stop_returns_when_daemon_and_sessions_are_gone(own_nacre: Nacre) -> Non
     assert status["ephemeral"] is True
     assert f"pid {status['pid']}" in own_nacre.ok("status")
     assert own_nacre.ok("stop") == "the daemon has stopped\n"
-    with open(own_nacre.paths.lock_file) as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert is_free(own_nacre.paths)
     assert not is_running(child)
     assert not os.path.exists(own_nacre.paths.socket)
 
@@ -104,3 +105,66 @@ def test_every_setting_is_a_flag_of_server(own_nacre: Nacre) -> None:
     for name in setting_names():
         assert f"--{name.replace('_', '-')} " in told
     assert "--ready-fd" not in told
+
+
+# --- a daemon whose folders are deleted, or that does not end ------------------------------------
+
+
+@pytest.mark.parametrize("deleted", ["run", "run/nacre.sock", ""])
+def test_daemon_whose_folder_was_deleted_is_found_again(own_nacre: Nacre, deleted: str) -> None:
+    session = own_nacre.json("new", "a", "--", "cat")
+    pid = own_nacre.json("status")["pid"]
+    path = os.path.normpath(os.path.join(own_nacre.paths.config, deleted))
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+    own_nacre.ok("new", "b", "--", "cat")  # it would start a second daemon
+    assert own_nacre.json("status")["pid"] == pid
+    assert [one["alive"] for one in own_nacre.json("list")] == [True, True]
+    assert is_running(session["pid"])
+    done = own_nacre("server")
+    assert done.returncode == 9
+    assert f"pid {pid}, port {own_nacre.json('status')['port']}, socket " in done.stderr
+
+
+def test_a_client_with_another_runtime_folder_finds_the_daemon(tmp_path: Path) -> None:
+    """As of a cron job, which has no XDG_RUNTIME_DIR."""
+    (tmp_path / "user").mkdir()
+    nacre = make_nacre(tmp_path)
+    del nacre.env["NACRE_HOME"]
+    for name, folder in {"CONFIG_HOME": "c", "STATE_HOME": "s", "RUNTIME_DIR": "user"}.items():
+        nacre.env[f"XDG_{name}"] = str(tmp_path / folder)
+    nacre.ok("new", "a", "--", "cat")
+    del nacre.env["XDG_RUNTIME_DIR"]
+    assert [one["name"] for one in nacre.json("list")] == ["a"]
+    assert nacre.ok("stop") == "the daemon has stopped\n"
+
+
+@pytest.mark.parametrize("which", ["pid", "keeper_pid"])
+def test_stop_ends_a_stopped_daemon_and_says_so(own_nacre: Nacre, which: str) -> None:
+    own_nacre.env["NACRE_STOP_PATIENCE"] = "0.5"
+    child = own_nacre.json("new", "--", "sh", "-c", "trap '' HUP TERM; cat")["pid"]
+    status = own_nacre.json("status")
+    os.kill(status[which], signal.SIGSTOP)
+    said = own_nacre.ok("stop")
+    assert "did not stop within 0.5 s, so it was killed" in said
+    assert str(status[which]) in said
+    assert not is_running(child)
+    assert not is_running(status["pid"])
+    assert not is_running(status["keeper_pid"])
+    assert own_nacre.ok("stop") == "no daemon is running\n"
+
+
+def test_stop_without_socket_keeper_or_answer_ends_it_too(own_nacre: Nacre) -> None:
+    own_nacre.env["NACRE_STOP_PATIENCE"] = "0.5"
+    child = own_nacre.json("new", "--", "cat")["pid"]
+    status = own_nacre.json("status")
+    os.kill(status["pid"], signal.SIGSTOP)
+    os.kill(status["keeper_pid"], signal.SIGKILL)
+    shutil.rmtree(own_nacre.paths.runtime)
+    told = own_nacre.json("stop")
+    assert (told["success"], told["stopped"], told["left"]) == (True, True, [])
+    assert status["pid"] in told["daemons"]
+    assert told["programs"] == [child]
+    assert not is_running(child)

@@ -101,30 +101,37 @@ async def test_a_child_finds_the_nonce_nowhere(
 
 
 @pytest.mark.parametrize("shell", INTEGRATED)
-async def test_the_file_with_the_nonce_is_gone_before_the_first_prompt(
-    shell: str, tmp_path: Path
-) -> None:
+async def test_the_nonce_is_in_no_file_and_its_pipe_is_empty(shell: str, tmp_path: Path) -> None:
     async with at_work(tmp_path) as services:
         drive = await shell_at_work(services, shell, tmp_path)
-        await drive.run("true")
-        assert list((tmp_path / "runtime").glob("nonce-*")) == []
+        assert list((tmp_path / "runtime").iterdir()) == []
+        drain = "for fd in /dev/fd/*; do [ -p $fd ] && timeout 5 cat $fd; done; true"
+        ran = await drive.run(f"sh -c '{drain}' </dev/null")
+        assert (ran.output, ran.exit_code) == ("", 0)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
-async def test_the_file_is_gone_before_the_users_own_are_read(shell: str, tmp_path: Path) -> None:
+async def test_the_pipe_is_closed_before_the_users_own_files_are_read(
+    shell: str, tmp_path: Path
+) -> None:
     listed = f"{tmp_path}/listed"
-    look = f"ls {tmp_path}/runtime > {listed}; echo ${{NACRE_NONCE_FILE-unset}} >> {listed}\n"
+    look = (
+        f"(for fd in /dev/fd/*; do [ -p $fd ] && echo $fd; done) > {listed}; "
+        f"echo ${{NACRE_NONCE_FD-unset}} >> {listed}\n"
+    )
     async with at_work(tmp_path) as services:
         drive = await shell_at_work(services, shell, tmp_path, {".bashrc": look, ".zshenv": look})
         await drive.run("true")
         assert (tmp_path / "listed").read_text() == "unset\n"
 
 
-def test_the_file_is_for_nobody_else(tmp_path: Path) -> None:
+def test_the_nonce_is_in_the_pipe_alone() -> None:
     for shell in INTEGRATED:
-        started = integrate(shell, (f"/bin/{shell}",), {}, "a" * 32, str(tmp_path))
-        assert os.stat(started.secret).st_mode & 0o777 == 0o600
+        started = integrate(shell, (f"/bin/{shell}",), {}, "a" * 32)
         assert not any("a" * 32 in word for word in (*started.argv, *started.env.values()))
+        assert os.read(started.pipe, 100) == b"a" * 32 + b"\n"
+        assert os.read(started.pipe, 100) == b"", "nobody can write to it"
+        os.close(started.pipe)
 
 
 @pytest.mark.parametrize("shell", INTEGRATED)

@@ -1,19 +1,22 @@
 """The commands about the daemon: status and stop.
 
-Rule: when `nacre stop` returns, the daemon is gone, and so is everything that ran in its sessions.
+Rule 1: when `nacre stop` returns, the daemon is gone, and everything that ran in its sessions.
+Rule 2: it always returns, whatever state the daemon is in (`stop_patience`).
 """
 
-import fcntl
 import json
 import os
+import time
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 
 from nacre.cli.output.answers import add_json, show
 from nacre.client.calls import Client
-from nacre.client.lock import lock_within
+from nacre.client.lock import holders, is_free
 from nacre.errors import DaemonUnreachable
 from nacre.settings.paths import Paths, find_paths
+from nacre.settings.sources import load_settings
+from nacre.settings.table import Settings
 
 # A daemon that holds its lock but takes no connections is starting or stopping. We wait this long
 # for the lock, which is free when it has stopped, and then try to connect again.
@@ -40,6 +43,7 @@ def run_status(arguments: Namespace) -> int:
         f"socket    {status['socket']}",
         f"token     {status['token_file']}",
         f"ends      {_end(ephemeral=status['ephemeral'])}",
+        *(f"warning   {warning}" for warning in status.get("warnings", [])),
     ]
     return show(arguments, {"running": True, **status}, "\n".join(lines))
 
@@ -54,55 +58,94 @@ def add_stop(parser: ArgumentParser) -> None:
 
 
 def run_stop(arguments: Namespace) -> int:
-    stopped = _stop(find_paths())
-    text = "the daemon has stopped" if stopped else "no daemon is running"
-    return show(arguments, {"success": True, "stopped": stopped}, text)
+    paths = find_paths()
+    settings = load_settings(paths.config_file)
+    until = time.monotonic() + settings.stop_patience
+    stopped = _stop(paths, until)
+    if stopped is not None:
+        text = "the daemon has stopped" if stopped else "no daemon is running"
+        return show(arguments, {"success": True, "stopped": stopped}, text)
+    return _force(arguments, paths, settings)
 
 
-def _stop(paths: Paths) -> bool:
-    """Stop the daemon that is running, and wait for its end. Return whether there was one."""
-    while True:
-        client = Client.reach()
+def _force(arguments: Namespace, paths: Paths, settings: Settings) -> int:
+    """End a daemon that did not end by itself, and say so."""
+    from nacre.client.force import end_by_force
+
+    if not holders(paths):
+        raise DaemonUnreachable(
+            f"the daemon did not stop within {settings.stop_patience:g} s, and its process cannot "
+            "be found; 'ps' may show it"
+        )
+    forced = end_by_force(paths, settings.kill_grace)
+    for path in (paths.state_file, paths.socket):
+        with suppress(OSError):
+            os.unlink(path)
+    text = (
+        f"the daemon did not stop within {settings.stop_patience:g} s, so it was killed "
+        f"(pid {_joined(forced.daemons)})"
+    )
+    if forced.programs:
+        text += (
+            f", with everything in its sessions (pid {_joined(forced.programs)}); 'nacre restore' "
+            "starts these sessions again"
+        )
+    if forced.left:
+        text += f". Still there, stuck or of another user: pid {_joined(forced.left)}"
+    result = {"success": not forced.left, "stopped": True, **forced._asdict()}
+    show(arguments, result, text)
+    return 1 if forced.left else 0
+
+
+def _joined(pids: list[int]) -> str:
+    return ", ".join(map(str, pids))
+
+
+def _stop(paths: Paths, until: float) -> bool | None:
+    """Ask the daemon to stop and wait for its end. Return whether there was one.
+
+    None: it has not ended at the time `until`.
+    """
+    known = _pid(paths)
+    while (left := until - time.monotonic()) > 0:
+        try:
+            client = Client.reach(timeout=left)
+        except DaemonUnreachable:
+            if time.monotonic() < until:
+                raise  # it refuses us
+            break
         if client is not None:
             with client:
                 try:
                     pid = client.call("status")["pid"]
                 except DaemonUnreachable:  # it is stopping by itself, at the end of its grace
-                    if _is_gone(paths, patience=_BETWEEN):
+                    if _is_gone(paths, until):
                         return True
                     continue
                 # It may exit before we read its answer; the lock says whether it did.
                 with suppress(DaemonUnreachable):
                     client.call("stop")
             # Another client may start the next daemon before we see the lock free.
-            while not _is_gone(paths, patience=_BETWEEN) and _pid(paths) in (None, pid):
-                pass
-            return True
-        if _is_gone(paths, patience=0):
+            while time.monotonic() < until:
+                if _is_gone(paths, until) or _pid(paths) not in (None, pid, known):
+                    return True
+            break
+        if is_free(paths):
             return False
-        if _is_gone(paths, patience=_BETWEEN):
+        if _is_gone(paths, until):
             return True
+    return None
 
 
 def _pid(paths: Paths) -> int | None:
     try:
         with open(paths.state_file, encoding="utf-8") as file:
             pid: int = json.load(file)["pid"]
-    except FileNotFoundError:
+    except (OSError, ValueError):
         return None
     return pid
 
 
-def _is_gone(paths: Paths, *, patience: float) -> bool:
-    """Return whether the daemon's lock is free, now or within `patience` seconds."""
-    try:
-        lock = os.open(paths.lock_file, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return True
-    try:
-        lock_within(lock, fcntl.LOCK_SH, patience)
-    except (TimeoutError, BlockingIOError):
-        return False
-    finally:
-        os.close(lock)
-    return True
+def _is_gone(paths: Paths, until: float) -> bool:
+    """Return whether the daemon ends within a moment, which is not after `until`."""
+    return is_free(paths, patience=max(0.001, min(_BETWEEN, until - time.monotonic())))

@@ -304,6 +304,9 @@ def check_daemon(machine: Machine) -> Iterator[Finding]:
         yield Finding("daemon", "warn", message, "run 'nacre stop'; the next call starts this one")
     else:
         yield Finding("daemon", "ok", f"pid {daemon['pid']}, sessions: {daemon['sessions']}")
+    if isinstance(daemon, dict):
+        for warning in daemon.get("warnings", []):
+            yield Finding("daemon", "fail", warning, f"read {machine.paths.log_file}")
 
 
 def check_port(machine: Machine) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ class InputSent(Success, frozen=True, kw_only=True):
     generation: int  # before it was typed: what answers it comes after this
 
 
-class SessionCreated(Result, frozen=True, kw_only=True):
+class SessionCreated(Result, frozen=True, kw_only=True, omit_defaults=True):
     session: str
     session_id: str
     port: int
@@ -29,6 +29,7 @@ class SessionCreated(Result, frozen=True, kw_only=True):
     rows: int
     cols: int
     cwd: str
+    notice: str | None = None  # what is wrong with it, such as a journal that cannot be written
 
 
 class SessionBrief(Result, frozen=True, kw_only=True):
@@ -180,6 +181,7 @@ class Status(Result, frozen=True, kw_only=True):
     socket: str
     token_file: str
     keeper_pid: int | None = None  # None: the daemon runs without a keeper
+    warnings: tuple[str, ...] = ()  # what a person should know, such as a keeper that is gone
 
 
 # --- runs and waits ------------------------------------------------------------------------

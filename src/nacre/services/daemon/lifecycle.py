@@ -28,6 +28,11 @@ from nacre.system.keeper.client import Keeping
 _FIRST_CLIENT = 20.0  # seconds
 
 
+_NO_KEEPER = (
+    "the keeper is gone and could not be replaced: if the daemon crashes now, all sessions are lost"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class DaemonAddress:
     """Where the daemon listens."""
@@ -47,13 +52,16 @@ class Lifecycle:
         *,
         ephemeral: bool,
         grace: float,
+        keeper: bool = False,
     ) -> None:
+        """`keeper`: the daemon is to have one."""
         self._loop = asyncio.get_running_loop()
         self._registry = registry
         self._address = address
         self._keeping = keeping
         self._ephemeral = ephemeral
         self._grace = grace
+        self._keeper = keeper
         self._clients = 0
         self._started = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
@@ -113,6 +121,7 @@ class Lifecycle:
             socket=self._address.socket,
             token_file=self._address.token_file,
             keeper_pid=self._keeping.pid,
+            warnings=(_NO_KEEPER,) if self._keeper and not self._keeping.alive else (),
         )
 
     async def stop(self, caller: Caller, request: StopDaemon) -> Success:

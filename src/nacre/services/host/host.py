@@ -23,12 +23,13 @@ class Host:
     engine: Engine
     read_share: ReadShare
     descriptor_limit: int
-    runtime: str | None = None  # a private folder; without it no shell is integrated
+    runtime: str | None = None  # a private folder, for a daemon; without it no shell is integrated
     journals: str | None = None  # the folder of all journals; without it nothing is recorded
     keeping: Keeping = field(default_factory=lambda: Keeping(None))
     events: Events[Any] = field(default_factory=Events)  # of sessions, a layer above this one
     # How many outputs are rendered in threads at the same time; the other threads stay free.
     renderers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_RENDERERS))
+    umask: int = -1  # of sessions and of files for the user; -1: as this process
 
     def journal_of(self, identifier: str) -> str | None:
         """Return the folder of a session's journal."""

@@ -72,7 +72,7 @@ class Screens:
         except (OSError, ValueError):
             assert folder is not None
             _log.exception("a session's journal cannot be read", extra={"folder": folder})
-            aside = self._put_aside(folder, ring)
+            aside = self._try_to_put_aside(folder, ring)
             return self._begun_anew(size, ring, _DAMAGED.format(aside))
 
     def _begun_anew(
@@ -136,6 +136,16 @@ class Screens:
         """Return whether the engine crashed in it, or too many daemons died during its replay."""
         return self._attempts(folder) >= (1 if self._host.keeping.crashed else _ATTEMPTS)
 
+    def _try_to_put_aside(self, folder: str, ring: Ring | None) -> str:
+        """Put a journal aside; a full or read-only disk does not stop the recovery."""
+        try:
+            return self._put_aside(folder, ring)
+        except OSError as error:
+            _log.warning(
+                "a journal cannot be put aside", extra={"folder": folder, "error": str(error)}
+            )
+            return folder
+
     def _put_aside(self, folder: str, ring: Ring | None) -> str:
         """Move a journal away, with the bytes that are not in it yet. Return its new path."""
         aside = f"{folder}.quarantine"
@@ -155,7 +165,7 @@ class Screens:
         return aside
 
     def _quarantine(self, folder: str, size: tuple[int, int], ring: Ring | None) -> Rebuilt:
-        aside = self._put_aside(folder, ring)
+        aside = self._try_to_put_aside(folder, ring)
         if ring is not None:
             ring.release(ring.end)
         _log.error(

@@ -63,6 +63,11 @@ class PortPool:
             self._server.open(listener)
         return claimed
 
+    def keep_all(self) -> None:
+        """Give all sockets to a keeper that has none of them yet."""
+        for port, listener in self._listeners.items():
+            self._keeping.keep(f"ports/{port}", listener.fileno())
+
     def adopt(self, listener: socket.socket) -> None:
         """Take over a socket that an earlier daemon listened on."""
         self._listeners[listener.getsockname()[1]] = listener

@@ -9,6 +9,7 @@ once for a running one, for the others when somebody asks. A thread reads it, ne
 import asyncio
 import logging
 import os
+import shutil
 from collections import OrderedDict
 from functools import partial
 
@@ -22,6 +23,7 @@ from nacre.services.runs.run import TrackedRun
 from nacre.services.runs.run_output import RunOutput
 from nacre.services.session.record import KeptRun
 from nacre.services.session.session import Session
+from nacre.settings.paths import make_private
 from nacre.system.storage.segments import outputs
 
 _log = logging.getLogger("nacre.runs")
@@ -239,11 +241,15 @@ class Ledger:
         self._runs[run.id] = run
         return run
 
+    def remove_files(self) -> None:
+        """Delete the output of all runs on disk: at the end, and what an earlier daemon left."""
+        if self._host.runtime is not None:
+            shutil.rmtree(os.path.join(self._host.runtime, "runs"), ignore_errors=True)
+
     def _spool(self, run: TrackedRun) -> Spool | None:
         """Give a run a file for output that does not fit into memory; old files are removed."""
         assert self._host.runtime is not None
         folder = os.path.join(self._host.runtime, "runs")
-        os.makedirs(folder, mode=0o700, exist_ok=True)
         settings = self._host.settings
         spools = (known.output.spool for known in self._runs.values())
         used = sum(spool.size for spool in spools if spool)
@@ -255,7 +261,12 @@ class Ledger:
                 del self._runs[known.id]
                 _forget(known)
         path = os.path.join(folder, run.id)
-        return Spool(path, settings.max_run_bytes, run.output.cols)
+        try:
+            make_private(folder)  # the runtime folder may have been deleted
+            return Spool(path, settings.max_run_bytes, run.output.cols)
+        except OSError as error:  # head and tail are kept all the same
+            _log.warning("no file for the output of a run", extra={"error": str(error)})
+            return None
 
 
 def _release(run: TrackedRun) -> None:

@@ -11,7 +11,6 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from signal import SIGINT
 
 from nacre.errors import Failed
@@ -25,6 +24,7 @@ from nacre.system.processes.pty import (
     Child,
     foreground_group,
     set_size,
+    shortage,
     shows_input,
     spawn,
     takes_signals,
@@ -126,10 +126,6 @@ class ChildProcess:
         self._ending = None
         self.input.close()
         self.gone.set()
-        if self.keys.file is not None:
-            # A shell that did not get to its first line left the file.
-            with suppress(FileNotFoundError):
-                os.unlink(self.keys.file)
         self._ended(self, ending)
 
     def stop_reading(self) -> None:
@@ -195,26 +191,36 @@ def new_secrets() -> Secrets:
 
 
 def start_child(host: Host, record: SessionRecord, rows: int, cols: int) -> tuple[Child, Secrets]:
-    """Start a session's program. Raises Internal when the system has no terminal or process left.
+    """Start a session's program. Raises LimitReached and Internal, as spawn does.
 
-    Returns the secrets, now with the file that holds one of them.
+    Returns the secrets, which now say whether the program marks its prompts.
     """
     identifier, launch, keys = record.identity.id, record.launch, record.secrets
     argv = launch.argv
     env: Mapping[str, str]
     env = {**launch.env, "NACRE_SESSION": identifier, COOKIE: keys.cookie}
+    pipes: tuple[int, ...] = ()
     if launch.integrated and host.settings.shell_integration and host.runtime is not None:
-        started = integrate(launch.program, argv, env, keys.nonce, host.runtime)
-        argv, env = started.argv, started.env
-        keys = Secrets(keys.cookie, keys.nonce, started.secret)
-    child = spawn(
-        argv,
-        cwd=launch.cwd,
-        env=env,
-        rows=rows,
-        cols=cols,
-        descriptor_limit=host.descriptor_limit,
-        opened=lambda master: host.keeping.keep(f"sessions/{identifier}/master", master),
-    )
+        try:
+            started = integrate(launch.program, argv, env, keys.nonce)
+        except OSError as error:
+            raise shortage("cannot open a pipe", error) from error
+        argv, env, pipes = started.argv, started.env, (started.pipe,)
+        keys = Secrets(keys.cookie, keys.nonce, integrated=True)
+    try:
+        child = spawn(
+            argv,
+            cwd=launch.cwd,
+            env=env,
+            rows=rows,
+            cols=cols,
+            descriptor_limit=host.descriptor_limit,
+            opened=lambda master: host.keeping.keep(f"sessions/{identifier}/master", master),
+            pass_on=pipes,
+            umask=host.umask,
+        )
+    finally:
+        for pipe in pipes:
+            os.close(pipe)
     host.keeping.watch(child.pid)
     return child, keys

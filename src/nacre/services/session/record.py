@@ -31,7 +31,7 @@ class Secrets:
 
     cookie: str  # is in the environment of all its processes
     nonce: str  # is in its marks
-    file: str | None = None  # holds the nonce for an integrated shell
+    integrated: bool = False  # a shell has the nonce, and prints marks
 
 
 class KeptLease(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +82,7 @@ class SessionRecord(DiskRecord, kw_only=True):
 
     cookie: str = ""
     nonce: str = ""
+    # Not None: its shell prints marks. Earlier versions had the path of the nonce's file here.
     secret: str | None = None
     pid: int | None = None  # of the last child
     listed: bool = True
@@ -90,11 +91,12 @@ class SessionRecord(DiskRecord, kw_only=True):
 
     @property
     def secrets(self) -> Secrets:
-        return Secrets(self.cookie, self.nonce, self.secret)
+        return Secrets(self.cookie, self.nonce, self.secret is not None)
 
     @secrets.setter
     def secrets(self, known: Secrets) -> None:
-        self.cookie, self.nonce, self.secret = known.cookie, known.nonce, known.file
+        self.cookie, self.nonce = known.cookie, known.nonce
+        self.secret = "pipe" if known.integrated else None
 
     @property
     def alive(self) -> bool:

@@ -218,10 +218,18 @@ class Recorder:
     def _put_about(self, about: bytes) -> None:
         assert self.folder is not None
         path = os.path.join(self.folder, ABOUT)
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        with open(f"{path}.new", "wb") as file:
-            file.write(about)
-        os.replace(f"{path}.new", path)
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            with open(f"{path}.new", "wb") as file:
+                file.write(about)
+            os.replace(f"{path}.new", path)
+        except OSError:
+            # Half a record would be in the way of the next daemon.
+            with suppress(OSError):
+                os.unlink(f"{path}.new")
+            with suppress(OSError):
+                os.rmdir(self.folder)  # only if there is nothing else in it
+            raise
         self._about = None
 
     def remove_about(self) -> None:

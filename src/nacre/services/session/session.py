@@ -14,6 +14,8 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from signal import SIGKILL
 from typing import TYPE_CHECKING
 
 from nacre.core.display.compose import Shown
@@ -217,6 +219,13 @@ class Session:
         self.recorder.remove()
         self.terminal.close()
 
+    def give_up(self) -> None:
+        """Undo a start that failed halfway, so that nothing of it is left."""
+        if (child := self.supervisor.last) is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, SIGKILL)
+        self.close()
+
     def _on_exit(self, child: ChildProcess, ending: Ending) -> None:
         self.stream.flush()
         if child is not self.supervisor.last:
@@ -249,6 +258,16 @@ class Session:
     def put_down_in_memory(self) -> None:
         """Store the record only in the ring, if nothing on disk has changed."""
         self._persistence.put_down_in_memory()
+
+    def keep_all(self) -> None:
+        """Give ring and terminal to a keeper that has neither yet."""
+        if self._ring.descriptor < 0:
+            return
+        self._keep_ring()
+        child = self.supervisor.last
+        if child is not None and child.reading:
+            self._host.keeping.keep(f"sessions/{self.identity.id}/master", child.master)
+            self._host.keeping.watch(child.pid)
 
     def _keep_ring(self) -> None:
         self._host.keeping.keep(f"sessions/{self.identity.id}/ring", self._ring.descriptor)

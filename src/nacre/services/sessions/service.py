@@ -42,7 +42,7 @@ from nacre.core.operations.terminal import (
     SendInput,
 )
 from nacre.core.shell.state import State
-from nacre.errors import BadParameter, CommandNotFound, Internal, InvalidInput
+from nacre.errors import BadParameter, CommandNotFound, InvalidInput, NacreError
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import type_into
 from nacre.services.host.host import Host
@@ -64,6 +64,7 @@ from nacre.services.session.record import SessionRecord
 from nacre.services.session.screen import Beginning
 from nacre.services.session.session import Session
 from nacre.system.processes.ending import end_trees
+from nacre.system.processes.pty import require_descriptors, shortage
 from nacre.system.processes.tree import signal_number
 from nacre.system.storage.ring import Ring
 from nacre.wording import Omit
@@ -114,12 +115,16 @@ class Sessions:
         keep = request.keep or caller.person
         await self._host.engine.load()
         # No await from here on: a name that was free must still be free when it is taken.
+        require_descriptors(settings.descriptor_reserve)
         identity = self._registry.new_identity(
             request.name, launch.cwd, keep=keep, tags=tuple(request.tags or ()), port=port
         )
         try:
             session = self._begin(identity, launch, request)
-        except Internal:
+        except OSError as error:
+            self._registry.give_up(identity)
+            raise shortage("the session cannot be started", error) from error
+        except NacreError:
             self._registry.give_up(identity)
             raise
         self._registry.add(session)
@@ -130,13 +135,14 @@ class Sessions:
         try:
             ring = Ring()
         except OSError as error:
-            raise Internal(f"not enough memory for a session: {error.strerror}") from error
+            terminal.close()
+            raise shortage("no memory for a session", error) from error
         record = SessionRecord(identity=identity, launch=launch)
         session = Session(record, Beginning(terminal), ring, self._host)
         try:
             session.start()
-        except Internal:
-            session.close()
+        except (NacreError, OSError):
+            session.give_up()
             raise
         return session
 
@@ -356,4 +362,5 @@ def _created(session: Session) -> SessionCreated:
         rows=session.terminal.rows,
         cols=session.terminal.cols,
         cwd=session.launch.cwd,
+        notice=session.notice and f"{session.notice} ({session.recorder.folder})",
     )

@@ -43,3 +43,24 @@ class DaemonSettings(AccessSettings, frozen=True, kw_only=True):
             )
         ),
     ] = True
+    home_check: Annotated[
+        float,
+        Meta(
+            ge=60,
+            description=(
+                "Seconds between two looks whether the daemon's folders, socket and state file "
+                "still exist. On Linux it hears of it at once when they are deleted; the look is "
+                "for what causes no event, such as an unmounted runtime folder."
+            ),
+        ),
+    ] = 60.0
+    stop_patience: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds that 'nacre stop' waits for the daemon to end by itself. Then it kills "
+                "the daemon and what runs in its sessions, and says so."
+            ),
+        ),
+    ] = 20.0

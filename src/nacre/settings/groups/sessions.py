@@ -54,6 +54,17 @@ class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
             "memory.",
         ),
     ] = 100
+    descriptor_reserve: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description=(
+                "Descriptors that stay free for the sessions and clients that exist. When no "
+                "more are left, new sessions, MCP clients and viewers are refused. A session "
+                "takes six, a client one; the limit (RLIMIT_NOFILE) is raised at the start."
+            ),
+        ),
+    ] = 16
     kill_grace: Annotated[
         float,
         Meta(

@@ -26,8 +26,10 @@ class Keeping:
         self._channel = channel
         self.last_status = last_status  # how the daemon before this one ended, if there was one
         self.exits: dict[int, int] = {}  # of watched processes that ended without a daemon
+        self.when_lost: Callable[[], None] | None = None
         self._on_exit: dict[int, Callable[[int], None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._pid: int | None = None  # of a keeper that we started; else it is our parent
 
     @classmethod
     def from_environment(cls) -> "Keeping":
@@ -46,7 +48,9 @@ class Keeping:
 
     @property
     def pid(self) -> int | None:
-        return os.getppid() if self._channel is not None else None
+        if self._channel is None:
+            return None
+        return os.getppid() if self._pid is None else self._pid
 
     @property
     def crashed(self) -> bool:
@@ -98,6 +102,17 @@ class Keeping:
             self._channel.setblocking(False)
             self._loop = loop
             loop.add_reader(self._channel.fileno(), self._receive)
+
+    def follow(self, channel: socket.socket, pid: int) -> None:
+        """Use another keeper from now on, which we started ourselves."""
+        assert self._loop is not None
+        self._channel, self._pid = channel, pid
+        channel.setblocking(False)
+        self._loop.add_reader(channel.fileno(), self._receive)
+
+    def leave(self, code: int) -> None:
+        """Announce our exit code: a keeper that is not our parent cannot see it."""
+        self._send(f"LEAVE {code}")
 
     def ready(self, log_file: str | None) -> None:
         """Say that we serve: from now on the keeper starts a new daemon if we die."""
@@ -181,6 +196,8 @@ class Keeping:
             _log.warning(
                 "the keeper is gone; sessions keep running, but would end with this daemon"
             )
+            if self.when_lost is not None:
+                self.when_lost()
 
 
 def keeper_command(daemon: list[str]) -> list[str]:

@@ -3,14 +3,19 @@
 It is a separate program: `python -I -S keeper.py COMMAND…`. The daemon finds one end of a socket
 pair in its environment (client.py is the daemon's side). Messages, one per packet:
   daemon → keeper   KEEP key (with a descriptor) · DROP prefix · WATCH pid · FORGET pid · LOG path
-                    TAKE · MORE · READY
-  keeper → daemon   HAVE keys (with their descriptors) … END exits · EXIT pid status
+                    TAKE · MORE · READY · LEAVE code
+  keeper → daemon   HAVE keys (with their descriptors) … END exits · EXIT pid status · HERE
+
+If a keeper is killed, the daemon starts another one with `--adopt DESCRIPTOR PID IGNORED` before
+the command (succession.py). That one is the daemon's child, not its parent: it learns of the
+daemon's end by a pidfd, and of its exit code by LEAVE. It starts the next daemon as usual.
 
 Rule 1: it holds descriptors and exit codes and knows nothing about sessions, so it has no reason to
 die, or to be replaced with the daemon.
 Rule 2: it imports only small parts of the standard library, and nothing of nacre.
 Rule 3: orphans of all sessions become its children (prctl(2), PR_SET_CHILD_SUBREAPER), and it reaps
-them.
+them. Sessions that are older than an adopting keeper's first daemon do not: their exit codes are
+lost if they end while no daemon is there, or after it was replaced.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # small, and without stubs
@@ -46,6 +51,8 @@ class Keeper:
         self.watched: set[int] = set()
         self.exits: dict[int, int] = {}
         self.daemon = 0
+        self.pidfd = -1  # of a daemon that is not our child
+        self.farewell: int | None = None  # the wait status that such a daemon announced
         self.channel: socket.socket | None = None
         self.outbox: list[bytes] = []
         self.taking: list[str] = []
@@ -84,6 +91,8 @@ class Keeper:
             for number in self.signals():
                 self.forward(number)
             ended = self.reap()
+            if ended is None and self.pidfd >= 0:
+                ended = self.adopted_end()
             if ended is not None and (code := self.daemon_ended(ended)) is not None:
                 return code
             if self.stopping and not self.daemon:
@@ -95,6 +104,8 @@ class Keeper:
         if self.channel is not None:
             writing = select.POLLOUT if self.outbox else 0
             poll.register(self.channel.fileno(), select.POLLIN | writing)
+        if self.pidfd >= 0:
+            poll.register(self.pidfd, select.POLLIN)
         timeout = None
         if self.start_at is not None:
             timeout = max(0, int((self.start_at - time.monotonic()) * 1000) + 1)
@@ -136,6 +147,27 @@ class Keeper:
         self.channel = ours
         ours.setblocking(False)
 
+    def adopt(self, descriptor: int, pid: int) -> None:
+        """Be the keeper of a daemon that runs already, and is our parent."""
+        os.set_inheritable(descriptor, False)
+        self.channel = socket.socket(fileno=descriptor)
+        self.channel.setblocking(False)
+        self.start_at = None
+        self.was_ready, self.ready_at = True, time.monotonic()
+        self.daemon, self.pidfd = pid, os.pidfd_open(pid)
+        if os.getppid() != pid:  # it died meanwhile: whoever has its number is another process
+            self.daemon_ended(signal.SIGKILL)
+        self.send(b"HERE")
+
+    def adopted_end(self) -> "int | None":
+        """Return how an adopted daemon ended; None while it runs."""
+        poll = select.poll()
+        poll.register(self.pidfd, select.POLLIN)
+        if not poll.poll(0):
+            return None
+        self.receive()  # its farewell; without one it was killed
+        return int(signal.SIGKILL) if self.farewell is None else self.farewell
+
     def hand_over_descriptors(self) -> None:
         """Close what only the daemon needs: the pipe for its "ready"."""
         for name in os.listdir("/dev/fd"):
@@ -155,6 +187,10 @@ class Keeper:
         self.outbox.clear()
         self.taking.clear()
         self.daemon = 0
+        if self.pidfd >= 0:
+            os.close(self.pidfd)
+            self.pidfd = -1
+        self.farewell = None
         self.last_status = status
         code = os.waitstatus_to_exitcode(status)
         if code == 0 or self.stopping or not self.was_ready:
@@ -256,6 +292,8 @@ class Keeper:
         elif word == "READY":
             self.was_ready, self.ready_at = True, time.monotonic()
             self.exits = {pid: self.exits[pid] for pid in self.watched if pid in self.exits}
+        elif word == "LEAVE":
+            self.farewell = int(rest) << 8
         elif word == "LOG":
             log = os.open(rest, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
             os.dup2(log, 2)
@@ -341,8 +379,18 @@ def _raise_descriptor_limit() -> int:
 
 
 def main() -> int:
+    command = sys.argv[1:]
     _adopt_orphans()
-    return Keeper(sys.argv[1:], _raise_descriptor_limit()).run()
+    open_files = _raise_descriptor_limit()
+    if command[0] != "--adopt":
+        return Keeper(command, open_files).run()
+    _, descriptor, pid, ignored, *command = command
+    for number in ignored.split(","):
+        if number:
+            signal.signal(int(number), signal.SIG_IGN)
+    keeper = Keeper(command, int(os.environ.pop(OPEN_FILES, open_files)))
+    keeper.adopt(int(descriptor), int(pid))
+    return keeper.run()
 
 
 if __name__ == "__main__":

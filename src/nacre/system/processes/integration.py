@@ -1,11 +1,12 @@
 """Start a shell so that it marks its prompts and commands, without changing the user's files.
 
-Rule: the shell gets its nonce from a file, which it deletes before it reads any of the user's
-files. So no child can find the nonce in the environment, a command line or a file.
+Rule: the shell gets its nonce through a pipe, which bash and zsh empty and close before they read
+any of the user's files (fish after its configuration). So no child finds the nonce in the
+environment, a command line or a file, and a full disk keeps no shell from starting. What may read
+the shell's memory finds it there (docs/safety.md).
 """
 
 import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,37 +14,37 @@ from pathlib import Path
 from nacre.core.shell.dialects import dialect_of
 
 _SCRIPTS = Path(__file__).parent / "scripts"
+_VARIABLE = "NACRE_NONCE_FD"  # the number of the pipe's descriptor
+_SIGN = f"{_VARIABLE}=".encode()
 
 
 @dataclass(frozen=True, slots=True)
 class Integration:
-    """What to start instead of the plain shell; `secret` is deleted when the shell has started."""
+    """What to start instead of the plain shell; `pipe` goes to it, and is then closed here."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
-    secret: str
+    pipe: int
 
 
-def integrate(
-    shell: str, argv: tuple[str, ...], env: Mapping[str, str], nonce: str, folder: str
-) -> Integration:
-    """Return how to start a shell with marks, if it has a native start (dialects.py)."""
+def integrate(shell: str, argv: tuple[str, ...], env: Mapping[str, str], nonce: str) -> Integration:
+    """Return how to start a shell with marks, if it has a native start (dialects.py).
+
+    Raises OSError when no descriptor is left.
+    """
     native = dialect_of(shell).native
     assert native is not None
-    secret = os.path.join(folder, f"nonce-{secrets.token_hex(8)}")
-    descriptor = os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(descriptor, nonce.encode() + b"\n")
-    finally:
-        os.close(descriptor)
-    env = {**env, "NACRE_NONCE_FILE": secret}
+    pipe, writer = os.pipe()
+    os.write(writer, nonce.encode() + b"\n")  # an empty pipe takes that much (pipe(7), PIPE_BUF)
+    os.close(writer)
+    env = {**env, _VARIABLE: str(pipe)}
     script = str(_SCRIPTS / native.script)
     if (name := native.variable) is not None:
         if name in env:
             env[f"NACRE_{name}"] = env[name]
         env[name] = script
     words = (word.format(script=script, quoted=_quoted(script)) for word in native.arguments)
-    return Integration((*argv, *words), env, secret)
+    return Integration((*argv, *words), env, pipe)
 
 
 def is_integrated(pid: int) -> bool:
@@ -53,7 +54,7 @@ def is_integrated(pid: int) -> bool:
     """
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            return any(pair.startswith(b"NACRE_NONCE_FILE=") for pair in file.read().split(b"\0"))
+            return any(pair.startswith(_SIGN) for pair in file.read().split(b"\0"))
     except PermissionError:
         return False
     except OSError:  # no /proc here

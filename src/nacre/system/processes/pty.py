@@ -21,7 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from nacre.errors import Internal, InvalidInput
+from nacre.core.operations.steps import END_ONE
+from nacre.errors import Internal, InvalidInput, LimitReached, NacreError
 
 # A session leader without a controlling terminal gets the first one it opens (tty_ioctl(4)); $0 is
 # the terminal's path. Children must not get the daemon's own raised descriptor limit.
@@ -31,6 +32,9 @@ _WRAPPER = 'exec 0<>"$0" 1>&0 2>&0; ulimit -S -n "$1"; shift; exec "$@"'
 _TIOCGPTN = 0x80045430  # asm-generic/ioctls.h: the number of the pts behind a master
 
 _TIOCGSID = 0x5429 if sys.platform == "linux" else 0x40047463  # the same; sys/ttycom.h
+
+# Descriptors of this process or of the system, memory, processes of the user, terminals.
+_SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC)
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -53,19 +57,22 @@ def spawn(
     cols: int,
     descriptor_limit: int,
     opened: Callable[[int], None] | None = None,
+    pass_on: Sequence[int] = (),
+    umask: int = -1,
 ) -> Child:
     """Start argv as the leader of a new session on a new terminal.
 
-    `opened` gets the terminal's master before the process starts.
+    `opened` gets the terminal's master before the process starts. The process gets the descriptors
+    of `pass_on`, and the umask, unless that is -1.
 
-    Raises Internal when the system has no terminal or process left, InvalidInput for a command that
-    is too long for the system. The caller must check that the
-    program exists: here it would only show as exit code 127.
+    Raises LimitReached when the system has no terminal, descriptor or process left, InvalidInput
+    for a command that is too long for the system, and Internal when the start fails otherwise. The
+    caller must check that the program exists: here it would only show as exit code 127.
     """
     try:
         master, slave = os.openpty()
     except OSError as error:
-        raise Internal(f"cannot open a pseudo-terminal: {error.strerror}") from error
+        raise shortage("cannot open a pseudo-terminal", error) from error
     try:
         set_size(master, rows, cols)
         os.set_blocking(master, False)
@@ -84,6 +91,8 @@ def spawn(
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            pass_fds=pass_on,
+            umask=umask,
         )
     except OSError as error:
         os.close(master)
@@ -92,10 +101,17 @@ def spawn(
                 "the command with its arguments and environment is longer than the system allows",
                 "write it to a file and run that",
             ) from error
-        raise Internal(f"cannot start {argv[0]}: {error.strerror}") from error
+        raise shortage(f"cannot start {argv[0]}", error) from error
     finally:
         os.close(slave)
     return Child(process.pid, master, process)
+
+
+def shortage(what: str, error: OSError) -> NacreError:
+    """Return what an error means for a new session: a limit of the system, or something else."""
+    if error.errno in _SHORTAGES:
+        return LimitReached(f"{what}: {error.strerror}", END_ONE)
+    return Internal(f"{what}: {error.strerror}")
 
 
 def _past_the_shell(env: Mapping[str, str]) -> list[str]:
@@ -179,6 +195,23 @@ def find_program(name: str, *, cwd: str, path: str | None) -> str | None:
         # An entry may be relative (node_modules/.bin): to the child's folder, not to the daemon's.
         path = os.pathsep.join(os.path.join(cwd, entry) for entry in path.split(os.pathsep))
     return shutil.which(name, path=path)
+
+
+def require_descriptors(reserve: int) -> None:
+    """Raise LimitReached if no more than `reserve` descriptors are left to this process."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    try:
+        lowest = os.dup(2)  # the lowest free number: all below it are taken (dup(2))
+    except OSError:
+        lowest = limit
+    else:
+        os.close(lowest)
+    if lowest >= limit - reserve:
+        raise LimitReached(
+            f"the daemon may open {limit} files (RLIMIT_NOFILE), and these are nearly used up",
+            END_ONE,
+            "start the daemon with a higher limit",
+        )
 
 
 def raise_descriptor_limit() -> int:

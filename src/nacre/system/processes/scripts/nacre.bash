@@ -5,14 +5,11 @@
 # Rule: the exit code comes from $? inside of PS1 (mark Q). Bash restores it before it expands the
 # prompt, so no PROMPT_COMMAND can change it. The function in PROMPT_COMMAND only tells it earlier.
 
-# The nonce comes by a file that is deleted at once: a child finds it in no environment, command line
-# or file. It stays in a variable of this shell that is not exported.
-if [[ -n ${NACRE_NONCE_FILE-} ]]; then
-    if [[ -r $NACRE_NONCE_FILE ]]; then
-        IFS= read -r __nacre_nonce < "$NACRE_NONCE_FILE"
-        command rm -f -- "$NACRE_NONCE_FILE"
-    fi
-    unset NACRE_NONCE_FILE
+# The nonce comes through a pipe that is emptied and closed at once: a child finds it in no
+# environment, command line or file. It stays in a variable of this shell that is not exported.
+if [[ ${NACRE_NONCE_FD-} == +([0-9]) ]]; then
+    { IFS= read -r __nacre_nonce <&"$NACRE_NONCE_FD" && eval "exec $NACRE_NONCE_FD<&-"; } 2>/dev/null
+    unset NACRE_NONCE_FD
     # What --rcfile took the place of.
     [[ -r ~/.bashrc ]] && . ~/.bashrc
     __nacre_began= __nacre_count=0

@@ -1,13 +1,12 @@
 # Shell integration for fish: sourced by `fish --init-command`, after the user's own configuration.
 # Sourced again by a key (marks.ASK_KEY), it repairs what a user's command took away, and answers.
 
-if set -q NACRE_NONCE_FILE
-    if test -r "$NACRE_NONCE_FILE"
-        read -g __nacre_nonce <"$NACRE_NONCE_FILE"
+if set -q NACRE_NONCE_FD
+    # fish cannot close the pipe, but it is empty then.
+    if read -g __nacre_nonce </dev/fd/$NACRE_NONCE_FD 2>/dev/null
         set -gu __nacre_nonce $__nacre_nonce
-        command rm -f -- "$NACRE_NONCE_FILE"
     end
-    set -e NACRE_NONCE_FILE
+    set -e NACRE_NONCE_FD
 end
 
 if set -q __nacre_nonce; and functions -q fish_prompt

@@ -2,12 +2,9 @@
 # .zshenv, and installs its hooks at the first prompt, when all of the user's files have been read.
 # Sourced again by a key (marks.ASK_KEY), it repairs what a user's command took away, and answers.
 
-if [[ -n "${NACRE_NONCE_FILE-}" ]]; then
-    if [[ -r "$NACRE_NONCE_FILE" ]]; then
-        IFS= read -r __nacre_nonce < "$NACRE_NONCE_FILE"
-        command rm -f -- "$NACRE_NONCE_FILE"
-    fi
-    unset NACRE_NONCE_FILE
+if [[ -n "${NACRE_NONCE_FD-}" ]]; then
+    { IFS= read -r __nacre_nonce <&"$NACRE_NONCE_FD" && exec {NACRE_NONCE_FD}<&- } 2>/dev/null
+    unset NACRE_NONCE_FD
 
     if [[ -n "${NACRE_ZDOTDIR-}" ]]; then
         ZDOTDIR="$NACRE_ZDOTDIR"

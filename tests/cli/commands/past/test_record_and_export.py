@@ -4,13 +4,16 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import Daemon, start_daemon
+from restarts import crash
 
 from cli.conftest import Nacre
 
@@ -192,3 +195,92 @@ def test_what_runs_is_not_to_be_started_again_by_who_restores(running: Nacre) ->
     assert done.returncode == 2
     assert done.stderr == "nacre: session 'runs-on' is running: there is nothing to restore\n"
     running.call("manage_session", session="runs-on", action="kill")
+
+
+# --- a recording that is written as it goes ------------------------------------------------------
+
+
+def events_of(file: Path) -> list[list[Any]]:
+    """Return the events of a recording, every line of which must be whole."""
+    text = file.read_text()
+    assert text.endswith("\n")
+    header, *events = map(json.loads, text.splitlines())
+    assert header["version"] == 3
+    assert all(interval >= 0 and code in "oirmx" for interval, code, _ in events)
+    return events
+
+
+def record(nacre: Nacre, session: str, *more: str) -> "subprocess.Popen[str]":
+    recording = nacre.start("record", session, *more)
+    assert recording.stderr is not None
+    assert "recording" in recording.stderr.readline()
+    return recording
+
+
+def until_written(file: Path, text: str) -> None:
+    """Return when the text is in the file: its recorder writes it, and tells nobody."""
+    while text not in output_of(file.read_text()):
+        pass
+
+
+@pytest.mark.parametrize("place", ["there.cast", "nowhere/x.cast", "."])
+def test_path_of_a_recording_is_checked_first(nacre: Nacre, talker: str, place: str) -> None:
+    there = nacre.home / "there.cast"
+    there.write_text("mine")
+    said = nacre.fails("FAILED", 1, "record", talker, place)
+    assert "already exists" in said or "cannot be written: " in said
+    assert "recording talker" not in said
+    assert there.read_text() == "mine"
+    there.unlink()
+
+
+def test_recording_outlives_the_daemon_and_its_own_death(tmp_path: Path) -> None:
+    daemon = start_daemon(tmp_path)
+    nacre, file = Nacre(tmp_path, daemon.env), tmp_path / "a.cast"
+    try:
+        nacre.call("create_session", name="a", command="exec cat")
+        recording = record(nacre, "a", "a.cast")
+        for number in range(3):
+            nacre.call("send_input", session="a", input=f"line {number}\n")
+            until_written(file, f"line {number}\r\nline {number}\r\n")
+            crash(daemon)
+        recording.kill()
+        recording.communicate(timeout=PATIENCE)
+        shown = output_of(file.read_text())
+        assert [shown.count(f"line {number}") for number in range(3)] == [2, 2, 2], "each once"
+        events_of(file)
+    finally:
+        nacre.ok("stop")
+        assert daemon.process.wait(PATIENCE) == 0
+
+
+def test_recording_of_a_killed_session_is_whole(running: Nacre) -> None:
+    running.call("create_session", name="last", command="echo last words; exec cat")
+    running.until("last", "last words")
+    recording = record(running, "last", "last.cast", "--all", "--idle-cap", "0.5")
+    running.call("manage_session", session="last", action="kill")
+    assert recording.communicate(timeout=PATIENCE)[0] == "last.cast\n"
+    events = events_of(running.home / "last.cast")
+    assert "last words" in "".join(text for _, code, text in events if code == "o")
+    assert events[-1][1] == "x"
+    assert max(interval for interval, *_ in events) <= 0.5
+    (running.home / "last.cast").unlink()
+
+
+def test_recording_that_is_full_keeps_whole_lines(running: Nacre) -> None:
+    running.call("create_session", name="loud", command="seq 1 30000; exec cat")
+    running.until("loud", "30000")
+    limited = ["/bin/sh", "-c", 'trap "" XFSZ; ulimit -f 100; exec "$@"', "sh"]
+    done = subprocess.run(
+        [*limited, sys.executable, "-m", "nacre", "record", "loud", "loud.cast", "--all"],
+        env=running.env,
+        cwd=running.home,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert "cannot be written any further: File too large" in done.stderr
+    assert done.returncode == 1
+    assert events_of(running.home / "loud.cast")
+    (running.home / "loud.cast").unlink()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nacre.cli.commands.replay import Interrupted, Player
+from nacre.cli.commands.past.replay import Interrupted, Player
 from nacre.cli.parser import run
 from nacre.core.journal.asciicast_reader import CastEvent
 from nacre.core.terminal.terminal import Terminal
@@ -226,7 +226,7 @@ def test_a_session_is_played_from_what_the_daemon_exports(
             asked.append((operation, params))
             return {"recording": '{"version": 3}\n[1, "o", "hi"]\n'}
 
-    monkeypatch.setattr("nacre.cli.commands.replay.Client.open", lambda **_: Daemon())
+    monkeypatch.setattr("nacre.cli.commands.past.replay.Client.open", lambda **_: Daemon())
     assert run(["replay", "dev"]) == 0
     assert asked == [("export_recording", {"session": "dev"})]
     assert capfdbinary.readouterr().out == b"hi"

@@ -1,0 +1,113 @@
+"""End a daemon that does not end by itself: stopped (SIGSTOP), hung, or without a socket.
+
+Rule 1: the keeper goes first, or it would start the next daemon.
+Rule 2: what runs in the sessions ends too, as with a daemon that stops by itself: a hangup, and
+after the grace a kill.
+Rule 3: every wait is bounded.
+"""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from typing import NamedTuple
+
+from nacre.client.lock import holders, is_free
+from nacre.settings.paths import Paths
+
+_ROUNDS = 3  # a keeper may just have started the next daemon, and programs fork
+_DEATH = 2.0  # seconds that the kernel gets to end a killed process
+
+
+class Forced(NamedTuple):
+    """What was killed, and what is left: processes of other users, or stuck in the kernel."""
+
+    daemons: list[int]
+    programs: list[int]
+    left: list[int]
+
+
+def end_by_force(paths: Paths, grace: float) -> Forced:
+    """Kill the keeper, the daemon and everything that they started; return when it is gone."""
+    daemons: set[int] = set()
+    programs: set[int] = set()
+    for _ in range(_ROUNDS):
+        found = holders(paths)
+        programs |= _living(_descendants(found)) - set(found)
+        daemons |= set(found)
+        _signal(found, signal.SIGKILL)
+        _wait(found, _DEATH)
+        if is_free(paths, patience=_DEATH):
+            break
+    programs -= daemons
+    _signal(programs, signal.SIGHUP)
+    _signal(programs, signal.SIGCONT)  # a stopped process gets the hangup only when it continues
+    _wait(programs, grace)
+    left: Collection[int] = programs
+    for _ in range(_ROUNDS):
+        left = _living(programs | _descendants(programs))
+        if not left:
+            break
+        _signal(left, signal.SIGKILL)
+        _wait(left, _DEATH)
+    return Forced(sorted(daemons), sorted(programs), sorted(_living({*daemons, *left})))
+
+
+def _descendants(pids: Collection[int]) -> set[int]:
+    """Return these processes and all that descend from them, but not this one."""
+    children: dict[int, list[int]] = {}
+    for pid, parent, _ in _table():
+        children.setdefault(parent, []).append(pid)
+    found, todo = set(pids), list(pids)
+    while todo:
+        more = set(children.get(todo.pop(), ())) - found
+        found |= more
+        todo += more
+    return found - {os.getpid()}
+
+
+def _living(pids: Collection[int]) -> set[int]:
+    return {pid for pid, _, state in _table() if pid in pids and state not in b"ZX"}
+
+
+def _table() -> list[tuple[int, int, bytes]]:
+    """Return the id, parent and state of all processes (proc(5))."""
+    table = []
+    try:
+        entries = os.listdir("/proc")
+    except OSError:  # macOS: then only what the kernel hangs up by itself ends
+        return []
+    for entry in filter(str.isdigit, entries):
+        with suppress(OSError), open(f"/proc/{entry}/stat", "rb") as file:
+            text = file.read()
+            state, parent = text[text.rindex(b")") + 2 :].split()[:2]
+            table.append((int(entry), int(parent), state))
+    return table
+
+
+def _signal(pids: Collection[int], number: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def _wait(pids: Collection[int], patience: float) -> None:
+    """Return when these have ended (pidfd_open(2)), or after `patience` seconds."""
+    if not hasattr(os, "pidfd_open"):
+        return
+    poll, until = select.poll(), time.monotonic() + patience
+    waiting = set()
+    for pid in pids:
+        with suppress(OSError):
+            descriptor = os.pidfd_open(pid)
+            waiting.add(descriptor)
+            poll.register(descriptor, select.POLLIN)
+    while waiting and (left := until - time.monotonic()) > 0:
+        for descriptor, _ in poll.poll(left * 1000):
+            poll.unregister(descriptor)
+            os.close(descriptor)
+            waiting.discard(descriptor)
+    for descriptor in waiting:
+        os.close(descriptor)
