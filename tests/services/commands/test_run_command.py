@@ -13,7 +13,7 @@ from nacre.core.operations.results import CommandOutcome, Screen
 from nacre.core.operations.runs import AwaitQuiesce, RunCommand
 from nacre.core.operations.terminal import SendInput
 from nacre.core.shell.state import State
-from nacre.errors import SessionExited, WaitTimedOut
+from nacre.errors import InvalidInput, SessionExited, WaitTimedOut
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services
 
@@ -188,6 +188,24 @@ def test_shell_without_marks_ends_at_its_prompt() -> None:
             lines = "echo one\nsleep 0.2\necho two\n"
             ran = await outcome(command(services, session, lines, timeout_ms=60_000))
             assert (ran.ended_by, ran.output.splitlines()) == ("prompt", ["one", "two"])
+
+    with_clock(test)
+
+
+@pytest.mark.parametrize(("shell", "most"), [("dash", 4095), ("busybox ash", 1000)])
+def test_a_line_that_its_reader_would_cut_is_refused(shell: str, most: int) -> None:
+    async def test() -> None:
+        async with living() as services:
+            session = await start(services, shell, env={"PS1": "$ ", "ENV": ""})
+            await until(session, lambda: "$" in session.terminal.plain_lines())
+            line = "echo " + "x" * (most - 5)
+            ran = await outcome(command(services, session, line, timeout_ms=60_000))
+            # ash draws a long line anew, which counts as output.
+            assert ran.output.replace("\n", "").endswith(line.removeprefix("echo "))
+            with pytest.raises(InvalidInput, match=f"takes {most} at most"):
+                await outcome(command(services, session, line + "x"))
+            ran = await outcome(command(services, session, "echo hei", timeout_ms=60_000))
+            assert ran.output == "hei"
 
     with_clock(test)
 

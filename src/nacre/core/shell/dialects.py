@@ -15,6 +15,10 @@ from nacre.core.shell.programs import OPAQUE
 # dash reads lines of 4,095 bytes, busybox's ash about 1,000 (measured).
 SHORT_LINE = 900
 
+# Bytes of a line that a shell's own line editor takes; it drops the rest. busybox's Config.in:
+# FEATURE_EDITING_MAX_LEN, 1024 by default.
+LONGEST_EDITED = {"ash": 1000, "busybox": 1000}
+
 
 @dataclass(frozen=True, slots=True)
 class Syntax:

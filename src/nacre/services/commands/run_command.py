@@ -20,7 +20,7 @@ from nacre.core.operations.results import CommandOutcome, Quiesced, Screen
 from nacre.core.operations.runs import AwaitQuiesce, RunCommand
 from nacre.core.operations.steps import interrupt, read_screen, wait_for_quiet
 from nacre.core.operations.terminal import GetScreen
-from nacre.core.shell.dialects import dialect_of
+from nacre.core.shell.dialects import LONGEST_EDITED, dialect_of
 from nacre.core.shell.quiet import Quiesce, Until
 from nacre.core.shell.state import State
 from nacre.core.shell.typed import (
@@ -31,7 +31,7 @@ from nacre.core.shell.typed import (
     is_keys,
     lines_of,
 )
-from nacre.errors import Busy, ControlHeld, Failed, NotAtPrompt, WaitTimedOut
+from nacre.errors import BadParameter, Busy, ControlHeld, Failed, NotAtPrompt, WaitTimedOut
 from nacre.services.commands.exchange import Exchange, Late
 from nacre.services.commands.typed_lines import type_lines
 from nacre.services.dispatch.handlers import Handlers
@@ -55,6 +55,7 @@ from nacre.services.session.session import Session
 from nacre.wording import Give, also
 
 _PROMPT_ON_ITS_WAY = 0.02  # seconds for a prompt that is printed but not yet read
+_LONGEST_CANONICAL = 4095  # bytes of a line that the kernel keeps (termios(3), canonical mode)
 _READS_SOON = 0.3  # seconds that a program has to end or to read again before it counts as busy
 
 _FACTS = 1000  # characters of the other fields of an answer: folder, state, hint or message
@@ -172,9 +173,22 @@ class RunCommands:
             raise Busy(f"{program} is running and does not read; nothing was typed", *steps, **told)
         if self._runs.is_locked(session) and state.state != "needs_input":
             raise Busy("another command was just sent; nothing was typed", *steps, **told)
+        self._refuse_long_lines(session, text, state)
         if (state.full_screen or state.asks in ("editor", "pager")) and is_command(text):
             keys = f"{state.hint}" if state.hint else "leave it first"
             raise NotAtPrompt(f"{program} is open; nothing was typed", keys, **told)
+
+    def _refuse_long_lines(self, session: Session, text: str, state: State) -> None:
+        """The rest of a line that is longer than its reader takes would be lost in silence."""
+        facts = session.facts()
+        if facts is not None and facts.canonical:
+            most: int | None = _LONGEST_CANONICAL
+        else:
+            most = LONGEST_EDITED.get(state.program or "")
+        longest = max((len(line.encode(errors="replace")) for line in lines_of(text)), default=0)
+        if most is not None and longest > most:
+            problem = f"has a line of {longest} bytes, and what reads it takes {most} at most"
+            raise BadParameter("input", problem, "write it to a file and run that")
 
     # --- while it runs ---------------------------------------------------------------------
 
