@@ -20,7 +20,13 @@ Each = dict[str, tuple[Case, str]]
 
 
 def in_each_shell(cases: Iterable[Case]) -> Each:
-    return {f"{case.name} [{shell}]": (case, shell) for case in cases for shell in case.shells}
+    each: Each = {}
+    for case in cases:
+        for shell in case.shells:
+            name = f"{case.name} [{shell}]"
+            assert name not in each, f"two cases have the name {name}: one of them would not run"
+            each[name] = (case, shell)
+    return each
 
 
 class Ahead:

@@ -181,13 +181,13 @@ HOOKS = [
         "aliases over builtins", BOURNE, "alias printf='echo fake' eval='echo fake' set='echo fake'"
     ),
     *harm("standard output away", BASH + ZSH, "exec 3>&1; exec >/dev/null; exec >&3"),
-    *harm("a DEBUG trap", BASH, "trap 'last=$BASH_COMMAND' DEBUG"),
+    *harm("a DEBUG trap that notes the command", BASH, "trap 'last=$BASH_COMMAND' DEBUG"),
     *harm("a DEBUG trap with extdebug", BASH, "shopt -s extdebug; trap ':' DEBUG"),
     *harm("an ERR trap", BASH + ZSH, "trap ':' ERR"),
     *harm("an EXIT trap", BOURNE, "trap ':' EXIT"),
     *harm("nounset", BOURNE, "set -u"),
     *harm("noglob and an odd IFS", BOURNE, "set -f; IFS=0m4"),
-    *harm("posix mode", BASH, "set -o posix"),
+    *harm("posix mode before and after", BASH, "set -o posix"),
     *harm("no history", BASH, "set +o history"),
     *harm("fish_prompt replaced", FISH, "function fish_prompt; echo -n 'new> '; end"),
     *harm(
