@@ -5,103 +5,137 @@ Rule: a test says yes only to what it knows.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
+from nacre.core.policy.awk import only_prints
+from nacre.core.policy.sed import empties, sed_commands
 from nacre.core.policy.words import Word
 
 Check = Callable[[Sequence[Word]], bool]
 
-# sed: an address, and commands that print, delete or replace text. `e` runs a program, `w` and `r`
-# write and read files, and so do the flags e and w of s.
-_ADDRESS = r"(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?|\\(.)(?:(?!\1).)*\1)"
-_SED_COMMAND = (
-    rf"\s*(?:{_ADDRESS}(?:\s*,\s*[+~]?{_ADDRESS})?\s*!?\s*)?"
-    r"(?:[pdDPgGhHnNxq=lF]\d*"
-    r"|s(?P<d%d>[^\w\s\\])(?:(?!(?P=d%d))[^\\\n]|\\.)*(?P=d%d)(?:(?!(?P=d%d))[^\\]|\\.)*(?P=d%d)[gpiImM0-9]*"
-    r"|y(?P<y%d>[^\w\s\\])(?:(?!(?P=y%d))[^\\\n]|\\.)*(?P=y%d)(?:(?!(?P=y%d))[^\\]|\\.)*(?P=y%d)"
-    r"|[aic]\\?\s?[^\n]*)\s*"
+# sed's options: plain ones, those before a script, and those that edit the file itself.
+_SED_PLAIN = re.compile(
+    r"-[nErsuz]+|--(?:quiet|silent|regexp-extended|null-data|separate|unbuffered|posix|sandbox)"
 )
-
-
-def _sed_expression() -> "re.Pattern[str]":
-    def command(number: int) -> str:
-        text = _SED_COMMAND.replace("%d", str(number))
-        return text.replace(r"\\(.)(?:(?!\1).)*\1", r"\\#[^#]*#")  # one other delimiter will do
-
-    one, two = command(1), command(2)
-    more = "".join(rf"(?:[;\n]{command(index)})?" for index in range(3, 7))
-    return re.compile(rf"(?:{one})(?:[;\n]{two})?{more};?\s*", re.DOTALL)
-
-
-_SED = _sed_expression()
-_SED_FLAGS = re.compile(
-    r"-[nErsuz]+|-i|-ni|-i\.\w+|-Ei|-ri|--in-place(=\.\w+)?|--quiet|--silent|--regexp-extended"
-    r"|--null-data|--separate|--unbuffered|--posix|--sandbox"
-)
-# awk: what runs a program, writes a file or reads a command.
-_AWK_ACTS = re.compile(r"system|getline|[|>]|@\w|-f\b|ENVIRON|printf?\s*>|close\s*\(")
-_AWK_SAFE = re.compile(r'"(?:[^"\\]|\\.)*"|/(?:[^/\\\n]|\\.)*/')
+_SED_SCRIPT = re.compile(r"-[nErsuz]*e|--expression")
+_SED_EDITS = re.compile(r"-[nErsuz]*i(?:\.\w+)?|--in-place(?:=\.\w+)?")
+_SED_QUIET = re.compile(r"-[A-Za-z]*n|--quiet|--silent")
+_TAKES_NUMBER = re.compile(r"-[A-Za-z]*[ABCmd]|--(?:max-count|context|after-context|before-context)")
 _TAR_LETTERS = re.compile(r"[cxtruzjJvfkpOmhlaZ]+")
 _ADDRESSED = re.compile(r"\w+:/|(?:localhost|127\.0\.0\.1)(?:[:/]|$)")
 _WEB = re.compile(r"(?:https?://|localhost|127\.0\.0\.1)[^@\s]*")
 _AWK_FLAGS = re.compile(r"-F.*|-v\w+=.*|--field-separator=.*|--assign=\w+=.*|--csv|--posix")
 
 
-def _sed(words: Sequence[Word]) -> bool:
+class SedWords(NamedTuple):
+    """The words of a sed, by what they are."""
+
+    script: str
+    files: list[Word]
+    in_place: bool
+    quiet: bool
+
+
+def _sed_words(words: Sequence[Word]) -> SedWords | None:
     scripts: list[str] = []
+    files: list[Word] = []
+    in_place = quiet = False
+    index = 0
+    while index < len(words):
+        word = words[index]
+        text = word.text
+        index += 1
+        if text is None:
+            if word.may_be_option or not scripts:
+                return None
+            files.append(word)
+        elif _SED_SCRIPT.fullmatch(text):
+            if index >= len(words) or words[index].text is None:
+                return None
+            scripts.append(words[index].text or "")
+            index += 1
+        elif text.startswith("--expression="):
+            scripts.append(text.partition("=")[2])
+        elif text.startswith("-") and len(text) > 1:
+            edits = bool(_SED_EDITS.fullmatch(text))
+            if not edits and not _SED_PLAIN.fullmatch(text):
+                return None
+            in_place = in_place or edits
+        elif scripts:
+            files.append(word)
+        else:
+            scripts.append(text)
+        quiet = quiet or bool(_SED_QUIET.match(text or ""))
+    # sed joins its expressions like lines, so one may go on in the next.
+    return SedWords("\n".join(scripts), files, in_place, quiet) if scripts else None
+
+
+def _sed(words: Sequence[Word]) -> bool:
+    found = _sed_words(words)
+    if found is None:
+        return False
+    commands = sed_commands(found.script)
+    if commands is None:
+        return False
+    return not (found.in_place and empties(commands, quiet=found.quiet))
+
+
+def _sed_files(words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
+    found = _sed_words(words)
+    return (words, True) if found is None else (found.files, found.in_place)
+
+
+def _awk_program(words: Sequence[Word]) -> int | None:
+    """Return where the program stands; None: nobody can tell, or it is in a file."""
     index = 0
     while index < len(words):
         text = words[index].text
         if text is None:
-            if words[index].may_be_option or not scripts:
-                return False
-        elif text in ("-e", "--expression"):
-            index += 1
-            if index >= len(words) or words[index].text is None:
-                return False
-            scripts.append(words[index].text or "")
-        elif text.startswith("--expression="):
-            scripts.append(text.partition("=")[2])
+            return None
+        if text in ("-F", "-v", "--field-separator", "--assign"):
+            index += 2
+        elif text == "--":
+            return index + 1
         elif text.startswith("-") and len(text) > 1:
-            if not _SED_FLAGS.fullmatch(text):
-                return False
-        elif not scripts:
-            scripts.append(text)
-        index += 1
-    return bool(scripts) and all(_SED.fullmatch(script) for script in scripts)
+            if not _AWK_FLAGS.fullmatch(text):
+                return None
+            index += 1
+        else:
+            return index
+    return None
 
 
 def _awk(words: Sequence[Word]) -> bool:
-    index, program = 0, None
-    while index < len(words) and program is None:
-        text = words[index].text
-        if text is None:
-            return False
-        if text in ("-F", "-v", "--field-separator", "--assign"):
-            index += 2
-            continue
-        if text.startswith("-") and len(text) > 1:
-            if not _AWK_FLAGS.fullmatch(text):
-                return False
-            index += 1
-            continue
-        program = text
-        index += 1
-    if program is None or any(word.may_be_option for word in words[index:]):
+    index = _awk_program(words)
+    if index is None or index >= len(words) or words[index].globs:
         return False
-    if any((word.text or "").startswith("-") for word in words[index:]):
+    program = words[index].text
+    # mawk and gawk end their options at the program, but one compiled otherwise may not.
+    if any((word.text or "").startswith("-") or word.may_be_option for word in words[index + 1 :]):
         return False
-    return not _AWK_ACTS.search(_without_comparisons(_AWK_SAFE.sub('""', program)))
+    return program is not None and only_prints(program)
 
 
-def _without_comparisons(program: str) -> str:
-    """Take out what only compares: > between two values within a condition, and ||."""
-    program = program.replace("||", "  ").replace(">=", "  ")
-    # In a pattern or a condition in parentheses > compares; in a print it would write a file.
-    program = re.sub(r"\(([^(){};|]*)\)", lambda found: found.group(0).replace(">", " "), program)
-    if "print" not in program:
-        return program.replace(">", " ")
-    head, brace, rest = program.partition("{")
-    return head.replace(">", " ") + brace + rest
+def _awk_files(words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
+    index = _awk_program(words)
+    return (words if index is None else words[index + 1 :]), False
+
+
+def _grep_files(words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
+    """Leave the pattern out: the first word that is no option, unless one has it."""
+    texts = [word.text or "" for word in words]
+    if any(text in ("-e", "-f", "--regexp") or text.startswith("--regexp=") for text in texts):
+        return words, False
+    for index, word in enumerate(words):
+        text = word.text
+        if text is not None and text.startswith("-") and len(text) > 1:
+            if text == "-f" or text.startswith("--file"):
+                return words, False
+            continue
+        if index and _TAKES_NUMBER.fullmatch(texts[index - 1]):
+            continue
+        return [*words[:index], *words[index + 1 :]], False
+    return words, False
 
 
 def _test(words: Sequence[Word]) -> bool:
@@ -127,11 +161,26 @@ def _tar(words: Sequence[Word]) -> bool:
     return not any(":" in (word.text or word.lead) for word in words)
 
 
+def _printf(words: Sequence[Word]) -> bool:
+    """The format is known, so that it is no -v, which sets a variable."""
+    texts = [word.text for word in words if word.text != "--"]
+    return bool(texts) and texts[0] is not None and not texts[0].startswith("-")
+
+
 CHECKS: Mapping[str, Check] = {
+    "grep": lambda words: True,
+    "printf": _printf,
     "sed": _sed,
     "awk": _awk,
     "tar": _tar,
     "test": _test,
     "version": _no_script,
     "http": _http,
+}
+
+# Which words are paths, and whether they are written to; of other programs all words may be.
+FILES: Mapping[str, Callable[[Sequence[Word]], tuple[Sequence[Word], bool]]] = {
+    "sed": _sed_files,
+    "awk": _awk_files,
+    "grep": _grep_files,
 }

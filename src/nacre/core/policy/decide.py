@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from nacre.core.policy.paths import Where
 from nacre.core.policy.reading import Redirect, Syntax
 from nacre.core.policy.resolving import Program, Resolved, resolve_line, resolve_words
-from nacre.core.policy.rules import STRICTNESS, Rule, RuleBook, Verdict
+from nacre.core.policy.rules import STRICTNESS, Rule, RuleBook, Verdict, paths_of
 from nacre.core.policy.variables import is_harmless
 from nacre.core.policy.words import Word, literal
 
@@ -150,23 +150,24 @@ class _Judge:
         return _NO_RULE[self._policy.preset]
 
     def _judge_paths(self, program: Program, rule: Rule) -> None:
-        if rule.writes:
+        words, writes = paths_of(rule, program.arguments)
+        if writes:
             self._written.append((program.at, program.at))
-        for word in program.arguments:
+        for word in words:
             for text in _paths_in(word):
                 path = self._where.path(text)
                 if path is None:
-                    if rule.writes or ".." in text.split("/"):
+                    if writes or ".." in text.split("/"):
                         self._find("ask", f"where {text} leads is not known")
                 elif self._where.is_blocked(path):
                     self._find("ask", f"{text} is in a folder of the system's")
-                elif rule.writes and not self._where.may_write(path):
+                elif writes and not self._where.may_write(path):
                     self._find(
                         "ask", f"{program.name} would write outside of the workspace: {text}"
                     )
                 elif self._leaves(text, path) and program.name not in _FOLDER_COMMANDS:
                     self._find("ask", f"{text} leads out of the workspace")
-            if rule.writes and word.text is None and not word.lead:
+            if writes and word.text is None and not word.lead:
                 self._find("ask", f"where {program.name} writes is known only when it runs")
 
     def _leaves(self, text: str, path: str) -> bool:

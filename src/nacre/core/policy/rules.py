@@ -16,7 +16,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from nacre.core.policy.checks import CHECKS
+from nacre.core.policy.checks import CHECKS, FILES
+from nacre.core.policy.options import operands
 from nacre.core.policy.paths import DISKS, Where
 from nacre.core.policy.resolving import Program
 from nacre.core.policy.words import Word
@@ -42,6 +43,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     writes_to: tuple[str, ...] = ()  # a redirection writes there; then there is no pattern
     tool: str = ""  # an upstream tool's name, or a pattern of them; then there is no pattern
     check: str = ""  # a test of its own (checks.py)
+    options: tuple[str, ...] = ()  # it has no other options than these (options.py)
+    values: tuple[str, ...] = ()  # options whose next word is a text, whatever it is
     known: bool = False  # every word must be known: what a variable holds would leave the machine
     runs: bool = False  # it runs code that lies in the workspace
     writes: bool = False  # its paths are written to
@@ -180,6 +183,9 @@ def _holds(rule: Rule, words: Sequence[Word], where: Where) -> bool:
 
 
 def _allows(rule: Rule, rest: Sequence[Word], where: Where) -> bool:
+    if rule.options and operands(rest, rule.options) is None:
+        return False
+    rest = without_texts(rest, rule.values)
     if rule.known and any(word.text is None for word in rest):
         return False
     if rule.unless:
@@ -197,6 +203,23 @@ def _allows(rule: Rule, rest: Sequence[Word], where: Where) -> bool:
     ):
         return False
     return not rule.check or CHECKS[rule.check](rest)
+
+
+def without_texts(words: Sequence[Word], options: Sequence[str]) -> Sequence[Word]:
+    """Leave out what stands behind an option that takes a text (git commit -m TEXT)."""
+    if not options:
+        return words
+    return [
+        word for index, word in enumerate(words) if not index or words[index - 1].text not in options
+    ]
+
+
+def paths_of(rule: Rule, words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
+    """Return which words of a program may be paths, and whether it writes to them."""
+    words = without_texts(words, rule.values)
+    if rule.check in FILES:
+        return FILES[rule.check](words)
+    return words, rule.writes
 
 
 def _forbids(rule: Rule, rest: Sequence[Word], where: Where) -> bool:
@@ -223,13 +246,15 @@ def has_flag(text: str, flags: Sequence[str]) -> bool:
 
 
 def _has_letter(text: str | None, unless: Sequence[str]) -> bool:
-    """Return whether a group of short options (-xzf) hides an excluded one (-f)."""
-    if text is None or len(text) < 3 or text[0] != "-" or not text[1:].isalpha():
+    """Return whether an excluded option (-f) is in a group (-xzf), or has its value glued to it."""
+    if text is None or len(text) < 3 or text[0] != "-" or text[1] == "-":
         return False
+    letters = text[1:] if text[1:].isalpha() else text[1]
     return any(
-        len(one) == 2 and one[0] == "-" and one[1] in text[1:] and one[1].isalnum()
+        len(one) in (2, 3) and one[0] == "-" and one[1].isalnum() and one[2:] in ("", "*")
+        and one[1] in letters
         for one in unless
-    )
+    )  # fmt: skip
 
 
 def _may_be_like(word: Word, patterns: Sequence[str]) -> bool:
@@ -252,12 +277,13 @@ def _is_like(text: str, patterns: Sequence[str]) -> bool:
         if pattern == "@disk":
             if _is_like(text, DISKS):
                 return True
-        elif (
-            text == pattern
-            or fnmatchcase(text, pattern)
-            or (pattern.startswith("--") and "*" not in pattern and text.startswith(f"{pattern}="))
-        ):
+        elif text == pattern or fnmatchcase(text, pattern):
             return True
+        elif pattern.startswith("--") and text.startswith("--"):
+            # GNU's programs take every beginning of a long option for it.
+            name = text.partition("=")[0]
+            if len(name) > 2 and pattern.rstrip("*=").startswith(name):
+                return True
     return False
 
 
