@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from nacre.core.policy.awk import only_prints
+from nacre.core.policy.options import operands
 from nacre.core.policy.sed import empties, sed_commands
 from nacre.core.policy.words import Word
 
@@ -20,8 +21,23 @@ _SED_PLAIN = re.compile(
 _SED_SCRIPT = re.compile(r"-[nErsuz]*e|--expression")
 _SED_EDITS = re.compile(r"-[nErsuz]*i(?:\.\w+)?|--in-place(?:=\.\w+)?")
 _SED_QUIET = re.compile(r"-[A-Za-z]*n|--quiet|--silent")
-_TAKES_NUMBER = re.compile(r"-[A-Za-z]*[ABCmd]|--(?:max-count|context|after-context|before-context)")
+_TAKES_NUMBER = re.compile(
+    r"-[A-Za-z]*[ABCmd]|--(?:max-count|context|after-context|before-context)"
+)
 _TAR_LETTERS = re.compile(r"[cxtruzjJvfkpOmhlaZ]+")
+_TAR_OPTIONS = (
+    *("-cxtruzjJvkpOmhlaZ", "-f=", "-C=", "-X=", "--exclude=", "--strip-components=", "--file="),
+    *("--directory=", "--gzip", "--xz", "--zstd", "--bzip2", "--extract", "--create", "--list"),
+    *(
+        "--verbose",
+        "--keep-old-files",
+        "--exclude-vcs",
+        "--no-same-owner",
+        "--wildcards",
+        "--sort=",
+    ),
+    *("--mtime=", "--owner=", "--group=", "--numeric-owner", "--auto-compress", "--append"),
+)
 _ADDRESSED = re.compile(r"\w+:/|(?:localhost|127\.0\.0\.1)(?:[:/]|$)")
 _WEB = re.compile(r"(?:https?://|localhost|127\.0\.0\.1)[^@\s]*")
 _AWK_FLAGS = re.compile(r"-F.*|-v\w+=.*|--field-separator=.*|--assign=\w+=.*|--csv|--posix")
@@ -154,9 +170,13 @@ def _http(words: Sequence[Word]) -> bool:
 
 
 def _tar(words: Sequence[Word]) -> bool:
-    """No compressor of one's own in the old spelling (tar cIf), no archive on another machine."""
+    """Options that neither run nor delete, and no archive on another machine."""
     first = (words[0].text if words else None) or "-"
-    if not first.startswith("-") and not _TAR_LETTERS.fullmatch(first):
+    if not first.startswith("-"):
+        if not _TAR_LETTERS.fullmatch(first):
+            return False
+        words = words[1:]
+    if operands(words, _TAR_OPTIONS) is None:
         return False
     return not any(":" in (word.text or word.lead) for word in words)
 

@@ -44,6 +44,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     tool: str = ""  # an upstream tool's name, or a pattern of them; then there is no pattern
     check: str = ""  # a test of its own (checks.py)
     options: tuple[str, ...] = ()  # it has no other options than these (options.py)
+    most: int | None = None  # it has at most so many words that are no options
     values: tuple[str, ...] = ()  # options whose next word is a text, whatever it is
     known: bool = False  # every word must be known: what a variable holds would leave the machine
     runs: bool = False  # it runs code that lies in the workspace
@@ -183,8 +184,10 @@ def _holds(rule: Rule, words: Sequence[Word], where: Where) -> bool:
 
 
 def _allows(rule: Rule, rest: Sequence[Word], where: Where) -> bool:
-    if rule.options and operands(rest, rule.options) is None:
-        return False
+    if rule.options or rule.most is not None:
+        others = operands(rest, rule.options)
+        if others is None or (rule.most is not None and len(others) > rule.most):
+            return False
     rest = without_texts(rest, rule.values)
     if rule.known and any(word.text is None for word in rest):
         return False
@@ -210,7 +213,9 @@ def without_texts(words: Sequence[Word], options: Sequence[str]) -> Sequence[Wor
     if not options:
         return words
     return [
-        word for index, word in enumerate(words) if not index or words[index - 1].text not in options
+        word
+        for index, word in enumerate(words)
+        if not index or words[index - 1].text not in options
     ]
 
 
