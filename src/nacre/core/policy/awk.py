@@ -1,6 +1,6 @@
 """awk's language: does a program only read its input and print?
 
-gawk(1). system(), pipes and getline run programs, > behind a print writes a file, @ loads and calls.
+gawk(1): system(), pipes and getline run programs, > behind a print writes a file, @ loads or calls.
 Rule: one pass over the program; what cannot be read is not harmless.
 """
 

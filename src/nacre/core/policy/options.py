@@ -1,7 +1,7 @@
 """The options that a program may be given: what is not listed is not allowed.
 
-A list of what is forbidden would have to know every option of every version, and GNU's programs take
-every abbreviation of a long one. So a rule can list what is harmless instead:
+A list of what is forbidden would have to know every option of every version, and GNU's programs
+take every abbreviation of a long one. So a rule can list what is harmless instead:
 
     -laR        letters, which may stand in one group
     -n=         a letter with a value, glued to it or the next word

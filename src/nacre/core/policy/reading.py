@@ -18,9 +18,11 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Language, Node, Parser
 
+from nacre.core.policy.forks import starts_copies
 from nacre.core.policy.nodes import ARITHMETIC, BLOCKS, EXPANDED, KINDS, REPEATING
 from nacre.core.policy.rough import rough_commands
 from nacre.core.policy.spelling import Speller, text_of
+from nacre.core.policy.values import Values
 from nacre.core.policy.words import UNKNOWN, Assignment, SimpleCommand, Word
 
 # Whose syntax the line is read with. `posix` is sh, dash, ksh and bash.
@@ -38,7 +40,7 @@ _UNSEEN = re.compile(
     "\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0"
     "\\ufff0-\\ufffb\\U000e0000-\\U000e0fff\\ud800-\\udfff]"
 )
-_SPLICED = re.compile(r"(?<=[^\s])\\\n|\\\n(?=[^\s])")
+_SPLICED = re.compile(r"(?<=\S)\\\n(?=\S)|\\\n#")
 # ${name}, ${name[@]}, ${#name} and the operators that only change text.
 _EXPANSION = re.compile(
     r"\$\{#?(?:[A-Za-z_]\w*|[0-9@*#?$!-])(?:\[[@*\w]*\])?"
@@ -46,6 +48,7 @@ _EXPANSION = re.compile(
     re.DOTALL,
 )
 _DELIMITER = re.compile(r"""[A-Za-z_]\w*|'[A-Za-z_]\w*'|"[A-Za-z_]\w*"|\\[A-Za-z_]\w*""")
+_MISCOUNTED = re.compile(r"\bcase\b|#|<<")  # in which a parenthesis may stand alone
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _RESERVED = frozenset(
     (
@@ -134,6 +137,7 @@ class _Walk:
         self._arithmetic = False  # somewhere the shell calculates, and may run what a name holds
         self._code_as_text = False  # somewhere `$(` stands as text
         self._heredocs = 0
+        self._values = Values(data)
         self._speller = Speller(data, reading.doubt, self._note_text)
 
     def walk(self, root: Node) -> None:
@@ -214,6 +218,12 @@ class _Walk:
     # --- what is more than a holder --------------------------------------------------------
 
     def _command(self, node: Node) -> None:
+        for values in self._values.ways(node):
+            self._speller.values = values
+            self._one_command(node)
+        self._speller.values = {}
+
+    def _one_command(self, node: Node) -> None:
         words: list[Word] = []
         assignments: list[Assignment] = []
         for child in node.named_children:
@@ -238,6 +248,8 @@ class _Walk:
     def _check_name(self, name: Word) -> None:
         if name.text in _CALCULATING:
             self._arithmetic = True
+        if self._values.forget(name.text):
+            self._reading.doubt(f"{name.text} may change a variable of the line's")
         if name.text in _RESERVED:
             self._reading.doubt(f"{name.text!r} stands where a command is expected")
 
@@ -262,8 +274,10 @@ class _Walk:
         parent = node.parent
         if parent is not None and parent.type in ("command", "declaration_command"):
             return
-        command = SimpleCommand((), (self._assigned(node),), node.start_byte)
-        self._reading.commands.append(command)
+        assigned = self._assigned(node)
+        self._reading.commands.append(SimpleCommand((), (assigned,), node.start_byte))
+        if self._syntax == "posix" and node.named_children[0].type == "variable_name":
+            self._values.assigned(node, assigned)
 
     def _assigned(self, node: Node) -> Assignment:
         name, *rest = node.named_children
@@ -280,11 +294,14 @@ class _Walk:
             self._reading.doubt("a redirection has more than one target")
         if not targets and "&" not in operator:
             self._reading.doubt("a redirection has no target")
-        target = self._speller.word(targets[0]) if targets else Word("-", "-")
-        if target.globs:
-            self._reading.doubt("a redirection's target is a pattern")
         begin = node.start_byte if node.parent is None else node.parent.start_byte
-        self._reading.redirects.append(Redirect(operator, target, node.start_byte, begin))
+        for values in self._values.ways(node):
+            self._speller.values = values
+            target = self._speller.word(targets[0]) if targets else Word("-", "-")
+            if target.globs:
+                self._reading.doubt("a redirection's target is a pattern")
+            self._reading.redirects.append(Redirect(operator, target, node.start_byte, begin))
+        self._speller.values = {}
 
     def _herestring(self, node: Node) -> None:
         word = self._speller.word(node.named_children[-1]) if node.named_children else UNKNOWN
@@ -320,7 +337,7 @@ class _Walk:
             return
         name = text_of(names[0])
         self._reading.functions.add(name)
-        if _starts_copies(node, name):
+        if starts_copies(node, name):
             self._reading.forks_itself = name
 
     def _expansion(self, node: Node) -> None:
@@ -343,11 +360,22 @@ class _Walk:
 
     def _test(self, node: Node) -> None:
         self._arithmetic = True
+        self._calculation(node)
+
+    def _calculation(self, node: Node) -> None:
+        """In $(( )) the shell first counts parentheses; if they do not fit, it runs the text."""
+        text = text_of(node)
+        if _CODE.search(text) and (_MISCOUNTED.search(text) or text.count("(") != text.count(")")):
+            self._reading.doubt("its parentheses may be read as commands")
 
     def _for(self, node: Node) -> None:
         names = [child for child in node.named_children if child.type == "variable_name"]
         assigned = tuple(Assignment(text_of(name), UNKNOWN) for name in names[:1])
         self._reading.commands.append(SimpleCommand((), assigned, node.start_byte))
+        if assigned and self._syntax == "posix" and node.children[0].type == "for":
+            items = [one for one in node.named_children[1:] if one.type != "do_group"]
+            words = tuple(self._speller.word(one) for one in items)
+            self._values.rounds(node, assigned[0].name, words)
 
     def _quoted(self, node: Node) -> None:
         self._note_text(text_of(node))
@@ -370,21 +398,9 @@ _HANDLERS = {
     "command_substitution": _Walk._substitution,
     "comment": _Walk._comment,
     "test_command": _Walk._test,
+    "arithmetic_expansion": _Walk._calculation,
+    "c_style_for_statement": _Walk._calculation,
     "for_statement": _Walk._for,
     "raw_string": _Walk._quoted,
     "ansi_c_string": _Walk._quoted,
 }
-
-
-def _starts_copies(function: Node, name: str) -> bool:
-    """Return whether a function calls itself, and does not wait for it."""
-    calls = parts = 0
-    stack = [function]
-    while stack:
-        node = stack.pop()
-        if node.type == "command_name" and text_of(node) == name:
-            calls += 1
-        elif node.type in ("pipeline", "&"):
-            parts += 1
-        stack.extend(node.children)
-    return calls > 0 and parts > 0

@@ -22,7 +22,11 @@ from nacre.core.policy.wrappers import (
     WATCH,
     XARGS,
     Options,
+    found_path,
+    is_assignment,
+    with_unknown,
     words_of_group,
+    writes_a_file,
 )
 
 _MOST_NESTED = 6  # lines within lines (sh -c "sh -c …")
@@ -99,7 +103,11 @@ class _Resolver:
         out.repeats = out.repeats or reading.repeats
         out.forks_itself = out.forks_itself or reading.forks_itself
         for command in reading.commands:
-            out.assignments += command.assignments
+            reads = bool(command.words) and command.words[0].text == "read"
+            # IFS says how this one read splits its line, and is gone after it.
+            out.assignments += (
+                one for one in command.assignments if not (reads and one.name == "IFS")
+            )
             if command.words:
                 self.command(command if at is None else command._replace(at=at), via, depth)
         names = {program.name for program in out.programs}
@@ -165,6 +173,9 @@ class _Inner:
         begin = self._after_options(options)
         if begin is None:
             return
+        for word in self._words[:begin]:
+            if options.writing and writes_a_file(word.text or "", options):
+                self._resolver.doubt(f"{self._via[-1]} would write to a file")
         begin += options.words
         rest = self._words[begin:]
         if line_option and len(rest) == 2 and rest[0].text == line_option:
@@ -188,10 +199,10 @@ class _Inner:
             self._run(rest)
 
     def shell(self) -> None:
-        """`sh -c LINE`; everything else reads a file or its input."""
-        index = 0
+        """`sh -c LINE`: the line is the first word that is no option. The rest reads a script."""
         if [word.text for word in self._words] == ["--version"]:
             return
+        index, line = 0, False
         while index < len(self._words):
             text = self._words[index].text
             if text is None:
@@ -200,14 +211,16 @@ class _Inner:
                 index += 1
             elif text in ("-o", "+o", "-O", "+O"):
                 index += 2
-            elif text.startswith("-") and len(text) > 1 and not text.startswith("--"):
-                if "c" in text and "o" not in text:
-                    self._line_at(index + 1)
-                    return
-                index += 2 if text.endswith("o") else 1
+            elif text[:1] in ("-", "+") and len(text) > 1 and not text.startswith("--"):
+                line = line or (text[0] == "-" and "c" in text)
+                index += 1 + text.count("o") + text.count("O")
             else:
+                index += text == "--"
                 break
-        self._resolver.doubt(f"what {self._via[-1]} reads is not known")
+        if line:
+            self._line_at(index)
+        else:
+            self._resolver.doubt(f"what {self._via[-1]} reads is not known")
 
     def eval(self) -> None:
         words = self._words[1:] if self._words and self._words[0].text == "--" else self._words
@@ -236,7 +249,7 @@ class _Inner:
             elif text.startswith("--replace="):
                 places.add(text[10:])
         places.discard("")
-        rest = tuple(_with_unknown(word, places) for word in self._words[begin:])
+        rest = tuple(with_unknown(word, places) for word in self._words[begin:])
         if rest:
             self._run(rest if places else (*rest, UNKNOWN))
 
@@ -250,7 +263,7 @@ class _Inner:
                     end += 1
                 words = self._words[index + 1 : end]
                 if words:
-                    self._run(tuple(_found_path(word) for word in words))
+                    self._run(tuple(found_path(word) for word in words))
                 index = end
             index += 1
 
@@ -299,7 +312,7 @@ class _Inner:
                 return index
             if text == "--":
                 return index + 1
-            if options.assigns and _is_assignment(text):
+            if options.assigns and is_assignment(text):
                 name, _, value = text.partition("=")
                 self._resolver.assign(Assignment(name, Word(value, value)))
                 index += 1
@@ -370,22 +383,3 @@ _HANDLERS: dict[str, Callable[[_Inner], None]] = {
     "source": _Inner.reads_a_script,
     ".": _Inner.reads_a_script,
 }
-
-
-def _is_assignment(text: str) -> bool:
-    name, equals, _ = text.partition("=")
-    return bool(equals) and name.replace("_", "a").isalnum() and not name[0].isdigit()
-
-
-def _found_path(word: Word) -> Word:
-    """Return a word in which find puts a path, which begins like the folder that it searches."""
-    unknown = _with_unknown(word, {"{}"})
-    return unknown if unknown.lead or unknown is word else unknown._replace(lead="./")
-
-
-def _with_unknown(word: Word, places: set[str]) -> Word:
-    """Return a word in which the places of unknown text are marked as such."""
-    if word.text is None or not any(place in word.text for place in places):
-        return word
-    begin = min(word.text.find(place) for place in places if place in word.text)
-    return Word(None, word.raw, lead=word.text[:begin])

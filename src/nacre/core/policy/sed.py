@@ -38,7 +38,7 @@ def sed_commands(script: str) -> list[_Command] | None:
 
 
 def empties(commands: list[_Command], *, quiet: bool) -> bool:
-    """Return whether nothing, or only a file's beginning, is left when a file is edited in place."""
+    """Return whether an edit in place leaves nothing of a file, or only its beginning."""
     letters = {command.letter for command in commands}
     if quiet and not letters & {"p", "P"}:
         return True

@@ -4,7 +4,7 @@ Rule: what only the shell can know makes the whole word unknown; how it begins i
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from tree_sitter import Node
 
@@ -31,6 +31,7 @@ class Speller:
         self._data = data
         self._doubt = doubt
         self._note = note
+        self.values: Mapping[str, Word] = {}  # what variables hold here
 
     def word(self, node: Node) -> Word:
         raw = text_of(node)
@@ -68,11 +69,21 @@ class Speller:
         elif kind == "string":
             yield from self._string(node)
         elif kind in ("simple_expansion", "expansion"):
-            yield _known_variable(text_of(node)), True
+            yield self._held(text_of(node), quoted=False)
         elif not node.is_named and kind in ("{", "}", "$", "="):
             yield kind, False  # no expansion: it stands for itself
         else:
             yield None, False
+
+    def _held(self, raw: str, *, quoted: bool) -> tuple[str | None, bool]:
+        """Return what a variable holds, and whether it stands for itself, not for files."""
+        value = self.values.get(raw.strip("${}"))
+        if value is None:
+            return _known_variable(raw), True
+        if raw not in (f"${raw.strip('${}')}", f"${{{raw.strip('${}')}}}"):
+            return None, True
+        # A pattern's files may have blanks in their names, at which a bare $f falls apart.
+        return (None, True) if value.globs and not quoted else (value.text, not value.globs)
 
     def _plain(self, node: Node) -> tuple[str | None, bool]:
         raw = text_of(node)
@@ -92,7 +103,7 @@ class Speller:
             if child.start_byte > at:
                 yield self._unquote(self._data[at : child.start_byte]), True
             if child.type in ("simple_expansion", "expansion"):
-                yield _known_variable(text_of(child)), True
+                yield self._held(text_of(child), quoted=True)
             else:
                 yield None, True
             at = child.end_byte

@@ -6,6 +6,8 @@ begins. The lists are those of the manuals of GNU, util-linux, sudo and bash.
 
 from typing import NamedTuple
 
+from nacre.core.policy.words import Word
+
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"))
 
 
@@ -16,6 +18,8 @@ class Options(NamedTuple):
     values: str = ""  # letters that take a value
     long: tuple[str, ...] = ()  # without a value, or with =value
     long_values: tuple[str, ...] = ()
+    optional: str = ""  # letters whose value, if they have one, is glued to them
+    writing: tuple[str, ...] = ()  # how the options begin by which it writes a file
     words: int = 0  # that come before the command
     assigns: bool = False  # NAME=value may come before the command
 
@@ -41,7 +45,13 @@ PREFIXES: dict[str, Options] = {
     ),
     "stdbuf": Options("", "ioe", ("--input", "--output", "--error"), ()),
     "setsid": Options("cfw", "", ("--ctty", "--fork", "--wait")),
-    "time": Options("pvaq", "fo", ("--portability", "--verbose", "--append", "--quiet"), ()),
+    "time": Options(
+        "pvaq",
+        "fo",
+        ("--portability", "--verbose", "--append", "--quiet", "--output", "--format"),
+        ("--output", "--format"),
+        writing=("-o", "-a", "--o", "--a"),
+    ),
     "builtin": Options(),
     "exec": Options("cl", "a"),
     "sudo": Options(
@@ -68,12 +78,13 @@ PREFIXES: dict[str, Options] = {
 LINE_OPTION = {"script": "-c", "su": "-c", "runuser": "-c", "flock": "-c"}
 XARGS = Options(
     "0oprtx",
-    "aEeIiLlnPsdS",
+    "aEILnPsd",
     (
         *("--null", "--open-tty", "--interactive", "--no-run-if-empty", "--verbose", "--exit"),
         *("--max-args", "--max-procs", "--max-lines", "--delimiter", "--replace", "--arg-file"),
     ),
     ("--max-args", "--max-procs", "--delimiter", "--arg-file"),
+    optional="eil",
 )
 FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 SHELL_OPTIONS = frozenset(
@@ -92,6 +103,35 @@ def words_of_group(letters: str, options: Options) -> int | None:
     for index, letter in enumerate(letters):
         if letter in options.values:
             return 1 if index + 1 < len(letters) else 2
+        if letter in options.optional:
+            return 1
         if letter not in options.flags and not letter.isdigit():
             return None
     return 1
+
+
+def writes_a_file(text: str, options: Options) -> bool:
+    """Return whether an option, or one in a group of letters, writes to a file."""
+    if text.startswith(options.writing):
+        return True
+    letters = {one[1] for one in options.writing if one[1] != "-"}
+    return text[:1] == "-" and text[1:2] != "-" and bool(letters & set(text[1:]))
+
+
+def is_assignment(text: str) -> bool:
+    name, equals, _ = text.partition("=")
+    return bool(equals) and name.replace("_", "a").isalnum() and not name[0].isdigit()
+
+
+def found_path(word: Word) -> Word:
+    """Return a word in which find puts a path, which begins like the folder that it searches."""
+    unknown = with_unknown(word, {"{}"})
+    return unknown if unknown.lead or unknown is word else unknown._replace(lead="./")
+
+
+def with_unknown(word: Word, places: set[str]) -> Word:
+    """Return a word in which the places of unknown text are marked as such."""
+    if word.text is None or not any(place in word.text for place in places):
+        return word
+    begin = min(word.text.find(place) for place in places if place in word.text)
+    return Word(None, word.raw, lead=word.text[:begin])
