@@ -14,7 +14,7 @@ def programs(line: str) -> list[str]:
             "env",
             "env -i",
             "env A=1 B=2",
-            "env -u A -C /tmp",
+            "env -u A",
             "env --unset=A",
             "nohup",
             "setsid -w",

@@ -38,6 +38,34 @@ _TAR_OPTIONS = (
     ),
     *("--mtime=", "--owner=", "--group=", "--numeric-owner", "--auto-compress", "--append"),
 )
+_SETTING = re.compile(r"[.\w-]+[:+?]?")
+_RUNNING = re.compile(r"[;|&`<>]|\$[({]")
+_STEERING = frozenset(("SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKEFILES", "MAKE", "CONFIG_SHELL"))
+_TOOLS = frozenset(("CC", "CXX", "LD", "AR", "AS", "NM", "CPP", "FC", "RANLIB", "STRIP", "PYTHON"))
+_COMPILERS = frozenset(
+    (
+        *("gcc", "g++", "cc", "c++", "clang", "clang++", "ccache", "ld", "lld", "ld.lld", "mold"),
+        *("ar", "llvm-ar", "as", "nm", "ranlib", "strip", "python", "python3", "gfortran", "cpp"),
+    )
+)
+_PROGRAMS = frozenset(
+    (
+        *("rm", "sh", "bash", "zsh", "dash", "ksh", "perl", "ruby", "node", "sudo", "curl", "wget"),
+        *(
+            "eval",
+            "exec",
+            "env",
+            "dd",
+            "chmod",
+            "chown",
+            "kill",
+            "shred",
+            "unlink",
+            "find",
+            "xargs",
+        ),
+    )
+)
 _ADDRESSED = re.compile(r"\w+:/|(?:localhost|127\.0\.0\.1)(?:[:/]|$)")
 _WEB = re.compile(r"(?:https?://|localhost|127\.0\.0\.1)[^@\s]*")
 _AWK_FLAGS = re.compile(r"-F.*|-v\w+=.*|--field-separator=.*|--assign=\w+=.*|--csv|--posix")
@@ -181,6 +209,20 @@ def _tar(words: Sequence[Word]) -> bool:
     return not any(":" in (word.text or word.lead) for word in words)
 
 
+def _settings(words: Sequence[Word]) -> bool:
+    """What NAME=value gives a build is no command of one's own."""
+    for word in words:
+        name, equals, value = (word.text or "").partition("=")
+        if not equals or not _SETTING.fullmatch(name):
+            continue
+        first = (value.split() or [""])[0].rsplit("/", 1)[-1]
+        if _RUNNING.search(value) or first in _PROGRAMS or name in _STEERING:
+            return False
+        if name in _TOOLS and (first not in _COMPILERS or "/" in value.split()[0]):
+            return False
+    return True
+
+
 def _printf(words: Sequence[Word]) -> bool:
     """The format is known, so that it is no -v, which sets a variable."""
     texts = [word.text for word in words if word.text != "--"]
@@ -190,6 +232,7 @@ def _printf(words: Sequence[Word]) -> bool:
 CHECKS: Mapping[str, Check] = {
     "grep": lambda words: True,
     "printf": _printf,
+    "settings": _settings,
     "sed": _sed,
     "awk": _awk,
     "tar": _tar,

@@ -14,7 +14,8 @@ from nacre.core.policy.reading import Redirect, Syntax
 from nacre.core.policy.resolving import Program, Resolved, resolve_line, resolve_words
 from nacre.core.policy.rules import STRICTNESS, Rule, RuleBook, Verdict, paths_of
 from nacre.core.policy.variables import is_harmless
-from nacre.core.policy.words import Word, literal
+from nacre.core.policy.way import Way
+from nacre.core.policy.words import FOLDER_COMMANDS, Word, literal
 
 Preset = Literal["open", "guarded", "strict"]
 
@@ -22,9 +23,20 @@ Preset = Literal["open", "guarded", "strict"]
 _NO_RULE: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "deny"}
 _UNPROVEN: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "ask"}
 
-_FOLDER_COMMANDS = frozenset(("cd", "pushd", "chdir"))
 # Commands that print nothing: what they are redirected to is emptied.
 _NOTHING = frozenset(((":",), ("true",), ("cat", "/dev/null"), ("echo", "-n"), ("printf", "")))
+
+
+# The word behind them is a file that is written.
+_OUTPUTS = frozenset(
+    (
+        *("-o", "--output", "--out", "--outfile", "--output-file", "--outDir", "--out-dir"),
+        *("--output-dir", "--outdir", "-coverprofile", "-cpuprofile", "-memprofile", "-outputdir"),
+        *("--target-dir", "--log-file", "--junitxml", "--junit-xml"),
+    )
+)
+# What they make is empty, so nothing of it runs.
+_EMPTY_MAKERS = frozenset(("mkdir", "touch", "mktemp"))
 
 
 class Decision(NamedTuple):
@@ -76,6 +88,7 @@ class _Judge:
     def __init__(self, policy: Policy, where: Where, resolved: Resolved, line: str) -> None:
         self._policy = policy
         self._where = where
+        self._way = Way(where)
         self._resolved = resolved
         self._line = line
         self._findings: list[_Finding] = []
@@ -86,8 +99,10 @@ class _Judge:
 
     def decide(self) -> Decision:
         for program in self._resolved.programs:
+            self._where = self._way.at(program.at)
             self._judge_program(program)
-            self._follow(program)
+            if program.name in FOLDER_COMMANDS:
+                self._way.follow(program)
         guarded = self._policy.preset != "open"
         if self._resolved.forks_itself is not None:
             name = self._resolved.forks_itself
@@ -150,10 +165,13 @@ class _Judge:
         return _NO_RULE[self._policy.preset]
 
     def _judge_paths(self, program: Program, rule: Rule) -> None:
-        words, writes = paths_of(rule, program.arguments)
-        if writes:
+        words, all_written = paths_of(rule, program.arguments)
+        if all_written and program.name not in _EMPTY_MAKERS:
             self._written.append((program.at, program.at))
+        before = ""
         for word in words:
+            output, before = before in _OUTPUTS, word.text or ""
+            writes = all_written or output
             for text in _paths_in(word):
                 path = self._where.path(text)
                 if path is None:
@@ -165,9 +183,9 @@ class _Judge:
                     self._find(
                         "ask", f"{program.name} would write outside of the workspace: {text}"
                     )
-                elif self._leaves(text, path) and program.name not in _FOLDER_COMMANDS:
+                elif self._leaves(text, path) and program.name not in FOLDER_COMMANDS:
                     self._find("ask", f"{text} leads out of the workspace")
-            if writes and word.text is None and not word.lead:
+            if all_written and word.text is None and not word.lead:
                 self._find("ask", f"where {program.name} writes is known only when it runs")
 
     def _leaves(self, text: str, path: str) -> bool:
@@ -177,25 +195,13 @@ class _Judge:
             return False
         return path != workspace and not path.startswith(workspace.rstrip("/") + "/")
 
-    def _follow(self, program: Program) -> None:
-        """Go where a cd leads: what follows is relative to it."""
-        if program.name not in _FOLDER_COMMANDS:
-            return
-        words = [word for word in program.arguments if not (word.text or "").startswith("-")]
-        if not program.arguments:
-            folder: str | None = self._where.home
-        elif len(words) == 1 and words[0].text is not None and not words[0].globs:
-            folder = self._where.path(words[0].text)
-        else:
-            folder = None
-        self._where = _moved(self._where, folder)
-
     # --- what is around them ---------------------------------------------------------------
 
     def _judge_redirects(self) -> None:
         emptied = all(program.argv() in _NOTHING for program in self._resolved.programs)
         for redirect in self._resolved.redirects:
             text = redirect.target.text
+            self._where = self._way.at(redirect.at)
             if redirect.duplicates or redirect.operator in ("<<", "<<<"):
                 continue
             if text is None:
@@ -289,7 +295,3 @@ def _paths_in(word: Word) -> Iterable[str]:
         return (value,) if value else ()
     slash = text.find("/")
     return (text[slash:],) if slash > 0 else ()
-
-
-def _moved(where: Where, folder: str | None) -> Where:
-    return Where(folder, where.home, where.workspace or where.folder, where.private, where.real)

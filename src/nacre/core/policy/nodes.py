@@ -33,9 +33,6 @@ LEAVES = frozenset(
     )
 )
 
-# Here the shell calculates.
-ARITHMETIC = frozenset(("arithmetic_expansion", "c_style_for_statement", "subscript"))
-
 # What stands later in them may run before what stands earlier.
 REPEATING = frozenset(
     ("for_statement", "c_style_for_statement", "while_statement", "function_definition")

@@ -25,6 +25,11 @@ DISKS = (
 )
 # The document's rules of paths: system folders, and privileged areas.
 BLOCKED = ("/etc", "/sys", "/proc", "/root", "/boot")
+# Keys and passwords of a home.
+_SECRET = (
+    *(".ssh", ".gnupg", ".aws", ".netrc", ".kube", ".docker", ".config/gh", ".config/gcloud"),
+    *(".azure", ".pgpass", ".git-credentials", ".password-store", ".local/share/keyrings"),
+)
 # What can be written to without a trace.
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full"))
 _SCRATCH = ("/tmp", "/var/tmp")  # noqa: S108  # names to compare with, nothing is made there
@@ -40,16 +45,25 @@ class Where:
     private: tuple[str, ...] = ()  # nacre's own folders
     real: Callable[[str], str] | None = None
 
-    def path(self, text: str) -> str | None:
-        """Return the path that a word stands for; None: nobody knows."""
+    def path(self, text: str, *, logical: bool = False) -> str | None:
+        """Return the path that a word stands for; None: nobody knows.
+
+        A shell that changes its folder takes `..` off the text (logical); everybody else comes
+        to the folder above the one that a symbolic link leads to.
+        """
         if text == "~" or text.startswith("~/"):
             text = self.home + text[1:]
         elif text.startswith("~"):
-            text = "/home/" + text[1:]
+            name = text[1:].split("/")[0]
+            if not name[0].isalpha():
+                return None  # ~+, ~-, ~1: where the shell has been
+            text = ("/" if name == "root" else "/home/") + text[1:]
         if not isabs(text):
             if self.folder is None:
                 return None
             text = join(self.folder, text)
+        if self.real is not None and not logical and ".." in text:
+            return self.real(text)
         text = "/" + normpath(text).lstrip("/")
         return text if self.real is None else self.real(text)
 
@@ -80,15 +94,31 @@ class Where:
             return False
         return not (workspace == self.home and path.startswith(f"{self.home}/."))
 
+    def _is_secret(self, path: str) -> bool:
+        if path.endswith((".pub", "/known_hosts", "/.ssh", "/.ssh/config")):
+            return False
+        return is_below(path, [f"{self.home}/{name}" for name in _SECRET])
+
     def is_blocked(self, path: str) -> bool:
         """Return whether the document's rules, or nacre's own folders, forbid it."""
-        if is_below(path, self.private):
+        if is_below(path, self.private) or self._is_secret(path):
             return True
-        if not is_below(path, BLOCKED):
+        if not is_below(path, BLOCKED) and not _may_be_below(path, BLOCKED):
             return False
         # Who works in such a folder, as root in its home, may read there.
         workspace = self.workspace or ""
         return not (is_below(workspace, BLOCKED) and is_below(path, (workspace,)))
+
+
+def _may_be_below(path: str, folders: Iterable[str]) -> bool:
+    """Return whether a pattern of the shell's (/e?c/x) may match something there."""
+    parts = path.split("/")
+    if not any(sign in path for sign in "*?["):
+        return False
+    return any(
+        len(parts) > 1 and fnmatchcase(folder[1:], parts[1]) and parts[1].strip("*")
+        for folder in folders
+    )
 
 
 def is_below(path: str, folders: Iterable[str]) -> bool:

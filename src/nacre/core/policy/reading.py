@@ -18,12 +18,14 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Language, Node, Parser
 
+from nacre.core.policy.arithmetic import CODE, Calculations
+from nacre.core.policy.folders import Reach, reach_of
 from nacre.core.policy.forks import starts_copies
-from nacre.core.policy.nodes import ARITHMETIC, BLOCKS, EXPANDED, KINDS, REPEATING
+from nacre.core.policy.nodes import BLOCKS, EXPANDED, KINDS, REPEATING
 from nacre.core.policy.rough import rough_commands
 from nacre.core.policy.spelling import Speller, text_of
 from nacre.core.policy.values import Values
-from nacre.core.policy.words import UNKNOWN, Assignment, SimpleCommand, Word
+from nacre.core.policy.words import FOLDER_COMMANDS, UNKNOWN, Assignment, SimpleCommand, Word
 
 # Whose syntax the line is read with. `posix` is sh, dash, ksh and bash.
 Syntax = Literal["posix", "zsh", "fish"]
@@ -33,7 +35,6 @@ _MOST_NODES = 4000
 _MOST_DEPTH = 60
 
 _HIDDEN = re.compile(r"\$[({]|`|[<>]\(")  # what is still to be expanded or run
-_CODE = re.compile(r"\$\(|`")
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _UNSEEN = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f\\x80-\\xa0\\xad\\u061c\\u115f\\u1160\\u1680\\u180e"
@@ -48,7 +49,6 @@ _EXPANSION = re.compile(
     re.DOTALL,
 )
 _DELIMITER = re.compile(r"""[A-Za-z_]\w*|'[A-Za-z_]\w*'|"[A-Za-z_]\w*"|\\[A-Za-z_]\w*""")
-_MISCOUNTED = re.compile(r"\bcase\b|#|<<")  # in which a parenthesis may stand alone
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _RESERVED = frozenset(
     (
@@ -63,6 +63,9 @@ _CALCULATING = frozenset(
         *("getopts",),
     )
 )
+
+
+_READING = frozenset(("read", "mapfile", "readarray", "getopts"))
 
 
 class Redirect(NamedTuple):
@@ -134,8 +137,7 @@ class _Walk:
         self._reading = reading
         self._data = data
         self._syntax = syntax
-        self._arithmetic = False  # somewhere the shell calculates, and may run what a name holds
-        self._code_as_text = False  # somewhere `$(` stands as text
+        self._calculations = Calculations()
         self._heredocs = 0
         self._values = Values(data)
         self._speller = Speller(data, reading.doubt, self._note_text)
@@ -157,8 +159,11 @@ class _Walk:
             self._check(node, children)
             # The order of the line: a later command may run what an earlier one wrote.
             stack.extend((child, depth + 1) for child in reversed(children))
-        if self._arithmetic and self._code_as_text:
-            reading.doubt("it may calculate with a text that holds a command")
+        for command in reading.commands:
+            for assignment in command.assignments:
+                self._calculations.assigned(assignment)
+        if why := self._calculations.doubt():
+            reading.doubt(why)
         reading.commands.sort(key=lambda command: command.at)
 
     # --- one node --------------------------------------------------------------------------
@@ -169,16 +174,14 @@ class _Walk:
             self._reading.doubt("it is no complete line of the shell's")
             return
         if not node.is_named:
-            if kind == "((":
-                self._arithmetic = True
+            if kind == "((" and node.parent is not None:
+                self._calculation(node.parent)
             elif kind == "&":
                 self._reading.repeats = True
             return
         if kind not in KINDS:
             self._reading.doubt(f"it has a part that is not read here ({kind.replace('_', ' ')})")
             return
-        if kind in ARITHMETIC:
-            self._arithmetic = True
         if kind in REPEATING:
             self._reading.repeats = True
         if children:
@@ -239,15 +242,21 @@ class _Walk:
                 self._reading.doubt("a comment stands within a command")
             else:
                 words.append(self._speller.word(child))
+        reach = Reach()
         if words:
             self._check_name(words[0])
+            if words[0].text in _READING:
+                names = [Assignment(word.text or "", UNKNOWN) for word in words[1:]]
+                self._reading.commands.append(SimpleCommand((), tuple(names), node.start_byte))
+            if any(word.text in FOLDER_COMMANDS for word in words[:3]):
+                reach = reach_of(node)
         self._reading.commands.append(
-            SimpleCommand(tuple(words), tuple(assignments), node.start_byte)
+            SimpleCommand(tuple(words), tuple(assignments), node.start_byte, reach)
         )
 
     def _check_name(self, name: Word) -> None:
         if name.text in _CALCULATING:
-            self._arithmetic = True
+            self._calculations.calculates = True
         if self._values.forget(name.text):
             self._reading.doubt(f"{name.text} may change a variable of the line's")
         if name.text in _RESERVED:
@@ -282,7 +291,7 @@ class _Walk:
     def _assigned(self, node: Node) -> Assignment:
         name, *rest = node.named_children
         if name.type == "subscript":
-            self._arithmetic = True
+            self._calculations.calculates = True
         value = self._speller.word(rest[-1]) if rest else Word("", "")
         found = _NAME.match(text_of(name))
         return Assignment(found.group(0) if found else text_of(name), value)
@@ -358,15 +367,9 @@ class _Walk:
         if parent is None or parent.type not in BLOCKS:
             self._reading.doubt("a comment stands within a command")
 
-    def _test(self, node: Node) -> None:
-        self._arithmetic = True
-        self._calculation(node)
-
     def _calculation(self, node: Node) -> None:
-        """In $(( )) the shell first counts parentheses; if they do not fit, it runs the text."""
-        text = text_of(node)
-        if _CODE.search(text) and (_MISCOUNTED.search(text) or text.count("(") != text.count(")")):
-            self._reading.doubt("its parentheses may be read as commands")
+        if why := self._calculations.see(node):
+            self._reading.doubt(why)
 
     def _for(self, node: Node) -> None:
         names = [child for child in node.named_children if child.type == "variable_name"]
@@ -381,8 +384,8 @@ class _Walk:
         self._note_text(text_of(node))
 
     def _note_text(self, text: str) -> None:
-        if _CODE.search(text):
-            self._code_as_text = True
+        if CODE.search(text):
+            self._calculations.code_as_text = True
 
 
 _HANDLERS = {
@@ -397,7 +400,8 @@ _HANDLERS = {
     "expansion": _Walk._expansion,
     "command_substitution": _Walk._substitution,
     "comment": _Walk._comment,
-    "test_command": _Walk._test,
+    "test_command": _Walk._calculation,
+    "subscript": _Walk._calculation,
     "arithmetic_expansion": _Walk._calculation,
     "c_style_for_statement": _Walk._calculation,
     "for_statement": _Walk._for,

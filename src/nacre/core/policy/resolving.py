@@ -11,6 +11,7 @@ program's input) is a doubt.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from nacre.core.policy.folders import NO_END, Reach
 from nacre.core.policy.reading import LineReading, Redirect, Syntax, read_line
 from nacre.core.policy.words import UNKNOWN, Assignment, SimpleCommand, Word
 from nacre.core.policy.wrappers import (
@@ -40,6 +41,7 @@ class Program:
     words: tuple[Word, ...]  # the name as it is written first
     via: tuple[str, ...] = ()  # the wrappers that it was found behind
     at: int = 0
+    reach: Reach = NO_END  # of a cd
 
     @property
     def arguments(self) -> tuple[Word, ...]:
@@ -109,7 +111,9 @@ class _Resolver:
                 one for one in command.assignments if not (reads and one.name == "IFS")
             )
             if command.words:
-                self.command(command if at is None else command._replace(at=at), via, depth)
+                # What a line within the line does to its folder ends with it, or may.
+                inner = command if at is None else command._replace(at=at, reach=Reach(at))
+                self.command(inner, via, depth)
         names = {program.name for program in out.programs}
         if reading.scripts and names & SHELLS:
             for script in reading.scripts:  # for what it forbids: it is a doubt all the same
@@ -126,8 +130,8 @@ class _Resolver:
         if depth > _MOST_NESTED or len(self._out.programs) > 500:
             self._out.doubt("it runs too many programs")
             return
-        self._out.programs.append(Program(name, command.words, via, command.at))
-        inner = _Inner(self, command.words, (*via, name), depth + 1, command.at)
+        self._out.programs.append(Program(name, command.words, via, command.at, command.reach))
+        inner = _Inner(self, command, (*via, name), depth + 1)
         if name in _NAMING:
             inner.names()
         handler = _HANDLERS.get(name)
@@ -151,17 +155,17 @@ class _Inner:
     def __init__(
         self,
         resolver: _Resolver,
-        words: tuple[Word, ...],
+        command: SimpleCommand,
         via: tuple[str, ...],
         depth: int,
-        at: int,
     ) -> None:
         self._resolver = resolver
-        self._name = words[0].text or ""
-        self._words = words[1:]
+        self._name = command.words[0].text or ""
+        self._words = command.words[1:]
         self._via = via
         self._depth = depth
-        self._at = at
+        self._at = command.at
+        self._reach = command.reach
 
     # --- kinds of wrappers -----------------------------------------------------------------
 
@@ -175,7 +179,7 @@ class _Inner:
             return
         for word in self._words[:begin]:
             if options.writing and writes_a_file(word.text or "", options):
-                self._resolver.doubt(f"{self._via[-1]} would write to a file")
+                self._resolver.doubt(f"where {self._via[-1]} {word.raw[:20]} leads is not known")
         begin += options.words
         rest = self._words[begin:]
         if line_option and len(rest) == 2 and rest[0].text == line_option:
@@ -281,7 +285,7 @@ class _Inner:
         """Their words name variables: NAME=value, or NAME alone."""
         for word in self._words:
             if word.text is None or word.globs:
-                if self._via[-1] != "unset":
+                if self._via[-1] != "unset" or "[" in word.raw:
                     self._resolver.doubt(f"what {self._via[-1]} sets is known only when it runs")
             elif not word.text.startswith("-"):
                 name, equals, value = word.text.partition("=")
@@ -362,7 +366,9 @@ class _Inner:
         self._resolver.line(line, self._via, self._depth, self._at)
 
     def _run(self, words: tuple[Word, ...]) -> None:
-        self._resolver.command(SimpleCommand(words, (), self._at), self._via, self._depth)
+        self._resolver.command(
+            SimpleCommand(words, (), self._at, self._reach), self._via, self._depth
+        )
 
 
 # Builtins whose words are names of variables; the second ones give them a value of their own.

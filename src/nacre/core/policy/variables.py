@@ -2,20 +2,43 @@
 
 import re
 
-from nacre.core.policy.words import Assignment
+from nacre.core.policy.words import Assignment, Word
 
 # Assignments that make a later program run something else, load something else or read a line
 # otherwise. From the manuals of the shells, the loader, git and the language runtimes.
 _TELLING = re.compile(
     r"PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|IFS|PS[0-4]|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|BASH_FUNC_.*"
     r"|CDPATH|GLOBIGNORE|FPATH|ZDOTDIR|HISTFILE|HISTCMD|INPUTRC|TERMINFO.*|GIT_.*|SSH_ASKPASS.*"
-    r"|SUDO_.*|NODE_OPTIONS|NODE_PATH|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PYTHONBREAKPOINT"
-    r"|PERL5.*|PERLLIB|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS"
-    r"|MAVEN_OPTS|GRADLE_OPTS|RUSTC_WRAPPER|RUSTC|CARGO_.*RUNNER|CC|CXX|LDFLAGS|SHELL|MAKEFLAGS"
-    r"|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESSOPEN|LESSCLOSE|LESS|GCONV_PATH|LOCPATH|HOSTALIASES"
-    r"|TAR_OPTIONS|GREP_OPTIONS|RSYNC_RSH|CVS_RSH|npm_config_.*|NPM_CONFIG_.*|PIP_.*|UV_.*"
-    r"|DOCKER_HOST|KUBECONFIG|HOME|OPENSSL_CONF|SSL_CERT_.*|BASH_.*|AWKPATH|AWKLIBPATH|TMPDIR"
+    r"|SUDO_.*|NODE_OPTIONS|NODE_PATH|PERL5.*|PERLLIB|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS"
+    r"|RUSTC|CC|CXX|LDFLAGS|SHELL|MAKEFLAGS"
+    r"|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|GCONV_PATH|LOCPATH|HOSTALIASES"
+    r"|TAR_OPTIONS|GREP_OPTIONS|CVS_RSH|npm_config_.*|NPM_CONFIG_.*|PIP_.*|UV_.*"
+    r"|DOCKER_.*|KUBECONFIG|HOME|OPENSSL_.*|SSL_CERT_.*|SSLKEYLOGFILE|BASH_.*|AWKPATH|AWKLIBPATH"
+    # languages and their tools
+    r"|PYTHON.*|PYTEST_.*|PYLINTRC|MYPYPATH|COVERAGE_.*|GOFLAGS|GOROOT|GOTOOLCHAIN|GOPROXY|CGO_.*"
+    r"|GO_EXTLINK.*|RUSTC_.*|RUSTDOC.*|RUSTFLAGS|CARGO_.*|LD|AR|AS|NM|CPP|FC|RANLIB|STRIP|OBJCOPY"
+    r"|CFLAGS|CPPFLAGS|CXXFLAGS|MAKE|MAKEFILES|GNUMAKEFLAGS|MFLAGS|CONFIG_SHELL|CONFIG_SITE|CMAKE_.*"
+    r"|JAVA_HOME|JAVA_OPTS|JVM_OPTS|CLASSPATH|M2_HOME|MAVEN_.*|GRADLE_.*|SBT_OPTS|ANT_.*|DOTNET_S.*"
+    r"|DOTNET_ADD.*|COR_.*|CORECLR_.*|GEM_.*|BUNDLE_.*|PHPRC|PHP_INI.*|COMPOSER_.*|LUA_.*|R_.*|ERL_.*"
+    r"|YARN_.*|BUN_.*|DENO_.*|NODE_EXTRA.*|NODE_V8.*|GCC_.*|COMPILER_PATH|LIBRARY_PATH|CPATH"
+    r"|DEPENDENCIES_OUTPUT|SUNPRO_.*|TF_CLI.*|TF_PLUGIN.*|COMPOSE_FILE|KUBECTL_.*|HELM_.*|AWS_CONFIG.*"
+    # programs' own files and options
+    r"|RIPGREP_CONFIG_PATH|FZF_.*|BAT_.*|DELTA_.*|SYSTEMD_.*|MANOPT|MANROFF.*|MANPATH|GROFF_.*"
+    r"|LESS.*|GH_PAGER|GH_EDITOR|GH_BROWSER|GH_HOST|GH_CONFIG.*|PSQL.*|MYSQL_.*|SQLITE_.*|XDG_.*"
+    r"|CURL_.*|WGETRC|ZIPOPT|UNZIP|ZIP|GZIP|BZIP2?|XZ_.*|ZSTD_.*|RSYNC_.*|POSIXLY_CORRECT|FCEDIT"
+    r"|[A-Za-z]*_(?:proxy|PROXY)|TMPDIR|histchars|EXECIGNORE|BC_ENV_ARGS|PWD|OLDPWD"
 )
+# Of these families, what only changes how much is printed or kept.
+_MILD = re.compile(
+    r"PYTHON(?:UNBUFFERED|DONTWRITEBYTECODE|HASHSEED|IOENCODING|UTF8|FAULTHANDLER|DEVMODE|OPTIMIZE"
+    r"|TRACEMALLOC|ASYNCIODEBUG|NOUSERSITE)|CARGO_(?:TERM|INCREMENTAL|NET_OFFLINE).*|CGO_ENABLED"
+    r"|RUSTC_BOOTSTRAP|DOCKER_BUILDKIT|AWS_REGION|CMAKE_BUILD_PARALLEL_LEVEL|NODE_V8_COMPILE.*"
+    r"|CMAKE_EXPORT_COMPILE_COMMANDS|BUNDLE_WITHOUT|DENO_NO_UPDATE_CHECK|SYSTEMD_COLORS|R_LIBS_.*"
+)
+# They say where code is found: within the workspace that is what the programs run anyway.
+_HERE = re.compile(r"(?:PYTHONPATH|MYPYPATH|CLASSPATH)")
+_COMPILER_FLAGS = re.compile(r"(?:RUSTFLAGS|CFLAGS|CXXFLAGS|CPPFLAGS)")
+_LOADING = re.compile(r"linker|plugin|wrapper|-B|-specs|-load|[;|&`$(]")
 # What people and agents give them: a pager that does not page, an editor that does not edit.
 _HARMLESS = {
     **dict.fromkeys(("PAGER", "MANPAGER", "GIT_PAGER"), frozenset(("", "cat", "less", "more"))),
@@ -37,6 +60,21 @@ def is_harmless(assignment: Assignment) -> bool:
     name, value = assignment.name, assignment.value.text
     if not _TELLING.fullmatch(name) or _PLAIN_IDENTITY.fullmatch(name):
         return True
-    if _NO_COMMANDS.fullmatch(name):
+    if _NO_COMMANDS.fullmatch(name) or _MILD.fullmatch(name):
         return True
+    if _HERE.fullmatch(name):
+        return _is_here(assignment.value)
+    if value is not None and _COMPILER_FLAGS.fullmatch(name):
+        return not _LOADING.search(value)
     return value is not None and value in _HARMLESS.get(name, ())
+
+
+def _is_here(value: Word) -> bool:
+    """Return whether a list of folders has none that lies elsewhere."""
+    text = value.raw.strip("\"'")
+    for known in ("$PWD", "${PWD}", "$(pwd)", "$PYTHONPATH", "${PYTHONPATH}", "$CLASSPATH"):
+        text = text.replace(known, ".")
+    return not any(
+        part.startswith(("/", "~")) or "$" in part or ".." in part.split("/")
+        for part in text.split(":")
+    )

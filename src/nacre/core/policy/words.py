@@ -3,6 +3,10 @@
 import re
 from typing import NamedTuple
 
+from nacre.core.policy.folders import NO_END, Reach
+
+# They change the folder of what follows.
+FOLDER_COMMANDS = frozenset(("cd", "pushd", "popd", "chdir"))
 _GLOB = re.compile(r"(?<!\\)[*?\[]")
 
 
@@ -41,6 +45,7 @@ class SimpleCommand(NamedTuple):
     words: tuple[Word, ...]
     assignments: tuple[Assignment, ...] = ()
     at: int = 0  # where in the line it begins
+    reach: Reach = NO_END  # of a cd
 
 
 UNKNOWN = Word(None, "…")

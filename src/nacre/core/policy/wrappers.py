@@ -19,7 +19,7 @@ class Options(NamedTuple):
     long: tuple[str, ...] = ()  # without a value, or with =value
     long_values: tuple[str, ...] = ()
     optional: str = ""  # letters whose value, if they have one, is glued to them
-    writing: tuple[str, ...] = ()  # how the options begin by which it writes a file
+    writing: tuple[str, ...] = ()  # how options begin by which it writes, or changes its folder
     words: int = 0  # that come before the command
     assigns: bool = False  # NAME=value may come before the command
 
@@ -32,6 +32,7 @@ PREFIXES: dict[str, Options] = {
         ("--ignore-environment", "--null", "--debug", "--unset", "--chdir", "--block-signal"),
         ("--unset", "--chdir"),
         assigns=True,
+        writing=("-C", "--c"),
     ),
     "nohup": Options(),
     "nice": Options("", "n", ("--adjustment",), ("--adjustment",)),
