@@ -66,7 +66,15 @@ _PROGRAMS = frozenset(
         ),
     )
 )
-_ADDRESSED = re.compile(r"\w+:/|(?:localhost|127\.0\.0\.1)(?:[:/]|$)")
+_ADDRESSED = re.compile(r"\w+:/|(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?]|$)")
+_LOCAL = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?][^@\s]*)?")
+_QUERY = re.compile(
+    r"\s*(?:select|show|explain|describe|desc)\b(?!.*\b(?:into|load_extension|writefile|readfile|edit"
+    r"|pg_\w+|lo_\w+|dblink\w*|delete|drop|update|insert|nextval|setval|sleep|sys_\w+|load_file|analyze"
+    r")\b)[^;\\`]*;?\s*|\.(?:tables|schema|databases|indexes|headers)(?: [\w ]+)?|\\d[a-z+]*(?: [\w.]+)?"
+    r"|\\l",
+    re.IGNORECASE | re.DOTALL,
+)
 _WEB = re.compile(r"(?:https?://|localhost|127\.0\.0\.1)[^@\s]*")
 _AWK_FLAGS = re.compile(r"-F.*|-v\w+=.*|--field-separator=.*|--assign=\w+=.*|--csv|--posix")
 
@@ -192,9 +200,51 @@ def _no_script(words: Sequence[Word]) -> bool:
 
 
 def _http(words: Sequence[Word]) -> bool:
-    """Every word that is no option's is an address of the web's."""
+    """It fetches from the web, and sends nothing but its address and headers."""
+    return _asks_the_web(words, _WEB, ("GET", "HEAD", "OPTIONS"))
+
+
+def _local_http(words: Sequence[Word]) -> bool:
+    """It sends what stands in the line to a server on this machine."""
+    if any((word.text or "").lstrip("-dF").startswith(("@", "<")) for word in words):
+        return False
+    if any("=@" in (word.text or "") or "=<" in (word.text or "") for word in words):
+        return False
+    return _asks_the_web(words, _LOCAL, ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH"))
+
+
+def _asks_the_web(
+    words: Sequence[Word], allowed: "re.Pattern[str]", methods: Sequence[str]
+) -> bool:
     addresses = [word.text for word in words if word.text and _ADDRESSED.match(word.text)]
-    return bool(addresses) and all(_WEB.fullmatch(address) for address in addresses)
+    texts = [word.text or "" for word in words]
+    for index, text in enumerate(texts):
+        if text in ("-X", "--request") and "".join(texts[index + 1 : index + 2]) not in methods:
+            return False
+        if re.match(r"-X.|--request=", text) and re.sub("-X|--request=", "", text) not in methods:
+            return False
+    return bool(addresses) and all(allowed.fullmatch(address) for address in addresses)
+
+
+def _http_files(words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
+    """What stands behind -o is written."""
+    written = []
+    for index, word in enumerate(words):
+        text = word.text or ""
+        if re.fullmatch(r"-[A-Za-z#]*[oO]|--output|--output-document", text):
+            written += words[index + 1 : index + 2]
+        elif re.match(r"-[a-zA-Z]*[oO].|--output", text):
+            written.append(Word(text.lstrip("-sSfLkqO").partition("=")[2] or text[2:], text))
+        elif text in ("--remote-name", "-OL"):
+            written.append(Word(".", "."))
+    return written, bool(written)
+
+
+def _sql(words: Sequence[Word]) -> bool:
+    """It only asks a database for what it holds."""
+    texts = [word.text for word in words]
+    queries = [text for text in texts if text and (" " in text or text[0] in ".\\")]
+    return bool(queries) and all(_QUERY.fullmatch(text) for text in queries) and None not in texts
 
 
 def _tar(words: Sequence[Word]) -> bool:
@@ -239,6 +289,8 @@ CHECKS: Mapping[str, Check] = {
     "test": _test,
     "version": _no_script,
     "http": _http,
+    "local http": _local_http,
+    "sql": _sql,
 }
 
 # Which words are paths, and whether they are written to; of other programs all words may be.
@@ -246,4 +298,6 @@ FILES: Mapping[str, Callable[[Sequence[Word]], tuple[Sequence[Word], bool]]] = {
     "sed": _sed_files,
     "awk": _awk_files,
     "grep": _grep_files,
+    "http": _http_files,
+    "local http": _http_files,
 }

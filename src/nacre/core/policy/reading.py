@@ -22,6 +22,7 @@ from nacre.core.policy.arithmetic import CODE, Calculations
 from nacre.core.policy.folders import Reach, reach_of
 from nacre.core.policy.forks import starts_copies
 from nacre.core.policy.nodes import BLOCKS, EXPANDED, KINDS, REPEATING
+from nacre.core.policy.pipes import lists_files
 from nacre.core.policy.rough import rough_commands
 from nacre.core.policy.spelling import Speller, text_of
 from nacre.core.policy.values import Values
@@ -250,8 +251,9 @@ class _Walk:
                 self._reading.commands.append(SimpleCommand((), tuple(names), node.start_byte))
             if any(word.text in FOLDER_COMMANDS for word in words[:3]):
                 reach = reach_of(node)
+        fed = any(word.text == "xargs" for word in words[:3]) and lists_files(node)
         self._reading.commands.append(
-            SimpleCommand(tuple(words), tuple(assignments), node.start_byte, reach)
+            SimpleCommand(tuple(words), tuple(assignments), node.start_byte, reach, fed)
         )
 
     def _check_name(self, name: Word) -> None:

@@ -15,6 +15,7 @@ from nacre.core.policy.folders import NO_END, Reach
 from nacre.core.policy.reading import LineReading, Redirect, Syntax, read_line
 from nacre.core.policy.words import UNKNOWN, Assignment, SimpleCommand, Word
 from nacre.core.policy.wrappers import (
+    ACTIVATE,
     FIND_RUNS,
     LINE_OPTION,
     PREFIXES,
@@ -166,6 +167,7 @@ class _Inner:
         self._depth = depth
         self._at = command.at
         self._reach = command.reach
+        self._fed = command.fed
 
     # --- kinds of wrappers -----------------------------------------------------------------
 
@@ -253,9 +255,11 @@ class _Inner:
             elif text.startswith("--replace="):
                 places.add(text[10:])
         places.discard("")
-        rest = tuple(with_unknown(word, places) for word in self._words[begin:])
+        lead = "./" if self._fed else ""
+        self._fed = False
+        rest = tuple(with_unknown(word, places, lead) for word in self._words[begin:])
         if rest:
-            self._run(rest if places else (*rest, UNKNOWN))
+            self._run(rest if places else (*rest, UNKNOWN._replace(lead=lead)))
 
     def find(self) -> None:
         """-exec and its like run the words up to `;` or `+`."""
@@ -298,7 +302,8 @@ class _Inner:
             self._run(self._words)
 
     def reads_a_script(self) -> None:
-        self._resolver.doubt(f"what {self._via[-1]} reads is not known")
+        if not (len(self._words) == 1 and ACTIVATE.fullmatch(self._words[0].text or "")):
+            self._resolver.doubt(f"what {self._via[-1]} reads is not known")
 
     # --- the parts of them -----------------------------------------------------------------
 
@@ -367,7 +372,7 @@ class _Inner:
 
     def _run(self, words: tuple[Word, ...]) -> None:
         self._resolver.command(
-            SimpleCommand(words, (), self._at, self._reach), self._via, self._depth
+            SimpleCommand(words, (), self._at, self._reach, self._fed), self._via, self._depth
         )
 
 

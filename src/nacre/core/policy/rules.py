@@ -250,11 +250,16 @@ def has_flag(text: str, flags: Sequence[str]) -> bool:
     return text.startswith("-") and any(len(flag) == 1 and flag in text[1:] for flag in flags)
 
 
+# Letters that take their value glued to them: -DskipTests, -Wextra, -Iinclude.
+_GLUED = frozenset("DPXWILf")
+
+
 def _has_letter(text: str | None, unless: Sequence[str]) -> bool:
     """Return whether an excluded option (-f) is in a group (-xzf), or has its value glued to it."""
     if text is None or len(text) < 3 or text[0] != "-" or text[1] == "-":
         return False
-    letters = text[1:] if text[1:].isalpha() else text[1]
+    group = text[1:].isalpha() and not (len(text) > 4 and text[1] in _GLUED)
+    letters = text[1:] if group else text[1]
     return any(
         len(one) in (2, 3) and one[0] == "-" and one[1].isalnum() and one[2:] in ("", "*")
         and one[1] in letters

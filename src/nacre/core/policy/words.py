@@ -46,6 +46,7 @@ class SimpleCommand(NamedTuple):
     assignments: tuple[Assignment, ...] = ()
     at: int = 0  # where in the line it begins
     reach: Reach = NO_END  # of a cd
+    fed: bool = False  # its input is names of files within the workspace
 
 
 UNKNOWN = Word(None, "…")

@@ -4,6 +4,7 @@ Rule: an option that is not listed here may take a value, so nobody knows where 
 begins. The lists are those of the manuals of GNU, util-linux, sudo and bash.
 """
 
+import re
 from typing import NamedTuple
 
 from nacre.core.policy.words import Word
@@ -87,6 +88,8 @@ XARGS = Options(
     ("--max-args", "--max-procs", "--delimiter", "--arg-file"),
     optional="eil",
 )
+# A virtual environment's own script; its programs are believed too (.venv/bin/pytest).
+ACTIVATE = re.compile(r"(?:\./)?(?:[\w-]+/)*\.?v?env/bin/activate(?:\.fish)?")
 FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 SHELL_OPTIONS = frozenset(
     ("--norc", "--noprofile", "--login", "--posix", "--restricted", "--verbose")
@@ -130,9 +133,9 @@ def found_path(word: Word) -> Word:
     return unknown if unknown.lead or unknown is word else unknown._replace(lead="./")
 
 
-def with_unknown(word: Word, places: set[str]) -> Word:
+def with_unknown(word: Word, places: set[str], lead: str = "") -> Word:
     """Return a word in which the places of unknown text are marked as such."""
     if word.text is None or not any(place in word.text for place in places):
         return word
     begin = min(word.text.find(place) for place in places if place in word.text)
-    return Word(None, word.raw, lead=word.text[:begin])
+    return Word(None, word.raw, lead=word.text[:begin] or lead)
