@@ -33,12 +33,59 @@ _NAMES = (
     *("exec rm", "nohup rm", "env -i PATH=$PATH rm", "setsid -w rm", "time rm", "chmod", "unlink"),
     *("shred", "truncate", "${x:-rm}", "`echo rm`", "$(echo rm)", '"$(echo rm)"', "{rm,x}", "sudo"),
     *("r${z}m", "${z}rm", "/t*/stubs/r?", "stdbuf -o0 rm", "xargs rm x <", "command -p rm"),
-    *("env FOO=1 rm", "chown", "killall"),
+    *("env FOO=1 rm", "chown", "killall", "xargs -l rm <", "time -p rm", "strace rm", "bash -c rm"),
+    *(
+        "c=rm; $c",
+        "for c in rm; do $c; done; ls",
+        "{,rm}",
+        "sort --compress-prog=rm -S1 a",
+        "\\r\\m",
+    ),
+    *(
+        "tar cf o --remove-f",
+        "find a -exec rm {} + -o -name",
+        "env -S rm",
+        "command -- rm",
+        "~+/rm",
+    ),
 )
 _ENDS = (" x", ' "x"', " -f x", " $x", "", " x y", " 2>&1", " > out", " < a")
 _JOINTS = ("; ", " && ", " || ", " | ", " & ", "\n", ";", " |& ")
 _NESTED = (
     *("( {} )", "{{ {}; }}", "echo $({})", 'echo "$({})"', "! {}", "time {}", "cat <({})"),
+    *(
+        "v=a; {}",
+        "for f in a b; do {}; echo $f; done",
+        "cd sub && {}",
+        "(cd sub; {})",
+        "[[ -f a && $({}) ]]",
+    ),
+    *(
+        "case $({}) in x) ls;; esac",
+        "while {}; do break; done",
+        "select i in 1; do {}; break; done < a",
+    ),
+    *("echo $(( $({}) ))", "(( $({}) ))", "for ((i=$({}); i<1; i++)); do ls; done", "a[$({})]=1"),
+    *(
+        "function g {{ {}; }}; g",
+        "{{ {}; }} > out",
+        "cat < <({})",
+        "x=({} a)",
+        "echo ${{x/$({})/b}}",
+    ),
+    *(
+        "if ls; then :; elif {}; then ls; fi",
+        "echo a; {} &",
+        "ls \\\n; {}",
+        "ls && \\\n{}",
+    ),
+    *(
+        "echo {{a,$({})}}",
+        "[ -f a ] && {{ {}; }}",
+        "exec 3< <({})",
+        "cat <<< $({})",
+        'echo "${{x:-$({})}}"',
+    ),
     *("for i in 1 2; do {}; done", "fn() {{ {}; }}; fn", "echo ${{q:-$({})}}", "x=$({})"),
     *('[ -z "$({})" ]', "a=rm; $a x; {}", "echo $(( $({}) + 1 ))", "{} # rm x", "echo `{}`"),
     *(
@@ -56,12 +103,52 @@ _NESTED = (
     ),
 )
 _QUOTED = (
+    *(
+        "printf {} | sh",
+        "sh -c -- {}",
+        "bash -c -x {}",
+        "bash -ec {} x",
+        'v={}; eval "$v"',
+        "v={}; $v",
+    ),
+    *(
+        "echo {} | xargs -I% sh -c %",
+        "xargs -I% sh -c {} < a",
+        "find a -exec sh -c {} \\;",
+        "sed -n {} a",
+    ),
+    *(
+        "awk {} a",
+        "sed -e {} -e p a",
+        "env -i sh -c {}",
+        "nice sh -c {} | cat",
+        "cat <<< {} | bash",
+    ),
     *("bash -c {}", "eval {}", "echo {} | sh", "trap {} EXIT", "env A=1 sh -c {}", "echo {}"),
     *("bash <<< {}", "alias zz={}", "timeout 2 bash -c {}", "source <(echo {})"),
 )
 _PIECES = (
     *";|&$`(){}\"'\\\n\t #<>*?[]~!=-r m",
     *("$(", "${", "rm ", "rm x", "; rm x", " && rm x", "\\\n", "<<E\n", "\nE\n", "$'", '""', "''"),
+    *(
+        "$((",
+        "a[",
+        "]=",
+        "=(",
+        "&>",
+        ">|",
+        "<>",
+        "|&",
+        ";&",
+        "in",
+        "case",
+        "{{",
+        "}}",
+        "!(",
+        "@(",
+        "%",
+        "\r",
+    ),
     *("<(", "|rm x", "\n#", "esac", "done", "fi", "then", "do", "((", "))", "[[", "]]", ";;", "!"),
 )
 _NETWORK = (

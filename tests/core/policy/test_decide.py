@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +21,6 @@ SANDBOX = Where("/tmp/work", home="/tmp/home", workspace="/tmp/work")
 ASKED = {
     "ln -s ../shared/lib.py lib.py",
     "git -C ../other status",
-    "alembic history",
     "python -m http.server 8000",
 }
 
@@ -37,6 +37,21 @@ def test_a_harmful_line_is_not_allowed(line: str) -> None:
 def test_nobody_is_asked_about_harmless_lines() -> None:
     assert {line for line in HARMLESS if judge(line).verdict != "allow"} == ASKED
     assert len(ASKED) / len(HARMLESS) < 0.02
+
+
+def lines_of(name: str) -> list[str]:
+    return (Path(__file__).parent / name).read_text().splitlines()
+
+
+def test_no_abuse_of_an_allowed_program_is_allowed() -> None:
+    """Options that write, run or load, variables, folders: gone through program by program."""
+    lines = lines_of("harmful.txt")
+    assert [line for line in lines if judge(line).verdict == "allow"] == []
+
+
+def test_nobody_is_asked_about_what_agents_type() -> None:
+    lines = lines_of("harmless.txt")
+    assert [line for line in lines if judge(line).verdict != "allow"] == []
 
 
 def test_no_random_line_is_allowed_that_bash_does_harm_by() -> None:

@@ -69,10 +69,10 @@ _PROGRAMS = frozenset(
 _ADDRESSED = re.compile(r"\w+:/|(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?]|$)")
 _LOCAL = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?][^@\s]*)?")
 _QUERY = re.compile(
-    r"\s*(?:select|show|explain|describe|desc)\b(?!.*\b(?:into|load_extension|writefile|readfile|edit"
-    r"|pg_\w+|lo_\w+|dblink\w*|delete|drop|update|insert|nextval|setval|sleep|sys_\w+|load_file|analyze"
-    r")\b)[^;\\`]*;?\s*|\.(?:tables|schema|databases|indexes|headers)(?: [\w ]+)?|\\d[a-z+]*(?: [\w.]+)?"
-    r"|\\l",
+    r"\s*(?:select|show|explain|describe|desc)\b"
+    r"(?!.*\b(?:into|load_extension|writefile|readfile|edit|pg_\w+|lo_\w+|dblink\w*|delete|drop"
+    r"|update|insert|nextval|setval|sleep|sys_\w+|load_file|analyze)\b)[^;\\`]*;?\s*"
+    r"|\.(?:tables|schema|databases|indexes|headers)(?: [\w ]+)?|\\d[a-z+]*(?: [\w.]+)?|\\l",
     re.IGNORECASE | re.DOTALL,
 )
 _WEB = re.compile(r"(?:https?://|localhost|127\.0\.0\.1)[^@\s]*")
@@ -228,7 +228,7 @@ def _asks_the_web(
 
 def _http_files(words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
     """What stands behind -o is written."""
-    written = []
+    written: list[Word] = []
     for index, word in enumerate(words):
         text = word.text or ""
         if re.fullmatch(r"-[A-Za-z#]*[oO]|--output|--output-document", text):

@@ -76,6 +76,8 @@ class Where:
                 break
         if base in _VITAL or base == self.home:
             return True
+        if base.count("/") == 1 and any(sign in base for sign in "*?["):
+            return any(fnmatchcase(folder, base) for folder in _VITAL if folder.count("/") == 1)
         return any(base.startswith(homes) and base.count("/") == 2 for homes in _HOMES)
 
     def may_write(self, path: str) -> bool:

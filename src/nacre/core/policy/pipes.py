@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from nacre.core.policy.spelling import text_of
 
-_FILTERS = re.compile(r"(?:grep|egrep|sort|head|tail|uniq)\b[^`$]*")
+_FILTERS = re.compile(r"(?:grep|egrep|sort|head|tail|uniq)\b(?:[^`$]|\$(?=['\"\s]))*")
 _LISTS = re.compile(
     r"(?:find(?: [\w.][\w./-]*)* -|git ls-files|git diff\b.* --name-only|git grep -l|ls\b"
     r"|rg (?:\S+ )*(?:-l|--files\S*)|grep -\w*l|fd\b|fdfind\b)[^`$]*"

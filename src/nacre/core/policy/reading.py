@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal, NamedTuple
+from itertools import islice
 
 from tree_sitter import Language, Node, Parser
 
@@ -23,26 +23,26 @@ from nacre.core.policy.folders import Reach, reach_of
 from nacre.core.policy.forks import starts_copies
 from nacre.core.policy.nodes import BLOCKS, EXPANDED, KINDS, REPEATING
 from nacre.core.policy.pipes import lists_files
-from nacre.core.policy.rough import rough_commands
+from nacre.core.policy.rough import is_too_dense, rough_commands
+from nacre.core.policy.signs import Syntax, odd_signs
 from nacre.core.policy.spelling import Speller, text_of
 from nacre.core.policy.values import Values
-from nacre.core.policy.words import FOLDER_COMMANDS, UNKNOWN, Assignment, SimpleCommand, Word
-
-# Whose syntax the line is read with. `posix` is sh, dash, ksh and bash.
-Syntax = Literal["posix", "zsh", "fish"]
+from nacre.core.policy.words import (
+    FOLDER_COMMANDS,
+    UNKNOWN,
+    Assignment,
+    Redirect,
+    SimpleCommand,
+    Word,
+)
 
 MOST_BYTES = 16 * 1024  # of a line; longer ones are scripts, which nobody reads before they run
-_MOST_NODES = 4000
+_MOST_NODES = 1500
 _MOST_DEPTH = 60
+_MOST_ROUGH = 500  # commands that are guessed of a line that is not understood
 
 _HIDDEN = re.compile(r"\$[({]|`|[<>]\(")  # what is still to be expanded or run
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
-_UNSEEN = re.compile(
-    "[\\x00-\\x08\\x0b-\\x1f\\x7f\\x80-\\xa0\\xad\\u061c\\u115f\\u1160\\u1680\\u180e"
-    "\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0"
-    "\\ufff0-\\ufffb\\U000e0000-\\U000e0fff\\ud800-\\udfff]"
-)
-_SPLICED = re.compile(r"(?<=\S)\\\n(?=\S)|\\\n#")
 # ${name}, ${name[@]}, ${#name} and the operators that only change text.
 _EXPANSION = re.compile(
     r"\$\{#?(?:[A-Za-z_]\w*|[0-9@*#?$!-])(?:\[[@*\w]*\])?"
@@ -69,23 +69,6 @@ _CALCULATING = frozenset(
 _READING = frozenset(("read", "mapfile", "readarray", "getopts"))
 
 
-class Redirect(NamedTuple):
-    operator: str
-    target: Word
-    at: int
-    begin: int  # where the command begins that it belongs to
-
-    @property
-    def writes(self) -> bool:
-        return ">" in self.operator and not self.duplicates
-
-    @property
-    def duplicates(self) -> bool:
-        """Whether it only joins descriptors (2>&1, >&-)."""
-        text = self.target.text or ""
-        return self.operator in (">&", "<&") and (text.isdigit() or text in ("-", ""))
-
-
 @dataclass(slots=True)
 class LineReading:
     commands: list[SimpleCommand] = field(default_factory=list)
@@ -108,7 +91,13 @@ def read_line(line: str, syntax: Syntax = "posix") -> LineReading:
     if len(data) > MOST_BYTES:
         reading.doubt(f"it is longer than {MOST_BYTES} bytes")
         data = data[:MOST_BYTES]
-    _check_text(line, reading, syntax)
+    for why in odd_signs(line, syntax):
+        reading.doubt(why)
+    text = data.decode(errors="replace")
+    if is_too_dense(text):
+        reading.doubt("it is too long or too deep")
+        reading.commands += islice(rough_commands(text), _MOST_ROUGH)
+        return reading
     tree = _parser().parse(data)
     _Walk(reading, data, syntax).walk(tree.root_node)
     return reading
@@ -120,17 +109,6 @@ def _parser() -> Parser:
     import tree_sitter_bash
 
     return Parser(Language(tree_sitter_bash.language()))
-
-
-def _check_text(line: str, reading: LineReading, syntax: Syntax) -> None:
-    if _UNSEEN.search(line):
-        reading.doubt("it has characters that nobody sees")
-    if _SPLICED.search(line):
-        reading.doubt("a line is continued within a word")
-    if syntax == "fish" and re.search(r"\\'|'[^']*\\", line):
-        reading.doubt("fish reads a backslash between quotes in its own way")
-    if syntax == "fish" and re.search(r"(?<![$<>])\(|\{", line):
-        reading.doubt("fish runs what stands in parentheses")
 
 
 class _Walk:
@@ -147,7 +125,8 @@ class _Walk:
         reading = self._reading
         if root.has_error:
             reading.doubt("it is no complete line of the shell's")
-            reading.commands += rough_commands(self._data.decode(errors="surrogateescape"))
+            text = self._data.decode(errors="surrogateescape")
+            reading.commands += islice(rough_commands(text), _MOST_ROUGH)
         stack = [(root, 0)]
         seen = 0
         while stack:
@@ -241,6 +220,8 @@ class _Walk:
                 continue
             elif kind == "comment":
                 self._reading.doubt("a comment stands within a command")
+            elif self._syntax == "posix":
+                words += self._speller.words(child)
             else:
                 words.append(self._speller.word(child))
         reach = Reach()
@@ -251,6 +232,14 @@ class _Walk:
                 self._reading.commands.append(SimpleCommand((), tuple(names), node.start_byte))
             if any(word.text in FOLDER_COMMANDS for word in words[:3]):
                 reach = reach_of(node)
+            if (
+                words[0].text in ("echo", "printf")
+                and node.parent
+                and node.parent.type == "pipeline"
+            ):
+                # A shell at the pipe's end would run it.
+                text = " ".join(word.text or "" for word in words[1:])
+                self._reading.scripts.append(text.replace("\\n", "\n"))
         fed = any(word.text == "xargs" for word in words[:3]) and lists_files(node)
         self._reading.commands.append(
             SimpleCommand(tuple(words), tuple(assignments), node.start_byte, reach, fed)
@@ -379,7 +368,7 @@ class _Walk:
         self._reading.commands.append(SimpleCommand((), assigned, node.start_byte))
         if assigned and self._syntax == "posix" and node.children[0].type == "for":
             items = [one for one in node.named_children[1:] if one.type != "do_group"]
-            words = tuple(self._speller.word(one) for one in items)
+            words = tuple(word for one in items for word in self._speller.words(one))
             self._values.rounds(node, assigned[0].name, words)
 
     def _quoted(self, node: Node) -> None:

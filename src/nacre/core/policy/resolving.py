@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nacre.core.policy.folders import NO_END, Reach
-from nacre.core.policy.reading import LineReading, Redirect, Syntax, read_line
-from nacre.core.policy.words import UNKNOWN, Assignment, SimpleCommand, Word
+from nacre.core.policy.reading import LineReading, read_line
+from nacre.core.policy.signs import Syntax
+from nacre.core.policy.words import UNKNOWN, Assignment, Redirect, SimpleCommand, Word
 from nacre.core.policy.wrappers import (
     ACTIVATE,
     FIND_RUNS,

@@ -28,6 +28,9 @@ Verdict = Literal["allow", "ask", "deny"]
 STRICTNESS: Mapping[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
+_MOST_WORDS = 200  # of a program that is allowed: each is compared with many patterns
+
+
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One rule of a file. All that it names must hold."""
 
@@ -179,11 +182,13 @@ def _holds(rule: Rule, words: Sequence[Word], where: Where) -> bool:
             return False
     rest = words[len(following) :]
     if rule.verdict == "allow":
-        return _allows(rule, rest, where)
+        return _allows(rule, rest)
     return _forbids(rule, rest, where)
 
 
-def _allows(rule: Rule, rest: Sequence[Word], where: Where) -> bool:
+def _allows(rule: Rule, rest: Sequence[Word]) -> bool:
+    if len(rest) > _MOST_WORDS:
+        return False
     if rule.options or rule.most is not None:
         others = operands(rest, rule.options)
         if others is None or (rule.most is not None and len(others) > rule.most):
@@ -300,6 +305,9 @@ def _is_like(text: str, patterns: Sequence[str]) -> bool:
 def _is_path(text: str, patterns: Sequence[str], where: Where) -> bool:
     if not text or text.startswith("-"):
         return False
+    if text.startswith("of="):  # dd's
+        patterns = [pattern[3:] for pattern in patterns if pattern.startswith("of=")]
+        text = text[3:]
     path = where.path(text)
     if path is None:
         return False

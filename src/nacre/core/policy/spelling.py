@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from tree_sitter import Node
 
+from nacre.core.policy.braces import expanded
 from nacre.core.policy.words import Word, has_glob
 
 _BRACES = re.compile(r"\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")
@@ -32,6 +33,15 @@ class Speller:
         self._doubt = doubt
         self._note = note
         self.values: Mapping[str, Word] = {}  # what variables hold here
+
+    def words(self, node: Node) -> list[Word]:
+        """Return the words that one becomes by its braces; mostly it alone."""
+        raw = text_of(node)
+        if "{" in raw and node.type in ("word", "concatenation") and _BRACES.search(raw):
+            texts = expanded(raw)
+            if texts is not None:
+                return [Word(text, text, globs=has_glob(text)) for text in texts if text]
+        return [self.word(node)]
 
     def word(self, node: Node) -> Word:
         raw = text_of(node)

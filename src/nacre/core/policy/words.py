@@ -49,6 +49,23 @@ class SimpleCommand(NamedTuple):
     fed: bool = False  # its input is names of files within the workspace
 
 
+class Redirect(NamedTuple):
+    operator: str
+    target: Word
+    at: int
+    begin: int  # where the command begins that it belongs to
+
+    @property
+    def writes(self) -> bool:
+        return ">" in self.operator and not self.duplicates
+
+    @property
+    def duplicates(self) -> bool:
+        """Whether it only joins descriptors (2>&1, >&-)."""
+        text = self.target.text or ""
+        return self.operator in (">&", "<&") and (text.isdigit() or text in ("-", ""))
+
+
 UNKNOWN = Word(None, "…")
 
 

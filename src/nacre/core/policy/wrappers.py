@@ -75,6 +75,16 @@ PREFIXES: dict[str, Options] = {
     "caffeinate": Options("disu", "tw"),
     "unbuffer": Options("p"),
     "dotenv": Options("", "f"),
+    "strace": Options("cCdfFhiknqrtTvVwxyYzZ", "abeEIoOpPsSuUX"),
+    "ltrace": Options("cCfhiLrStTVb", "aAeFlnopsuxX"),
+    "unshare": Options("cfimnprTuU", "SGRw", ("--fork", "--mount-proc", "--map-root-user")),
+    "fakeroot": Options("uv", "lsib"),
+    "gtimeout": Options("fvp", "ks", ("--foreground", "--preserve-status"), (), words=1),
+    "proxychains": Options("q", "f"),
+    "proxychains4": Options("q", "f"),
+    "firejail": Options("", "", ("--quiet", "--noprofile", "--net")),
+    "dbus-run-session": Options(),
+    "systemd-run": Options("dGPqrSt", "HMpuE", ("--user", "--scope", "--wait", "--pty", "--pipe")),
 }
 # They run a line of the shell's that is one of their words.
 LINE_OPTION = {"script": "-c", "su": "-c", "runuser": "-c", "flock": "-c"}
