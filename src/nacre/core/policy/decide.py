@@ -183,6 +183,13 @@ class _Judge:
                     self._find(
                         "ask", f"{program.name} would write outside of the workspace: {text}"
                     )
+                elif (
+                    rule.runs
+                    and text[0] in "/~"
+                    and word.text == text
+                    and not self._where.may_write(path)
+                ):
+                    self._find("ask", f"{program.name} would run what is outside of the workspace")
                 elif self._leaves(text, path) and program.name not in FOLDER_COMMANDS:
                     self._find("ask", f"{text} leads out of the workspace")
             if all_written and word.text is None and not word.lead:
