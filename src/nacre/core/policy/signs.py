@@ -25,3 +25,5 @@ def odd_signs(line: str, syntax: Syntax) -> Iterator[str]:
         yield "fish reads a backslash between quotes in its own way"
     if syntax == "fish" and re.search(r"(?<![$<>])\(|\{", line):
         yield "fish runs what stands in parentheses"
+    if syntax == "fish" and re.search(r">\||(?:^|[\s;&|])set\s", line):
+        yield "fish sets variables by set, and pipes by >|"
