@@ -300,5 +300,7 @@ def _paths_in(word: Word) -> Iterable[str]:
     _, equals, value = text.partition("=")
     if equals:
         return (value,) if value else ()
+    if text[1:2] in ("I", "L") and "/" in text:  # -Iinclude/x of compilers
+        return (text[2:],)
     slash = text.find("/")
     return (text[slash:],) if slash > 0 else ()
