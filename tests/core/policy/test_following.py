@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from nacre.core.policy.braces import expanded
 from nacre.core.policy.decide import decide
+from nacre.core.policy.grammar.braces import expanded
 from nacre.core.policy.reading import read_line
 from nacre.core.policy.resolving import resolve_line
 from nacre.system.policy_files import EXAMPLE, load_policy

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.paths import Where
 from nacre.core.policy.resolving import Program, Resolved, resolve_line, resolve_words
 from nacre.core.policy.rules import STRICTNESS, Rule, RuleBook, Verdict, paths_of
-from nacre.core.policy.signs import Syntax
 from nacre.core.policy.variables import is_harmless
 from nacre.core.policy.way import Way
 from nacre.core.policy.words import FOLDER_COMMANDS, Redirect, Word, literal

@@ -18,19 +18,20 @@ from itertools import islice
 
 from tree_sitter import Language, Node, Parser
 
-from nacre.core.policy.arithmetic import CODE, Calculations
-from nacre.core.policy.folders import Reach, reach_of
-from nacre.core.policy.forks import starts_copies
-from nacre.core.policy.nodes import BLOCKS, EXPANDED, KINDS, REPEATING
-from nacre.core.policy.pipes import lists_files
-from nacre.core.policy.rough import is_too_dense, rough_commands
-from nacre.core.policy.signs import Syntax, odd_signs
-from nacre.core.policy.spelling import Speller, text_of
-from nacre.core.policy.values import Values
+from nacre.core.policy.grammar.arithmetic import CODE, Calculations
+from nacre.core.policy.grammar.folders import reach_of
+from nacre.core.policy.grammar.forks import starts_copies
+from nacre.core.policy.grammar.nodes import BLOCKS, EXPANDED, KINDS, REPEATING
+from nacre.core.policy.grammar.pipes import lists_files
+from nacre.core.policy.grammar.rough import is_too_dense, rough_commands
+from nacre.core.policy.grammar.signs import Syntax, odd_signs
+from nacre.core.policy.grammar.spelling import Speller, text_of
+from nacre.core.policy.grammar.values import Values
 from nacre.core.policy.words import (
     FOLDER_COMMANDS,
     UNKNOWN,
     Assignment,
+    Reach,
     Redirect,
     SimpleCommand,
     Word,

@@ -11,10 +11,17 @@ program's input) is a doubt.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nacre.core.policy.folders import NO_END, Reach
+from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.reading import LineReading, read_line
-from nacre.core.policy.signs import Syntax
-from nacre.core.policy.words import UNKNOWN, Assignment, Redirect, SimpleCommand, Word
+from nacre.core.policy.words import (
+    NO_END,
+    UNKNOWN,
+    Assignment,
+    Reach,
+    Redirect,
+    SimpleCommand,
+    Word,
+)
 from nacre.core.policy.wrappers import (
     ACTIVATE,
     FIND_RUNS,
@@ -76,10 +83,10 @@ def resolve_line(line: str, syntax: Syntax = "posix") -> Resolved:
     return resolved
 
 
-def resolve_words(words: tuple[Word, ...], syntax: Syntax = "posix") -> Resolved:
+def resolve_words(words: tuple[Word, ...]) -> Resolved:
     """Resolve one command without a shell."""
     resolved = Resolved()
-    _Resolver(resolved, syntax).command(SimpleCommand(words), (), 0)
+    _Resolver(resolved, "posix").command(SimpleCommand(words), (), 0)
     return resolved
 
 
@@ -298,7 +305,7 @@ class _Inner:
                 if equals or self._via[-1] in _SETTING:
                     self._resolver.assign(Assignment(name, known))
 
-    def busybox(self) -> None:
+    def all_words(self) -> None:
         if self._words:
             self._run(self._words)
 
@@ -388,8 +395,8 @@ _HANDLERS: dict[str, Callable[[_Inner], None]] = {
     "xargs": _Inner.xargs,
     "find": _Inner.find,
     "watch": _Inner.watch,
-    "busybox": _Inner.busybox,
-    "toybox": _Inner.busybox,
+    "busybox": _Inner.all_words,
+    "toybox": _Inner.all_words,
     "script": _Inner.lines_only,
     "su": _Inner.lines_only,
     "source": _Inner.reads_a_script,

@@ -3,8 +3,6 @@
 import re
 from typing import NamedTuple
 
-from nacre.core.policy.folders import NO_END, Reach
-
 # They change the folder of what follows.
 FOLDER_COMMANDS = frozenset(("cd", "pushd", "popd", "chdir"))
 _GLOB = re.compile(r"(?<!\\)[*?\[]")
@@ -37,6 +35,17 @@ class Word(NamedTuple):
 class Assignment(NamedTuple):
     name: str
     value: Word
+
+
+class Reach(NamedTuple):
+    """A cd holds up to `until`; then its shell is `back` where it was, or nobody knows where."""
+
+    until: int | None = None  # None: to the end of the line
+    back: bool = False
+    repeats: bool = False  # it may run again, from where it has led
+
+
+NO_END = Reach()
 
 
 class SimpleCommand(NamedTuple):

@@ -8,7 +8,7 @@ import re
 
 from tree_sitter import Node
 
-from nacre.core.policy.spelling import text_of
+from nacre.core.policy.grammar.spelling import text_of
 
 _FILTERS = re.compile(r"(?:grep|egrep|sort|head|tail|uniq)\b(?:[^`$]|\$(?=['\"\s]))*")
 _LISTS = re.compile(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from tree_sitter import Node
 
-from nacre.core.policy.braces import expanded
+from nacre.core.policy.grammar.braces import expanded
 from nacre.core.policy.words import Word, has_glob
 
 _BRACES = re.compile(r"\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")

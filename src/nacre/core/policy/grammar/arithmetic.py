@@ -8,7 +8,7 @@ import re
 
 from tree_sitter import Node
 
-from nacre.core.policy.spelling import text_of
+from nacre.core.policy.grammar.spelling import text_of
 from nacre.core.policy.words import Assignment
 
 # A command that stands as text, plain or in an escape of printf's, echo's or $'…'.

@@ -1,8 +1,8 @@
 """How far a cd reaches: to the end of the line, or of the subshell that it stands in."""
 
-from typing import NamedTuple
-
 from tree_sitter import Node
+
+from nacre.core.policy.words import Reach
 
 # What runs in a process of its own: a cd in it is over with it.
 _APART = frozenset(("subshell", "command_substitution", "process_substitution", "pipeline"))
@@ -16,17 +16,6 @@ _PERHAPS = frozenset(
 _AGAIN = frozenset(
     ("for_statement", "c_style_for_statement", "while_statement", "function_definition")
 )
-
-
-class Reach(NamedTuple):
-    """A cd holds up to `until`; then its shell is `back` where it was, or nobody knows where."""
-
-    until: int | None = None  # None: to the end of the line
-    back: bool = False
-    repeats: bool = False  # it may run again, from where it has led
-
-
-NO_END = Reach()
 
 
 def reach_of(command: Node) -> Reach:

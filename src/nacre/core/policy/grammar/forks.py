@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from nacre.core.policy.spelling import text_of
+from nacre.core.policy.grammar.spelling import text_of
 
 
 def starts_copies(function: Node, name: str) -> bool:
