@@ -11,11 +11,11 @@ from typing import Literal, NamedTuple
 
 from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.paths import Where
-from nacre.core.policy.resolving import Program, Resolved, resolve_line, resolve_words
+from nacre.core.policy.resolving import Resolved, resolve_line, resolve_words
 from nacre.core.policy.rules import STRICTNESS, Rule, RuleBook, Verdict, paths_of
 from nacre.core.policy.variables import is_harmless
 from nacre.core.policy.way import Way
-from nacre.core.policy.words import FOLDER_COMMANDS, Redirect, Word, literal
+from nacre.core.policy.words import FOLDER_COMMANDS, Program, Redirect, Word, literal
 
 Preset = Literal["open", "guarded", "strict"]
 

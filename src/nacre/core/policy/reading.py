@@ -21,7 +21,15 @@ from tree_sitter import Language, Node, Parser
 from nacre.core.policy.grammar.arithmetic import CODE, Calculations
 from nacre.core.policy.grammar.folders import reach_of
 from nacre.core.policy.grammar.forks import starts_copies
-from nacre.core.policy.grammar.nodes import BLOCKS, EXPANDED, KINDS, REPEATING
+from nacre.core.policy.grammar.nodes import (
+    BLOCKS,
+    CALCULATING,
+    EXPANDED,
+    KINDS,
+    READING,
+    REPEATING,
+    RESERVED,
+)
 from nacre.core.policy.grammar.pipes import lists_files
 from nacre.core.policy.grammar.rough import is_too_dense, rough_commands
 from nacre.core.policy.grammar.signs import Syntax, odd_signs
@@ -52,22 +60,6 @@ _EXPANSION = re.compile(
 )
 _DELIMITER = re.compile(r"""[A-Za-z_]\w*|'[A-Za-z_]\w*'|"[A-Za-z_]\w*"|\\[A-Za-z_]\w*""")
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_RESERVED = frozenset(
-    (
-        *("if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "while", "until"),
-        *("for", "in", "function", "select", "coproc", "[[", "]]", "{", "}", "!"),
-    )
-)
-# Builtins that take the name of a variable, with an index that they calculate: a[$(…)].
-_CALCULATING = frozenset(
-    (
-        *("read", "printf", "test", "[", "unset", "let", "mapfile", "readarray", "wait"),
-        *("getopts",),
-    )
-)
-
-
-_READING = frozenset(("read", "mapfile", "readarray", "getopts"))
 
 
 @dataclass(slots=True)
@@ -228,7 +220,7 @@ class _Walk:
         reach = Reach()
         if words:
             self._check_name(words[0])
-            if words[0].text in _READING:
+            if words[0].text in READING:
                 names = [Assignment(word.text or "", UNKNOWN) for word in words[1:]]
                 self._reading.commands.append(SimpleCommand((), tuple(names), node.start_byte))
             if any(word.text in FOLDER_COMMANDS for word in words[:3]):
@@ -247,11 +239,11 @@ class _Walk:
         )
 
     def _check_name(self, name: Word) -> None:
-        if name.text in _CALCULATING:
+        if name.text in CALCULATING:
             self._calculations.calculates = True
         if self._values.forget(name.text):
             self._reading.doubt(f"{name.text} may change a variable of the line's")
-        if name.text in _RESERVED:
+        if name.text in RESERVED:
             self._reading.doubt(f"{name.text!r} stands where a command is expected")
 
     def _declaration(self, node: Node) -> None:

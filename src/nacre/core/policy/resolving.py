@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.reading import LineReading, read_line
 from nacre.core.policy.words import (
-    NO_END,
     UNKNOWN,
     Assignment,
+    Program,
     Reach,
     Redirect,
     SimpleCommand,
@@ -40,24 +40,6 @@ from nacre.core.policy.wrappers import (
 )
 
 _MOST_NESTED = 6  # lines within lines (sh -c "sh -c …")
-
-
-@dataclass(slots=True)
-class Program:
-    """One program that a line runs, found directly or behind wrappers."""
-
-    name: str  # without its folder
-    words: tuple[Word, ...]  # the name as it is written first
-    via: tuple[str, ...] = ()  # the wrappers that it was found behind
-    at: int = 0
-    reach: Reach = NO_END  # of a cd
-
-    @property
-    def arguments(self) -> tuple[Word, ...]:
-        return self.words[1:]
-
-    def argv(self) -> tuple[str, ...]:
-        return tuple(word.shown for word in self.words)
 
 
 @dataclass(slots=True)

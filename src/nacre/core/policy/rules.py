@@ -19,8 +19,7 @@ import msgspec
 from nacre.core.policy.checks import CHECKS, FILES
 from nacre.core.policy.options import operands
 from nacre.core.policy.paths import DISKS, Where
-from nacre.core.policy.resolving import Program
-from nacre.core.policy.words import Word
+from nacre.core.policy.words import Program, Word
 from nacre.errors import InvalidInput
 
 Verdict = Literal["allow", "ask", "deny"]

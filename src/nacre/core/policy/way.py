@@ -6,7 +6,7 @@ Rule: a cd is believed to succeed. Where it may not have run at all, nobody know
 from typing import NamedTuple
 
 from nacre.core.policy.paths import Where
-from nacre.core.policy.resolving import Program
+from nacre.core.policy.words import Program
 
 
 class _Move(NamedTuple):

@@ -1,6 +1,7 @@
 """A word of a shell line: what the program will get, as far as the text alone tells."""
 
 import re
+from dataclasses import dataclass
 from typing import NamedTuple
 
 # They change the folder of what follows.
@@ -73,6 +74,24 @@ class Redirect(NamedTuple):
         """Whether it only joins descriptors (2>&1, >&-)."""
         text = self.target.text or ""
         return self.operator in (">&", "<&") and (text.isdigit() or text in ("-", ""))
+
+
+@dataclass(slots=True)
+class Program:
+    """One program that a line runs, found directly or behind wrappers."""
+
+    name: str  # without its folder
+    words: tuple[Word, ...]  # the name as it is written first
+    via: tuple[str, ...] = ()  # the wrappers that it was found behind
+    at: int = 0
+    reach: Reach = NO_END  # of a cd
+
+    @property
+    def arguments(self) -> tuple[Word, ...]:
+        return self.words[1:]
+
+    def argv(self) -> tuple[str, ...]:
+        return tuple(word.shown for word in self.words)
 
 
 UNKNOWN = Word(None, "…")

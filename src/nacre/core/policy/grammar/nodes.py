@@ -47,3 +47,20 @@ BLOCKS = frozenset(
 )
 
 KINDS = HOLDERS | EXPANDED | LEAVES
+
+RESERVED = frozenset(
+    (
+        *("if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "while", "until"),
+        *("for", "in", "function", "select", "coproc", "[[", "]]", "{", "}", "!"),
+    )
+)
+# Builtins that take the name of a variable, with an index that they calculate: a[$(…)].
+CALCULATING = frozenset(
+    (
+        *("read", "printf", "test", "[", "unset", "let", "mapfile", "readarray", "wait"),
+        *("getopts",),
+    )
+)
+
+
+READING = frozenset(("read", "mapfile", "readarray", "getopts"))
