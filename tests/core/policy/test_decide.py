@@ -54,6 +54,18 @@ def test_nobody_is_asked_about_what_agents_type() -> None:
     assert [line for line in lines if judge(line).verdict != "allow"] == []
 
 
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        *("coproc {} x", "xargs -l {} < l", "bash -c -x '{} x'", "sh -c -- '{} x'", "c={}; $c x"),
+        *("echo '{} x' | sh", "for c in ls {}; do $c x; done", "strace -f {} x", "time -p {} x"),
+    ],
+)
+@pytest.mark.parametrize("name", ["rm", "sudo", "chmod", "kill", "reboot", "init"])
+def test_the_blacklist_is_found_behind_everything(wrapper: str, name: str) -> None:
+    assert judge(wrapper.format(name)).verdict == "deny"
+
+
 def test_no_random_line_is_allowed_that_bash_does_harm_by() -> None:
     """bash itself is asked: what is allowed is run where harming programs note their call."""
     lines = [line for line, _ in zip(random_lines(1), range(600), strict=False)]

@@ -55,6 +55,7 @@ PREFIXES: dict[str, Options] = {
         writing=("-o", "-a", "--o", "--a"),
     ),
     "builtin": Options(),
+    "coproc": Options(),
     "exec": Options("cl", "a"),
     "sudo": Options(
         "AbEeHiKknPSsVv",
