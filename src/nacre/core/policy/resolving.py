@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nacre.core.policy.grammar.signs import Syntax
-from nacre.core.policy.reading import LineReading, read_line
+from nacre.core.policy.reading import MOST_BYTES, LineReading, read_line
 from nacre.core.policy.words import (
     UNKNOWN,
     Assignment,
@@ -76,10 +76,12 @@ class _Resolver:
     def __init__(self, resolved: Resolved, syntax: Syntax) -> None:
         self._out = resolved
         self._syntax = syntax
+        self._read = 0  # characters of all lines, those within others counted again
 
     def line(self, text: str, via: tuple[str, ...], depth: int, at: int | None) -> None:
         """Resolve a line; `at` is where it stands in the outer one, None for the outer one."""
-        if depth > _MOST_NESTED:
+        self._read += len(text)
+        if depth > _MOST_NESTED or (at is not None and self._read > MOST_BYTES):
             self._out.doubt("it has lines within lines within lines")
             return
         # Only the outer line goes to the session's own shell.
