@@ -15,7 +15,7 @@ WATCHED = 20.0  # seconds
 def main() -> int:
     with scratch_environment(max_sessions=SESSIONS + 1) as env, StdioClient(env) as client:
         first = client.call("create_session", command="bash --norc --noprofile")
-        pid = json.loads(Path(env["NACRE_HOME"], "run", "daemon.json").read_text())["pid"]
+        pid = json.loads(Path(env["NACRE_HOME"], "state", "daemon.json").read_text())["pid"]
         client.call("await_quiesce", session=first["session"], timeout_ms=300)
         before = memory_of(pid)
         started = time.perf_counter()

@@ -99,7 +99,7 @@ def main() -> int:
             client.call("manage_session", session=small, action="kill")
             # Only the MCP library answers this. It takes 34 MB, and would be loaded meanwhile.
             client.request("resources/list", {})
-            state = Path(env["NACRE_HOME"], "run", "daemon.json").read_text()
+            state = Path(env["NACRE_HOME"], "state", "daemon.json").read_text()
             pid = int(state.partition('"pid": ')[2].partition(",")[0])
             before = memory_of(pid)
             for _ in range(ROUNDS):

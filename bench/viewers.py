@@ -123,7 +123,7 @@ def main() -> int:
         with StdioClient(env) as client:
             small = client.call("create_session", command="true")["session_id"]
             client.call("manage_session", session=small, action="kill")
-            daemon = json.loads(Path(home, "run", "daemon.json").read_text())["pid"]
+            daemon = json.loads(Path(home, "state", "daemon.json").read_text())["pid"]
             for _ in range(ROUNDS):
                 for name, viewers in names.items():
                     best[name] = min(best[name], printed(client, daemon, home, path, viewers))
