@@ -136,8 +136,8 @@ def note_shown_prompt(run: TrackedRun) -> None:
     What the prompt is, is known by the run before.
     """
     session, request = run.session, run.request
-    shown, facts = line_before_cursor(session), session.facts()
-    request.group = facts.group if facts is not None else None
+    shown = line_before_cursor(session)
+    request.group = session.foreground
     group, known = request.before
     same = group is not None and group == request.group and bool(known.strip())
     request.prompt = known if same and shown.rstrip().endswith(known.strip()) else shown
