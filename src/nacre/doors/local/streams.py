@@ -27,6 +27,7 @@ class PatientWriter(asyncio.StreamWriter):
         transport = writer.transport
         loop = asyncio.get_running_loop()
         super().__init__(transport, transport.get_protocol(), reader, loop)
+        self._inner = writer  # from Python 3.13 on, a writer that nobody holds closes its transport
         self._patience = patience
 
     async def drain(self) -> None:
