@@ -52,6 +52,15 @@ for line in sys.stdin:
 """
 
 
+def can_run() -> bool:
+    """Return whether bubblewrap works here: some machines forbid the namespaces that it needs."""
+    argv = ["bwrap", "--ro-bind", "/", "/", "--proc", "/proc", "--unshare-all", "true"]
+    try:
+        return subprocess.run(argv, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
 def harms(lines: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each line with what it called or deleted, in an empty folder and with no network."""
     with tempfile.TemporaryDirectory() as folder:
