@@ -180,12 +180,14 @@ class RunCommands:
 
     def _refuse_long_lines(self, session: Session, text: str, state: State) -> None:
         """The rest of a line that is longer than its reader takes would be lost in silence."""
+        longest = max((len(line.encode(errors="replace")) for line in lines_of(text)), default=0)
+        if longest <= min(LONGEST_EDITED.values()):
+            return  # everybody takes it; to look at the terminal costs as much as a short command
         facts = session.facts()
         if facts is not None and facts.canonical:
             most: int | None = _LONGEST_CANONICAL
         else:
             most = LONGEST_EDITED.get(state.program or "")
-        longest = max((len(line.encode(errors="replace")) for line in lines_of(text)), default=0)
         if most is not None and longest > most:
             problem = f"has a line of {longest} bytes, and what reads it takes {most} at most"
             raise BadParameter("input", problem, "write it to a file and run that")
