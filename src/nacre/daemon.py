@@ -134,11 +134,11 @@ def _make_folders(paths: Paths, *, again: bool) -> None:
 
 def _lock(keeping: Keeping, kept: dict[str, int], paths: Paths, *, patience: float) -> int:
     """Return the lock that an earlier daemon took, if its folder still exists, or take it."""
-    if (lock := kept.pop("lock", None)) is not None:
-        if is_lock_of(paths, lock):
-            return lock
-        os.close(lock)
-    lock = take_lock(paths, patience=patience)
+    if (kept_lock := kept.pop("lock", None)) is not None:
+        if is_lock_of(paths, kept_lock):
+            return kept_lock
+        os.close(kept_lock)
+    lock = take_lock(paths, patience=patience, successor=kept_lock is not None)
     keeping.keep("lock", lock)
     return lock
 

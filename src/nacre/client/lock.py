@@ -14,6 +14,7 @@ from nacre.settings.paths import Paths
 
 # What flock(2) says of a folder where only files that are open for writing can be locked.
 _NO_FOLDERS = (errno.EBADF, errno.EINVAL, errno.EISDIR, errno.ENOLCK, errno.ENOTSUP)
+_DELETED = " (deleted)"  # what proc(5) says of a descriptor whose file has no name any more
 
 
 def acquire(paths: Paths, *, patience: float = 0, shared: bool = False) -> int | None:
@@ -70,9 +71,19 @@ def is_lock_of(paths: Paths, descriptor: int) -> bool:
 def holders(paths: Paths) -> list[int]:
     """Return the processes that hold the lock: a keeper and its daemon, the keeper first.
 
-    They are found by their descriptors (Linux), so it does not matter whether they answer.
+    They are found by their descriptors (Linux), so it does not matter whether they answer, nor
+    whether the folder that they locked was deleted and another one made.
     """
-    locked = (os.path.realpath(paths.state), os.path.realpath(paths.lock_file))
+    here = (os.path.realpath(paths.state), os.path.realpath(paths.lock_file))
+    return _holding((*here, *(path + _DELETED for path in here)))
+
+
+def holders_of_deleted(paths: Paths) -> list[int]:
+    """Return the processes that hold the lock of a folder that was here and was deleted."""
+    return _holding((os.path.realpath(paths.state) + _DELETED,))
+
+
+def _holding(locked: tuple[str, ...]) -> list[int]:
     found = [
         int(entry)
         for entry in _entries("/proc")
@@ -89,7 +100,7 @@ def _is_keeper(pid: int) -> bool:
         return False
 
 
-def _holds(pid: str, locked: tuple[str, str]) -> bool:
+def _holds(pid: str, locked: tuple[str, ...]) -> bool:
     for number in _entries(f"/proc/{pid}/fd"):
         try:
             if os.readlink(f"/proc/{pid}/fd/{number}") not in locked:

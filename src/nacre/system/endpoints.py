@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from nacre.client.lock import acquire, holders
+from nacre.client.lock import acquire, holders, holders_of_deleted
 from nacre.client.start import connect
 from nacre.errors import DaemonRunning, DaemonUnreachable, Internal, InvalidInput
 from nacre.settings.paths import Paths, SocketAddress
@@ -27,15 +27,19 @@ _PORT_TRIES = 100  # ports to try below the wanted one
 _BACKLOG = 256  # connections that can wait while the daemon is loading
 
 
-def take_lock(paths: Paths, *, patience: float) -> int:
+def take_lock(paths: Paths, *, patience: float, successor: bool = False) -> int:
     """Take the daemon's lock until this process ends; wait up to `patience` seconds for it.
 
+    A `successor` has the keeper of an earlier daemon, and with it that daemon's lock.
     Raises DaemonRunning, which says who holds it and how to reach it.
     """
     until = time.monotonic() + patience
     while True:
-        left = min(until - time.monotonic(), _BETWEEN)
-        if (lock := acquire(paths, patience=max(left, 0))) is not None:
+        left = max(0.0, min(until - time.monotonic(), _BETWEEN))
+        # A daemon whose folder was just deleted has locked what is gone, and makes it again.
+        if not successor and _is_new(paths) and holders_of_deleted(paths):
+            time.sleep(left)  # no event tells us: it may make the folder at any moment
+        elif (lock := acquire(paths, patience=left)) is not None:
             return lock
         # A daemon whose socket was deleted makes it again: then there is nobody to wait for.
         if time.monotonic() >= until or _answers(paths):
@@ -43,6 +47,11 @@ def take_lock(paths: Paths, *, patience: float) -> int:
                 f"a daemon is already running ({_whereabouts(paths)}); use it, or stop it with "
                 "'nacre stop'"
             )
+
+
+def _is_new(paths: Paths) -> bool:
+    """Return whether the state folder may just have been made: nothing of a daemon is in it."""
+    return not (os.path.lexists(paths.token_file) or os.path.lexists(paths.state_file))
 
 
 def _answers(paths: Paths) -> bool:

@@ -128,6 +128,24 @@ def test_daemon_whose_folder_was_deleted_is_found_again(own_nacre: Nacre, delete
     assert f"pid {pid}, port {own_nacre.json('status')['port']}, socket " in done.stderr
 
 
+def test_no_second_daemon_starts_before_the_first_has_made_its_folder_again(
+    own_nacre: Nacre,
+) -> None:
+    own_nacre.ok("new", "a", "--", "cat")
+    pid = own_nacre.json("status")["pid"]
+    os.kill(pid, signal.SIGSTOP)  # it cannot make the folder while we look
+    try:
+        shutil.rmtree(own_nacre.paths.config)
+        done = own_nacre("server")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert done.returncode == 9
+    assert f"pid {pid}" in done.stderr
+    own_nacre.ok("new", "b", "--", "cat")
+    assert own_nacre.json("status")["pid"] == pid
+    assert [one["name"] for one in own_nacre.json("list")] == ["a", "b"]
+
+
 def test_a_client_with_another_runtime_folder_finds_the_daemon(tmp_path: Path) -> None:
     """As of a cron job, which has no XDG_RUNTIME_DIR."""
     (tmp_path / "user").mkdir()
