@@ -14,6 +14,7 @@ from nacre.services.wiring import Services
 from services.clock import advance, with_clock
 from services.living import (
     CALLER,
+    PATIENCE,
     ended,
     living,
     shows,
@@ -165,10 +166,14 @@ def test_no_ended_session_is_kept_when_none_may_be() -> None:
 def test_janitor_wakes_by_itself_when_something_is_due() -> None:
     async def test() -> None:
         async with living(max_ended=0, ended_keep=0) as services:
-            running = asyncio.create_task(services.janitor.run())
+            forgotten = asyncio.Event()
+            janitor = Janitor(services.registry, services.host, lambda _id: forgotten.set())
+            running = asyncio.create_task(janitor.run())
             session = await start(services, "true")
             await ended(session)
             await advance(120)  # longer than it ever sleeps
+            async with asyncio.timeout(PATIENCE):
+                await forgotten.wait()  # it may be giving memory back first, in a thread
             assert not is_known(services, session)
             running.cancel()
             with suppress(asyncio.CancelledError):

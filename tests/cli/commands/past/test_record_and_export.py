@@ -268,7 +268,10 @@ def test_recording_of_a_killed_session_is_whole(running: Nacre) -> None:
 
 
 def test_recording_that_is_full_keeps_whole_lines(running: Nacre) -> None:
-    running.call("create_session", name="loud", command="seq 1 30000; exec cat")
+    loud = "echo small; read go; seq 1 30000; exec cat"
+    running.call("create_session", name="loud", command=loud)
+    running.until("loud", "small")  # its own event: one of the others may be over the limit
+    running.ok("send", "loud", "go")
     running.until("loud", "30000")
     limited = ["/bin/sh", "-c", 'trap "" XFSZ; ulimit -f 100; exec "$@"', "sh"]
     done = subprocess.run(
