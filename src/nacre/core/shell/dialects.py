@@ -59,7 +59,7 @@ class Dialect:
     tells_version: bool = False  # takes --version
     # Most characters of a typed line; its line editor draws longer ones slowly.
     longest_line: int = SHORT_LINE
-    # Seconds after which a line that has not started counts as incomplete. None: the shell marks
+    # Seconds after which a line that has not started may be incomplete. None: the shell marks
     # its continuation prompt.
     unread_after: float | None = None
     marks_unrun: bool = True  # the end also of a line that it did not run
@@ -200,7 +200,7 @@ FISH = Dialect(
     offered=("fish",),
     native=NativeStart("nacre.fish", ("--init-command", "source {quoted}")),
     tells_version=True,
-    unread_after=1.5,
+    unread_after=0.5,
     marks_unrun=False,
     begin_anew=_BEGIN_ANEW,
     keeps_bad_line=True,

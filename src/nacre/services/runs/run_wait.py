@@ -122,9 +122,37 @@ class RunWait:
             how, state = await settle(run.session, settled, deadline, asks=asks)
         if passed_over():
             how, state = await self._until_read_whole(run, deadline, asks)
-        if incomplete() or (how == "deadline" and unread() and soon < deadline):
+        late = how == "deadline" and soon < deadline and unread()
+        if late and not await self._waits_for_the_rest(run, settled, unread, deadline):
+            how, state = await settle(run.session, settled, deadline, asks=asks)
+            late = False
+        if incomplete() or late:
             await self._take_back(run)
         return how, state
+
+    async def _waits_for_the_rest(
+        self,
+        run: TrackedRun,
+        settled: Callable[[], bool],
+        unread: Callable[[], bool],
+        deadline: float,
+    ) -> bool:
+        """Return whether its shell has read the line and wants more; else it has just been slow.
+
+        On a busy machine a shell may take seconds before it runs what was typed. It takes a key
+        after the line only when it is through with it: so its answer tells.
+        """
+        session = run.session
+
+        def begun() -> bool:
+            return settled() or not unread()
+
+        how, _ = await settle(
+            session, begun, deadline, asks=lambda state: waits_for_keys(session), looks_at=QUICK
+        )
+        if how == "needs_input" and may_type(session):
+            await ask_shell(session, deadline)
+        return how == "needs_input" and not begun()
 
     async def _until_read_whole(
         self, run: TrackedRun, deadline: float, asks: Callable[[State], bool]
