@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 PATIENCE = 120.0  # seconds
 ROOT = Path(__file__).parents[1]
 
@@ -46,36 +44,8 @@ def run(folder: Path, *options: str, **files: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_flaky_test_counts_as_passed_and_is_told_with_its_trace(
-    tmp_path: Path, workers: str
-) -> None:
-    code, output = run(tmp_path, "-n", workers, test_a=FLAKY, test_b=FINE)
-    assert code == 0, output
-    assert "second try, alone: test_a.py::test_flaky\n  passed: it is flaky\n" in output
-    summary = output[output.index("FLAKY test_a.py::test_flaky") :]
-    assert 'assert known, "not at the first time"' in summary
-    assert "what it said" in summary
-    assert "\nFLAKY test_a.py::test_flaky - AssertionError: not at the first time\n" in summary
-    assert "1 passed, 1 flaky in" in summary.splitlines()[-1]
-    assert "FAILED" not in output
-
-
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_broken_test_stays_red_beside_a_flaky_one(tmp_path: Path, workers: str) -> None:
-    broken = 'def test_broken(): assert 1 == 2, "always"\n'
-    code, output = run(tmp_path, "-n", workers, test_a=FLAKY, test_b=broken)
-    assert code == 1, output
-    assert "second try, alone: test_b.py::test_broken\n  failed again\n" in output
-    assert "Second try, alone" in output[output.index("= FAILURES =") :]
-    assert "FAILED test_b.py::test_broken - AssertionError: always" in output
-    assert "FLAKY test_a.py::test_flaky" in output
-    assert "1 failed, 1 flaky in" in output.splitlines()[-1]
-
-
-def test_test_that_another_spoilt_is_flaky(tmp_path: Path) -> None:
-    """Alone it has the module's fixture for itself."""
-    shared = """
+# Alone it has the module's fixture for itself.
+SPOILT = """
 import pytest
 
 @pytest.fixture(scope="module")
@@ -84,16 +54,24 @@ def shared(): return []
 def test_first(shared): shared.append(1)
 def test_second(shared): assert shared == []
 """
-    code, output = run(tmp_path, test_a=shared)
-    assert code == 0, output
-    assert "FLAKY test_a.py::test_second" in output
+ODD = (
+    FLAKY.replace(
+        "def test_flaky():",
+        'import pytest\n@pytest.mark.parametrize("name", ["a [b]::c/d.py e", "ü"])\n'
+        "def test_flaky(name):",
+    )
+).replace('"seen"', '"odd" + str(len(name))')
+BROKEN = 'def test_broken(): assert 1 == 2, "always"\n'
+SKIPS = FLAKY.replace(
+    "assert known", "import pytest\n    if known: pytest.skip()\n    assert known"
+).replace('"seen"', '"skipped"')
 
 
-@pytest.mark.parametrize("phase", ["setup", "teardown"])
-def test_fixture_that_fails_once_makes_its_test_flaky(tmp_path: Path, phase: str) -> None:
-    once = FLAKY.replace("def test_flaky():", "def once():")
+def fails_once(phase: str) -> str:
+    """Return a test whose fixture fails at its first setup or teardown."""
+    once = FLAKY.replace("def test_flaky():", "def once():").replace('"seen"', f'"{phase}"')
     before, after = ("once()", "") if phase == "setup" else ("", "once()")
-    fixture = f"""
+    return f"""{once}
 import pytest
 
 @pytest.fixture
@@ -104,21 +82,41 @@ def given():
 
 def test_it(given): pass
 """
-    code, output = run(tmp_path, test_a=once + fixture)
-    assert code == 0, output
-    assert "FLAKY test_a.py::test_it" in output
-    assert "error" not in output.splitlines()[-1]
 
 
-def test_test_with_an_odd_name_is_found_again(tmp_path: Path) -> None:
-    odd = FLAKY.replace("def test_flaky():", "def test_flaky(name):")
-    names = '["a [b]::c/d.py e", "ü", ""]'
-    marked = f"import pytest\n{odd}".replace(
-        "def test_flaky", f'@pytest.mark.parametrize("name", {names})\ndef test_flaky'
+# Each second try is a process, so all that may happen in one run shares it.
+def test_flaky_tests_count_as_passed_and_are_told_with_their_trace(tmp_path: Path) -> None:
+    code, output = run(
+        tmp_path,
+        test_a=FLAKY,
+        test_b=FINE,
+        test_c=SPOILT,
+        test_d=fails_once("setup"),
+        test_e=fails_once("teardown"),
+        test_f=ODD,
     )
-    code, output = run(tmp_path, test_a=marked.replace('"seen"', '"seen" + str(len(name))'))
     assert code == 0, output
-    assert "3 flaky in" in output.splitlines()[-1]
+    assert "second try, alone: test_a.py::test_flaky\n  passed: it is flaky\n" in output
+    summary = output[output.index("FLAKY test_a.py::test_flaky") :]
+    assert 'assert known, "not at the first time"' in summary
+    assert "what it said" in summary
+    assert "\nFLAKY test_a.py::test_flaky - AssertionError: not at the first time\n" in summary
+    for other in ("test_c.py::test_second", "test_d.py::test_it", "test_e.py::test_it"):
+        assert f"FLAKY {other}" in output
+    # Of a test whose teardown failed, the call has passed.
+    assert "3 passed, 6 flaky in" in summary.splitlines()[-1]
+    assert "FAILED" not in output
+
+
+def test_broken_test_stays_red_beside_a_flaky_one_with_workers(tmp_path: Path) -> None:
+    code, output = run(tmp_path, "-n", "2", test_a=FLAKY, test_b=BROKEN, test_c=SKIPS)
+    assert code == 1, output
+    assert "second try, alone: test_b.py::test_broken\n  failed again\n" in output
+    assert "Second try, alone" in output[output.index("= FAILURES =") :]
+    assert "FAILED test_b.py::test_broken - AssertionError: always" in output
+    assert "FLAKY test_a.py::test_flaky" in output
+    assert "FLAKY test_c.py" not in output, "a skip at the second try is no pass"
+    assert "2 failed, 1 flaky in" in output.splitlines()[-1]
 
 
 def test_crashed_worker_stays_red(tmp_path: Path) -> None:
@@ -139,23 +137,9 @@ def test_file_that_cannot_be_read_stays_red(tmp_path: Path) -> None:
     assert "second try" not in output
 
 
-def test_skip_at_the_second_try_is_no_pass(tmp_path: Path) -> None:
-    skips = FLAKY.replace(
-        "assert known", "import pytest\n    if known: pytest.skip()\n    assert known"
-    )
-    code, output = run(tmp_path, test_a=skips)
-    assert code == 1, output
-    assert "FLAKY" not in output
-
-
 def test_many_failures_get_no_second_try(tmp_path: Path) -> None:
     many = FLAKY + "\n".join(f"def test_{number}(): assert 0" for number in range(21))
     code, output = run(tmp_path, test_a=many)
     assert code == 1, output
     assert "22 tests failed: too many for a second try" in output
     assert "22 failed in" in output.splitlines()[-1]
-
-
-def test_without_the_plugin_a_flaky_test_is_a_failure(tmp_path: Path) -> None:
-    code, output = run(tmp_path, "-p", "no:tests.second_try", test_a=FLAKY)
-    assert code == 1, output
