@@ -192,6 +192,11 @@ class Terminal:
     def cols(self) -> int:
         return self._dimensions()[1]
 
+    @property
+    def cells(self) -> int:
+        rows, cols = self._dimensions()
+        return rows * cols
+
     def _dimensions(self) -> tuple[int, int]:
         """Ask the engine each time: output can change the width (DECCOLM)."""
         self._size.fetch(self._open())

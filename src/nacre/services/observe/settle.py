@@ -97,9 +97,12 @@ class _Settling:
         A loop that was held up would check twice at the same moment, and that proves nothing.
         """
         looks, pauses = self._looks, self._looks_at
-        silence = sum(pauses[: looks + 1]) + max(0, looks + 1 - len(pauses)) * pauses[-1]
-        since = self._session.last_active
-        return max(since + silence, self._looked + pauses[min(looks, len(pauses) - 1)])
+        if looks == 0:  # by far the most often: something was just printed
+            pause = silence = pauses[0]
+        else:
+            pause = pauses[min(looks, len(pauses) - 1)]
+            silence = sum(pauses[: looks + 1]) + max(0, looks + 1 - len(pauses)) * pauses[-1]
+        return max(self._session.last_active + silence, self._looked + pause)
 
 
 async def read_on(session: Session) -> None:

@@ -110,7 +110,9 @@ class OutputStream:
             self._behind = len(data) - end
             self._pass_on(data[at:end], cost)
         else:
-            end = self._screen.end_of_slice(data, at)
+            end = self._end_of_hidden(data, at)
+            if end == at:
+                end = self._screen.end_of_slice(data, at)
             self._behind = len(data) - end
             marked = self._scan(data[at:end])
         self._settle(child, base + end, answer=True, marked=marked)
@@ -124,6 +126,13 @@ class OutputStream:
         if (found := data.find(_OSC, at)) >= 0:
             return found
         return len(data) - data.endswith(_ESCAPE)
+
+    def _end_of_hidden(self, data: bytes, at: int) -> int:
+        """Return up to where a veil hides all, so that nothing is drawn."""
+        if self._veil is None or self._veil.lifted or self.scanner.held:
+            return at
+        found = data.find(_OSC, at)
+        return len(data) if found < 0 else found
 
     @property
     def is_behind(self) -> bool:

@@ -64,7 +64,7 @@ class LiveScreen:
         if self.seen.wanted:
             self.seen.keep(self.generation, self.terminal)
         begun = now = time.perf_counter()
-        size, cells = 0, self.terminal.rows * self.terminal.cols
+        size, cells = 0, self.terminal.cells
         while size < len(data):
             end = self._pace.end_of_slice(data, size, cells)
             self.terminal.feed(data if end - size == len(data) else data[size:end])
@@ -79,7 +79,7 @@ class LiveScreen:
 
     def end_of_slice(self, data: bytes, begin: int) -> int:
         """Return up to where it can be shown without a look at the clock."""
-        return self._pace.end_of_slice(data, begin, self.terminal.rows * self.terminal.cols)
+        return self._pace.end_of_slice(data, begin, self.terminal.cells)
 
     def resize(self, rows: int, cols: int) -> None:
         """Resize it; the engine has a minimum size."""
