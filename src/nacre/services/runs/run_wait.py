@@ -208,6 +208,7 @@ class RunWait:
             return
         if request.context == "native" and state.unmarked:
             await ask_shell(session)
+            await self._until_drawn(run)
             return
         if not self._may_report(run, state):
             return
@@ -219,6 +220,17 @@ class RunWait:
             await self._ask_by_line(run)
         session.stream.lift_veil()
         run.output.recording = not run.done
+
+    async def _until_drawn(self, run: TrackedRun) -> None:
+        """Its line editor has answered a key; wait until it has drawn its line again."""
+        session = run.session
+        await settle(
+            session,
+            lambda: run.done,
+            self._host.loop.time() + session.settings.shell_answer_wait,
+            asks=lambda state: waits_for_keys(session),
+            looks_at=QUICK,
+        )
 
     async def _ask_by_line(self, run: TrackedRun) -> None:
         """Return when it has answered, or waits for the next line without having understood."""
