@@ -52,7 +52,7 @@ web: $(VENV)/.run
 
 # As a module, so that the plugins in tests/ are found.
 PYTEST := $(BIN)/python -m pytest
-WORKERS ?= 2
+WORKERS ?= 3
 AT_ONCE := -n $(WORKERS) --dist loadfile
 SEED := $(or $(SEED),$(shell date +%s))
 BUSY ?= 4
