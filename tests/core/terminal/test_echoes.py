@@ -8,10 +8,33 @@ def test_rows_between_prompt_and_start_are_echo() -> None:
     terminal, echoes = Terminal(6, 10), Echoes()
     terminal.feed(b"$ echo one and two\r\n")
     echoes.begin(0, 2)
+    echoes.note_typing(Terminal(6, 10))
     assert echoes.within(0, 3) == {0: Echo(2, None), 1: Echo(0, None), 2: Echo(0, None)}
     echoes.end(terminal, started=True)
     assert echoes.within(0, 3) == {0: Echo(2, "$ echo one"), 1: Echo(0, " and two")}
     assert echoes.within(1, 2) == {1: Echo(0, " and two")}
+
+
+def test_what_is_printed_behind_a_prompt_before_anybody_types_is_no_echo() -> None:
+    terminal, echoes = Terminal(6, 20), Echoes()
+    terminal.feed(b"$ ")
+    echoes.begin(0, 2)
+    terminal.feed(b"from a job\r\n")
+    assert echoes.within(0, 6) == {}
+    echoes.note_typing(terminal)
+    terminal.feed(b"echo one")
+    assert echoes.within(0, 3) == {1: Echo(0, None), 2: Echo(0, None)}
+    terminal.feed(b"\r\n")
+    echoes.end(terminal, started=True)
+    assert echoes.within(0, 6) == {1: Echo(0, "echo one")}
+
+
+def test_what_was_typed_ahead_of_the_prompt_is_echo() -> None:
+    terminal, echoes = Terminal(6, 20), Echoes()
+    echoes.note_typing(terminal)
+    terminal.feed(b"$ typed ahead")
+    echoes.begin(0, 2)
+    assert echoes.within(0, 1) == {0: Echo(2, None)}
 
 
 def test_of_a_refused_line_only_its_first_row_is_echo() -> None:

@@ -1,6 +1,7 @@
 """wait_for: which condition came true, in which session; what is old does not count."""
 
 import asyncio
+import os
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -669,6 +670,29 @@ def test_echo_of_a_command_is_no_match_where_marks_tell_it(tmp_path: Path) -> No
             await until(session, lambda: "other" in session.terminal.plain_lines()[4])
             typed = {"text": "other", "timeout_ms": 0}
             assert not (await outcome(waits(services, session="dev", **typed))).matched
+
+    with_clock(test)
+
+
+def test_what_a_background_job_prints_behind_the_prompt_is_a_match(tmp_path: Path) -> None:
+    async def test() -> None:
+        fifo = tmp_path / "fifo"
+        os.mkfifo(fifo)
+        server = os.open(fifo, os.O_RDWR)  # nobody has to read it for that
+        async with living(tmp_path) as services:
+            session = await start_marked(services, name="dev")
+            session.write(f"cat {fifo} &\r".encode())
+            await until(session, lambda: session.stream.prompting.ended == 1)
+            await until(session, lambda: session.stream.prompting.phase == "prompt")
+            task = await waiting(services, session="dev", text="listening")
+            os.write(server, b"listening\n")
+            assert (await outcome(task)).match == "listening"
+            # Nor is it taken for the echo of the command that is typed below it.
+            session.write(b"echo on\r")
+            await until(session, lambda: session.stream.prompting.ended == 2)
+            later = waits(services, session="dev", text="listening", timeout_ms=0)
+            assert (await outcome(later)).matched
+        os.close(server)
 
     with_clock(test)
 

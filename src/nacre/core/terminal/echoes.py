@@ -1,7 +1,8 @@
 """Where the commands stand that were typed at the shell's own prompts: their echo is no output.
 
 Rule 1: an echo lies between the mark of the prompt's end and the mark of the command's start. What
-stands behind a prompt that has not started anything is one too.
+stands behind a prompt that has not started anything is one too, once somebody has typed: before
+that it is what a background job has printed.
 Rule 2: it is known by the number of its line and by its text: a screen that was cleared gives the
 number to something else.
 Rule 3: the newest lines are remembered, the oldest go first.
@@ -26,13 +27,25 @@ class Echoes:
     def __init__(self) -> None:
         self._known: dict[int, Echo] = {}  # by the number of the line
         self._prompt: tuple[int, int] | None = None  # line and column behind the prompt
+        self._typed = False  # since the last command started: ahead of the prompt, or at it
 
     def begin(self, line: int, col: int) -> None:
         """A prompt ends here: what follows is typed."""
         self._prompt = (line, col)
 
+    def note_typing(self, terminal: "Terminal") -> None:
+        """Somebody presses keys: their echo begins no higher than where the cursor stands now."""
+        if self._typed:
+            return
+        self._typed = True
+        if self._prompt is not None and not terminal.alternate:
+            line = terminal.evicted + terminal.scrollback_total + terminal.cursor().row
+            if line > self._prompt[0]:
+                self._prompt = (line, 0)
+
     def end(self, terminal: "Terminal", *, started: bool) -> None:
         """A command starts here, or was refused; of that the line of the prompt is echo."""
+        self._typed = self._typed and not started
         if self._prompt is None or terminal.alternate:
             self._prompt = None
             return
@@ -56,7 +69,7 @@ class Echoes:
     def within(self, first: int, after: int) -> dict[int, Echo]:
         """Return what is echo in these lines, by their numbers."""
         found = {number: echo for number, echo in self._known.items() if first <= number < after}
-        if self._prompt is not None:
+        if self._prompt is not None and self._typed:
             line, col = self._prompt
             for number in range(max(line, first), after):
                 found[number] = Echo(col if number == line else 0, None)

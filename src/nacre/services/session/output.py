@@ -276,6 +276,10 @@ class OutputStream:
             )
             self._tell("runs", lambda: ended)
 
+    def note_typing(self) -> None:
+        """Input is on its way to the program: what it echoes is no output."""
+        self.echoes.note_typing(self._screen.terminal)
+
     @property
     def command_line(self) -> str:
         """Return the text between the last prompt and the cursor: a command that is starting."""

@@ -359,6 +359,7 @@ class Session:
         self.last_input = self._ring.typed_at = self._host.loop.time()
         self.inputs += 1
         self.in_escape = data.endswith(b"\x1b")
+        self.stream.note_typing()
         if child.interrupted_by(data):
             return
         shown = data if recorded is None else recorded
