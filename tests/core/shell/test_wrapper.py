@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from hypothesis import given, settings
@@ -100,9 +101,10 @@ def test_a_shell_reports_its_code_and_keeps_it(argv: list[str], dialect: Dialect
 @steady
 @given(st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 def test_the_encoding_is_plain_text_that_no_shell_reads(command: str) -> None:
-    encoded = encode(command)
-    assert re.fullmatch(r"[ -~]*", encoded)
-    assert not re.search(r"['!]", encoded)
+    for escapes, unwanted in (("printf", r"['!]"), ("url", r"['!\\]")):
+        encoded = encode(command, escapes)  # type: ignore[arg-type]  # one of the two
+        assert re.fullmatch(r"[ -~]*", encoded)
+        assert not re.search(unwanted, encoded)
 
 
 @settings(steady, max_examples=20)
@@ -114,6 +116,7 @@ def test_the_encoding_is_plain_text_that_no_shell_reads(command: str) -> None:
 def test_printf_gives_back_what_was_encoded(command: str) -> None:
     printed = subprocess.run(["printf", encode(command)], capture_output=True, check=True)
     assert printed.stdout == command.encode()
+    assert unquote_to_bytes(encode(command, "url")) == command.encode()
 
 
 def test_the_echo_of_a_line_is_no_mark() -> None:

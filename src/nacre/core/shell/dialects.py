@@ -9,6 +9,7 @@ Rule 2: names of programs only choose an entry. They never decide that something
 
 import re
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from nacre.core.shell.programs import OPAQUE
 
@@ -33,10 +34,11 @@ class Syntax:
     keep: str  # the last exit code into _nacre_s
     leave: str  # in the shell's own variable, what _nacre_s holds
     itself: str  # the shell's process id
-    take: str  # {body}, a format of printf, into _nacre_c
+    take: str  # {body}, the command as `escapes` has it, into _nacre_c
     run: str  # what _nacre_c holds
     # Reads lines into _nacre_c up to an empty one, without echo: says {reading}, then {start}.
     read: str | None = None
+    escapes: Literal["printf", "url"] = "printf"  # what the command is written in (wrapper.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +195,13 @@ FISH = Dialect(
         keep="set -g _nacre_s $status",
         leave='test $_nacre_s = 0;or sh -c "exit $_nacre_s"',
         itself="$fish_pid",
-        take="set -g _nacre_c (builtin printf '{body}' | string collect)",
+        take=(
+            "set -g _nacre_c (builtin string unescape --style=url -- '{body}'"
+            " | builtin string collect)"
+        ),
         run="eval $_nacre_c",
+        # It calls a function for each quote or backslash that is pasted: 2,000 take minutes.
+        escapes="url",
     ),
     programs=("fish",),
     offered=("fish",),

@@ -6,10 +6,12 @@ nonce that is used once. It stays out of the history if the shell allows that. T
 shell are in the table of dialects; their order, which is the same in all, is here.
 
 Rule 1: the command finds in $? what the command before it left there, and so does the next one.
-Rule 2: the command is sent as an argument of printf, because one encoding works in sh, bash, zsh,
-ash and fish from 3.4 on. The echo of the line contains a literal backslash, never an ESC, so it
-cannot be mistaken for a mark.
+Rule 2: the command is sent as an argument of printf, because one encoding works in sh, bash, zsh
+and ash; fish has the escapes of URLs. The echo of the line contains a literal backslash, never an
+ESC, so it cannot be mistaken for a mark.
 """
+
+from typing import Literal
 
 from nacre.core.shell.dialects import Dialect, Syntax
 
@@ -18,12 +20,14 @@ _PART = 800  # bytes of a part of a long command
 _PLAIN = frozenset(range(0x20, 0x7F)) - set(b"\\'!%")
 
 
-def encode(command: str) -> str:
-    """Return the command as a format of printf, for use between single quotes."""
+def encode(command: str, escapes: Literal["printf", "url"] = "printf") -> str:
+    """Return the command as a format of printf or part of a URL, for use between single quotes."""
     out = []
     for byte in command.encode(errors="surrogateescape"):
         if byte in _PLAIN:
             out.append(chr(byte))
+        elif escapes == "url":
+            out.append(f"%{byte:02X}")  # RFC 3986 2.1
         elif byte == 0x0A:
             out.append("\\n")
         elif byte == 0x25:
@@ -39,7 +43,7 @@ def wrap(command: str, dialect: Dialect, nonce: str, *, own: bool = False) -> st
     `own` says that it is the session's own shell.
     """
     words = dialect.syntax
-    take = words.take.replace("{body}", encode(command))
+    take = words.take.replace("{body}", encode(command, words.escapes))
     start, evaluate = _start(words, nonce, own), _evaluate(words, nonce, own)
     return f"{_begin(words, nonce)}{start};{take};{evaluate}"
 
