@@ -34,6 +34,7 @@ class Run:
     timeout_ms: int = 60_000
     max_chars: int | None = None
     hints: tuple[str, ...] = ()
+    inputs: int | None = None  # that may be typed for it at most: the command, then Ctrl+C
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,11 +327,26 @@ SYNTAX = [
         BOURNE,
         (run(f": {LONG_20K}\nsh -c 'exit 8'", code=8), run("echo on", "on")),
     ),
+    Case(
+        "thousands of characters that are no ASCII",
+        ALL,
+        (run(f"echo '{'é世' * 1000}'", "é世" * 1000, timeout_ms=20_000), run("echo on", "on")),
+    ),
     Case("unicode over lines", ALL, (run("echo 'é世'\necho '🎉'", "é世\n🎉"),)),
     Case(
         "an incomplete quote",
         BASH + ZSH + FISH,
         (run("echo 'a", None, None, status="error", state="prompt"), run("echo on", "on")),
+    ),
+    Case(
+        "one Ctrl+C takes an incomplete command back",
+        BASH + ZSH,
+        (run("echo 'a", None, None, status="error", inputs=2), run("echo on", "on")),
+    ),
+    Case(
+        "a last line that nothing continues",
+        BOURNE + FISH,
+        (run("echo a \\\n", "a"), run("echo b\necho c \\\n\n", "b\nc"), run("echo d\\\\\n", "d\\")),
     ),
     Case(
         "an incomplete block",

@@ -157,7 +157,9 @@ class Drive:
 
     async def _run(self, step: Run) -> None:
         more = {} if step.max_chars is None else {"max_chars": step.max_chars}
+        before = self.session.inputs
         got = self.last = await self.run(self.fill(step.command), step.timeout_ms, **more)
+        assert step.inputs is None or self.session.inputs - before <= step.inputs, step
         context = step.context or ("native" if self.shell in NATIVE else "wrapped")
         if context == "any":
             context = got.context or ""

@@ -183,7 +183,9 @@ class RunWait:
         marks_unrun = dialect_of(session.launch.program).marks_unrun
 
         def back() -> bool:
-            ended = run.done if marks_unrun else session.generation > generation
+            ended = run.done or run.state.unstarted_end is not None
+            if not marks_unrun:
+                ended = session.generation > generation
             return ended and session.stream.prompting.phase == "prompt"
 
         for _ in range(_INTERRUPTS):  # a key is lost if the shell does not read yet

@@ -269,7 +269,7 @@ class Runs:
         )
 
     def _checked(self, request: Run) -> str:
-        command = request.command.strip("\r\n")
+        command = _without_line_ends(request.command)
         if not command.strip():
             raise BadParameter("command", "is empty", "give the command that is to run")
         if "\0" in command:
@@ -280,6 +280,14 @@ class Runs:
             )
         refuse_longer_waits(self._host, "timeout_ms", request.timeout_ms, _LONGER_RUNS)
         return command
+
+
+def _without_line_ends(text: str) -> str:
+    """Leave out the line ends around a command; the last line may be continued by nothing."""
+    command = text.strip("\r\n")
+    backslashes = len(command) - len(command.rstrip("\\"))
+    continued = backslashes % 2 == 1 and text.rstrip("\r\n") != text
+    return command[:-1] if continued else command
 
 
 def _finder(wanted: str, most: int, *, regex: bool) -> LineFinder:
