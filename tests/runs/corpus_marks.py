@@ -211,6 +211,48 @@ HOOKS = [
     ),
 ]
 
+_EMPTY = "precmd_functions=() preexec_functions=()"
+CODES = [
+    Case(
+        "the code of a command that takes the marks away",
+        ZSH,
+        (
+            run(f"PS1='q> '; {_EMPTY}; sh -c 'exit 9'", "", 9),
+            run(f"PS1='r> '; {_EMPTY}", "", 0),
+            run(f"setopt promptsubst; PS1='$(false)s> '; {_EMPTY}; sh -c 'exit 7'", "", 7),
+            *AFTER,
+        ),
+    ),
+    Case(
+        "no code where a widget of the user's has changed it",
+        ZSH,
+        (
+            run(
+                "zle-line-init() { false }; zle -N zle-line-init;"
+                f"PS1='q> '; {_EMPTY}; sh -c 'exit 9'",
+                "",
+                None,
+            ),
+            *AFTER,
+        ),
+    ),
+    Case(
+        "the code where a widget of the user's fails",
+        ZSH,
+        (run(f"PS1='q> '; {_EMPTY}; sh -c 'exit 9'", "", 9), *AFTER),
+        rc("PS1='zsh> '\nzle-line-init() { false }\nzle -N zle-line-init\n", "zsh"),
+    ),
+    Case(
+        "the code of a command that takes the marks away in bash",
+        BASH,
+        (
+            run("unset PROMPT_COMMAND; PS1='q> '; sh -c 'exit 9'", "", 9),
+            run("unset PROMPT_COMMAND; PS1='$(false)r> '; sh -c 'exit 8'", "", 8),
+            *AFTER,
+        ),
+    ),
+]
+
 READS = [
     Case(
         "read -e with the prompt of the shell",
@@ -398,4 +440,4 @@ VI = [
     ),
 ]
 
-MARKS = [*PROMPT_COMMANDS, *PROMPTS, *HOOKS, *READS, *TRACED, *VI]
+MARKS = [*PROMPT_COMMANDS, *PROMPTS, *HOOKS, *CODES, *READS, *TRACED, *VI]

@@ -19,7 +19,7 @@ fi
 
 if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     typeset -g __nacre_nonce __nacre_began
-    typeset -g __nacre_status=0 __nacre_off= __nacre_told= __nacre_word=builtin
+    typeset -g __nacre_status=0 __nacre_off= __nacre_told= __nacre_noted= __nacre_word=builtin
 
     # `set -x` traces every command of a hook, and with it the nonce. It does not trace the words of a
     # loop, which switch it off here; zsh switches it on again when the function returns.
@@ -93,13 +93,15 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     # The line editor's own hook outlives `precmd_functions=()`: it puts the others back. Where a
     # theme has drawn the prompt without our marks, it gives them.
     __nacre_line_init() {
-        for __nacre_status in $? ${options[xtrace]::=off}; do break; done
+        for __nacre_off in ${options[xtrace]::=off}; do break; done
         local sp=
         [[ -o promptsp && -o promptcr ]] || sp=unmarked
         emulate -L zsh
+        local REPLY
         if [[ "$PS1" != *'133;B;n='* ]]; then
+            __nacre_code
             __nacre_say '\e]133;Q;n=%s;;%s;%s\a\e]133;B;n=%s\a' \
-                "$__nacre_nonce" "$__nacre_status" "${PWD:#*[[:cntrl:]]*}" "$__nacre_nonce"
+                "$__nacre_nonce" "$REPLY" "${PWD:#*[[:cntrl:]]*}" "$__nacre_nonce"
         fi
         # What bindkey prints is the mark's value: to read it here would take a process each time.
         {
@@ -108,6 +110,19 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
             $__nacre_word printf '\a'
         } >/dev/tty
         __nacre_hook $sp
+    }
+
+    # First in the widget that calls all others for line-init: only there $? is the command's. Later
+    # it is that of some widget.
+    __nacre_note() {
+        for __nacre_noted in $? ${options[xtrace]::=off}; do break; done
+    }
+
+    # The command's code before this prompt; nothing where nobody has noted it.
+    __nacre_code() {
+        [[ "${widgets[zle-line-init]-}" == user:azhw:zle-line-init &&
+            "${functions[azhw:zle-line-init]-}" == *__nacre_note* ]] &&
+            REPLY=$__nacre_noted || REPLY=
     }
 
     # Put our functions first and last.
@@ -125,15 +140,16 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
         fi
     }
 
-    # A widget: $? is the command's before the prompt. A line that vared edits is no prompt.
+    # A line that vared edits is no prompt.
     __nacre_ask() {
-        for __nacre_status in $? ${options[xtrace]::=off}; do break; done
+        for __nacre_off in ${options[xtrace]::=off}; do break; done
         emulate -L zsh
+        local REPLY where=other
         __nacre_choose
+        __nacre_code
         $__nacre_word . "$__nacre_script"
-        local where=other
         [[ "$CONTEXT" == (start|cont) ]] && where=prompt
-        __nacre_say '\e]133;R;n=%s;%s;%s;%s\a' "$__nacre_nonce" "$__nacre_status" "$where" \
+        __nacre_say '\e]133;R;n=%s;%s;%s;%s\a' "$__nacre_nonce" "$REPLY" "$where" \
             "${PWD:#*[[:cntrl:]]*}"
     }
 
@@ -155,6 +171,10 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
         done
         autoload -Uz add-zle-hook-widget
         add-zle-hook-widget line-init __nacre_line_init 2>/dev/null
+        local init=azhw:zle-line-init
+        if [[ -n "${functions[$init]-}" && "${functions[$init]}" != *__nacre_note* ]]; then
+            functions[$init]="__nacre_note"$'\n'"${functions[$init]}"
+        fi
     }
 
     __nacre_install() {
