@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nacre.core.operations.results import CommandOutcome
-from nacre.core.operations.runs import ReadRun, RunCommand
+from nacre.core.operations.runs import ReadRun, RunCommand, Send
 from nacre.errors import WaitTimedOut
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services
@@ -50,6 +50,34 @@ async def test_quick_lines_are_whole_each_time(shell: str, tmp_path: Path) -> No
             assert (ran.ended_by, ran.exit_code) == ("mark", code)
             assert ran.output.splitlines() == [f"one {code}", f"two {code}", "three"]
             assert ran.hint is None
+
+
+VI = {"bash": "set -o vi", "zsh": "bindkey -v", "fish": "fish_vi_key_bindings"}
+
+
+@pytest.mark.parametrize("shell", NATIVE)
+async def test_letters_are_no_commands_of_vi_after_escape(shell: str, tmp_path: Path) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, shell, tmp_path, PLAIN)
+        assert (await command(services, session, f"{VI[shell]}\n")).exit_code == 0
+        for keys in (b"\x1b", b"abc\x1b0"):
+            session.write(keys)
+            ran = await command(services, session, "echo hello\n")
+            assert (ran.exit_code, ran.output) == (0, "hello")
+            session.write(keys)
+            request = Send(session=session.identity.id, text="echo hello")
+            assert "\nhello\n" in (await services.talking.send(CALLER, request)).output
+
+
+async def test_line_that_takes_the_marks_away_ends_with_its_code(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, "bash", tmp_path, PLAIN)
+        ran = await command(
+            services, session, "echo a; unset PROMPT_COMMAND; PS1='q> '; sh -c 'exit 9'\n"
+        )
+        assert (ran.ended_by, ran.exit_code, ran.output) == ("mark", 9, "a")
+        ran = await command(services, session, "read -e x\n")
+        assert (ran.ended_by, ran.state and ran.state.asks) == ("needs_input", "line")
 
 
 @pytest.mark.parametrize("shell", NATIVE)

@@ -20,11 +20,17 @@ from nacre.core.shell.state import State
 from nacre.core.shell.typed import has_tab, is_empty
 from nacre.errors import NotAtPrompt
 from nacre.services.commands.exchange import TAKES_SOON, Late, until_answered
-from nacre.services.dispatch.permit import turn, type_into
+from nacre.services.dispatch.permit import may_type, turn, type_into
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import settle, waits_for_somebody
 from nacre.services.observe.state import look
-from nacre.services.runs.prompt import NEXT_PROMPT, has_read_all, until_all_is_read
+from nacre.services.runs.ask_shell import ask_shell
+from nacre.services.runs.prompt import (
+    NEXT_PROMPT,
+    has_read_all,
+    leave_vi_commands,
+    until_all_is_read,
+)
 from nacre.services.runs.run import TrackedRun
 
 _PASTE_MODE = 0.1  # seconds between a prompt's mark and the switching on of bracketed paste
@@ -65,6 +71,7 @@ async def _type_each(run: TrackedRun, lines: list[str], wait: Quiesce, host: Hos
             )
         if step == "ended":
             await _clear_line(run, wait.deadline)
+            await leave_vi_commands(run.session, line)
         typing = _Typing(run, line, wait.deadline, in_shell=step != "asks")
         try:
             if step == "asks" and not run.request.more_lines:
@@ -147,6 +154,10 @@ class _Typing:
             self.session.require_alive()
         if how == "deadline":
             raise Late
+        if state is not None and state.unmarked and may_type(self.session):
+            # The line took the shell's marks away, or reads a line itself: it can tell.
+            await ask_shell(self.session, self._deadline)
+            state = look(self.session)
         if self._has_ended and not self._in_shell:
             await until_all_is_read(self.session, self._deadline)
         if self._has_ended or (self._empty and how == "done"):

@@ -9,8 +9,11 @@ import asyncio
 
 import msgspec
 
+from nacre.core.shell.dialects import dialect_of
 from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.state import State, asks_for_line
+from nacre.core.shell.typed import is_command
+from nacre.services.dispatch.permit import type_into
 from nacre.services.observe.settle import LOOKS, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor, look
 from nacre.services.runs.ask_shell import QUICK, await_typed
@@ -105,6 +108,15 @@ def has_read_all(session: Session) -> bool:
     facts = session.facts()
     # Where nobody may look, nobody knows better.
     return facts is None or (facts.group == session.pid and facts.waits is not False)
+
+
+async def leave_vi_commands(session: Session, text: str) -> None:
+    """Begin the line anew if somebody has pressed Escape there: vi takes letters for commands.
+
+    What is no command of a shell is left alone: it may be meant for the line editor.
+    """
+    if session.in_vi_commands and is_command(text):
+        await type_into(session, dialect_of(session.launch.program).begin_anew)
 
 
 def context_at(session: Session, state: State) -> Context | None:

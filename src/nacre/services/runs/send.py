@@ -24,7 +24,7 @@ from nacre.services.observe.settle import LOOKS, settle, waits_for_somebody
 from nacre.services.observe.state import look
 from nacre.services.observe.views import position, text_since
 from nacre.services.registry.registry import Registry
-from nacre.services.runs.prompt import has_read_all
+from nacre.services.runs.prompt import has_read_all, leave_vi_commands
 from nacre.services.session.session import Session
 from nacre.wording import Hint, Use
 
@@ -54,6 +54,7 @@ class Sends:
         async with after_first_prompt(session, text + b"\r", self._host) as driven:
             if driven:  # by a person meanwhile: its time starts again
                 deadline = self._host.loop.time() + request.timeout_ms / 1000
+            await leave_vi_commands(session, request.text)
             line, col = position(session), session.terminal.cursor().col
             ended, generation = session.stream.prompting.ended, session.hand_out()
             await type_into(session, text + b"\r")

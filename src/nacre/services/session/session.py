@@ -12,6 +12,7 @@ output is on the screen.
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -44,6 +45,8 @@ from nacre.system.storage.ring import Ring
 if TYPE_CHECKING:
     from nacre.core.terminal.terminal import Terminal
 
+_ESCAPE_KEY = re.compile(rb"\x1b(?![\[O])")  # that key itself, not the beginning of another
+
 
 class Session:
     def __init__(self, record: SessionRecord, begin: Beginning, ring: Ring, host: Host) -> None:
@@ -55,6 +58,7 @@ class Session:
         self.last_input = ring.typed_at or host.loop.time()
         self.first_input = asyncio.Lock()  # see observe/first_prompt.py
         self.in_escape = False  # the last key that was typed is an Escape
+        self._escaped_at = -1  # commands that had ended when Escape was last typed
         self.inputs = 0  # counts inputs: the loop's clock is too coarse to order them
         self.watchers: list[Callable[[], None]] = []  # called at every change of the screen
         self.glanced: tuple[object, State] | None = None  # see observe/state.py
@@ -359,6 +363,8 @@ class Session:
         self.last_input = self._ring.typed_at = self._host.loop.time()
         self.inputs += 1
         self.in_escape = data.endswith(b"\x1b")
+        if b"\x1b" in data and _ESCAPE_KEY.search(data):
+            self._escaped_at = self.stream.prompting.ended
         self.stream.note_typing()
         if child.interrupted_by(data):
             return
@@ -370,6 +376,13 @@ class Session:
             visible = visible or child.shows_input
             self.recorder.note(journal.INPUT, shown if visible else b"", self.generation)
         child.input.write(data, "" if caller is None else caller.key)
+
+    @property
+    def in_vi_commands(self) -> bool:
+        """Whether its shell's line editor may take letters for commands, as vi does."""
+        prompting = self.stream.prompting
+        escaped = self._escaped_at == prompting.ended
+        return escaped and prompting.edits_like_vi and prompting.phase == "prompt"
 
     def drop_input_of_others(self, key: str) -> int:
         """Forget what waits for the program and somebody else has sent; return how many bytes."""
