@@ -174,6 +174,10 @@ HOOKS = [
     *harm("a function called history", BASH, "history() { echo fake; }"),
     *harm("a function called stty", BOURNE, "stty() { echo fake; }"),
     *harm("aliases of what a wrapper needs", DASH + ASH, "alias command=echo '['=echo exit=echo"),
+    *harm("eval and printf switched off", BASH, "enable -n eval printf"),
+    *harm("words that call builtins switched off", BASH, "enable -n builtin command"),
+    *harm("eval switched off in zsh", ZSH, "disable eval"),
+    *harm("eval and printf switched off in zsh", ZSH, "disable eval printf"),
     *harm("no echo", BOURNE, "stty -echo", "stty echo"),
     *harm("all variables of ours unset", BASH, "unset ${!__nacre_*}"),
     *harm("hybrid keys in fish", FISH, "fish_hybrid_key_bindings"),
@@ -248,6 +252,20 @@ CODES = [
         (
             run("unset PROMPT_COMMAND; PS1='q> '; sh -c 'exit 9'", "", 9),
             run("unset PROMPT_COMMAND; PS1='$(false)r> '; sh -c 'exit 8'", "", 8),
+            *AFTER,
+        ),
+    ),
+]
+
+UNDONE = [
+    Case(
+        "a wrapper that is not understood locks nobody out",
+        BASH,
+        (
+            hurting("builtin() { :; }; command() { :; }"),
+            run("true", None, None),  # wrapped, since the marks are gone, and not understood
+            run("sh -c 'exit 42'", None, 42),
+            run("unset -f builtin command", None),
             *AFTER,
         ),
     ),
@@ -440,4 +458,4 @@ VI = [
     ),
 ]
 
-MARKS = [*PROMPT_COMMANDS, *PROMPTS, *HOOKS, *CODES, *READS, *TRACED, *VI]
+MARKS = [*PROMPT_COMMANDS, *PROMPTS, *HOOKS, *CODES, *UNDONE, *READS, *TRACED, *VI]

@@ -96,9 +96,11 @@ _RUN = '\\command eval "$_nacre_c"'
 # In bash `command` may be a function of the user's: _nacre_b is the word that is none. Only in
 # POSIX mode no function takes the place of `exit`.
 _BASH_WORD = '"$_nacre_b"'
+# What it needs may be switched off (enable -n): without eval it would tell eval's own failure.
 # Bash keeps the line unless the user ignores leading blanks: take it out again.
 _BASH_BEGIN = (
     "{ _nacre_s=$? _nacre_x=$- _nacre_b=command;\\declare -F command&&_nacre_b=builtin;"
+    '"$_nacre_b" eval||\\enable builtin command eval printf set history;'
     'case "$(HISTTIMEFORMAT= "$_nacre_b" history 1)" in *{nonce}*)"$_nacre_b" history -d -1;;esac;'
     '"$_nacre_b" set +x;} >/dev/null 2>&1'
 )
@@ -113,7 +115,7 @@ _ANY_BEGIN = (
 _ZSH_WORD = "$_nacre_b"
 _ZSH_BEGIN = (
     "{ _nacre_s=$? _nacre_x=$- _nacre_b=builtin;case ${+functions[builtin]} in 1)_nacre_b=;;esac;"
-    "$_nacre_b set +x;} 2>/dev/null"
+    "$_nacre_b eval||\\enable builtin eval printf set;$_nacre_b set +x;} 2>/dev/null"
 )
 
 

@@ -129,6 +129,7 @@ class Prompting:
         self.exit_code: int | None = None
         self.folder: str | None = None
         self.hurt = False  # our hooks are gone, though the prompt still has its marks
+        self.understands_wrapper = True  # as far as one was sent since a command told its end
         self.edits_like_vi = False  # the line editor, whose keys may be commands then
         self.reads_line = False  # it said so itself: a command runs, and edits a line
         self.answers = 0  # to ASK_KEY
@@ -156,7 +157,7 @@ class Prompting:
                 self._printed_all = False
             case "D":
                 self._end(mark)
-                self._told, self.hurt = True, False
+                self._told, self.hurt, self.understands_wrapper = True, False, True
             case "O":
                 self._printed_all = not mark.value
             case "Q":

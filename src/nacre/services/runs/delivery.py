@@ -58,6 +58,8 @@ class Delivery:
             await type_into(session, dialect_of(session.launch.program).begin_anew)
         elif self._line_may_be_typed(session, run):
             await type_into(session, _KILL_LINE)
+        # A wrapped line that was not understood once is no way out for the next command either.
+        hurt = hurt and prompting.understands_wrapper
         if hurt or _NOT_TYPED.search(command) or len(command) > _LONGEST_TYPED:
             run.request.starts_by_wrapper = True
             dialect = dialect_of(session.launch.program)
@@ -124,7 +126,8 @@ class Delivery:
         if not line_before_cursor(session).strip():
             await session.next_change(self._host.loop.time() + _PROMPT_ON_ITS_WAY, output=True)
         note_shown_prompt(run)
-        await self._write_line(session, run, command, dialect, SHORT_LINE)
+        longest = dialect.longest_line if run.request.pid is not None else SHORT_LINE
+        await self._write_line(session, run, command, dialect, longest)
 
     async def _write_line(
         self, session: Session, run: TrackedRun, command: str, dialect: Dialect, longest: int

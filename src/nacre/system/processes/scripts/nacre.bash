@@ -30,9 +30,10 @@ if [[ -n ${__nacre_nonce-} ]]; then
         ! \declare -F builtin >/dev/null || __nacre_word=command
     }
 
-    # Say it to the terminal: after `exec >file` standard output is the user's own.
+    # Say it to the terminal: after `exec >file` standard output is the user's own. Where printf was
+    # switched off (enable -n), there is a program of that name.
     __nacre_say() {
-        "$__nacre_word" printf "$@" >/dev/tty
+        "$__nacre_word" printf "$@" >/dev/tty || \command printf "$@" >/dev/tty
     }
 
     # First of the prompt commands, in an element of its own: here $? is the command's.

@@ -48,9 +48,10 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
         [[ -z "${functions[builtin]-}" ]] || __nacre_word=
     }
 
-    # To the terminal: after `exec >file` standard output is the user's own.
+    # To the terminal: after `exec >file` standard output is the user's own. Where printf was
+    # switched off (disable), there is a program of that name.
     __nacre_say() {
-        $__nacre_word printf "$@" >/dev/tty
+        $__nacre_word printf "$@" >/dev/tty 2>/dev/null || command printf "$@" >/dev/tty
     }
 
     # Last of the precmd functions: frameworks have set their prompt by now.
