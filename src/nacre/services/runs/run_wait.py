@@ -33,7 +33,6 @@ from nacre.services.runs.run import TrackedRun
 from nacre.services.session.session import Session
 from nacre.wording import Hint, also
 
-_REDRAW = 0.3  # seconds for a line editor to draw its line again
 _INTERRUPTS = 5  # times to send Ctrl+C to a shell that waits for the rest of a command
 
 _UNTOLD = "its exit code is not known"
@@ -67,16 +66,7 @@ class RunWait:
             state = tell_read(session, self._ledger.innermost(session), state)
             await self.ask_whether_over(run, state)
             if state.unmarked and not run.done:
-                # It has told that it reads a line, and draws it anew after that.
-                soon = min(deadline, self._host.loop.time() + _REDRAW)
-                await settle(
-                    session,
-                    lambda: run.done,
-                    soon,
-                    asks=lambda state: waits_for_keys(session),
-                    looks_at=QUICK,
-                )
-                state = look(session)
+                state = look(session)  # it has told meanwhile whether it reads a line
         if how == "deadline" and not run.state.started_by_mark:
             session.stream.expect_mark()  # it is on its way, and so is the echo that it ends
         elif not run.state.started_by_mark or not run.done:
