@@ -55,6 +55,59 @@ STRING = '''text = """first
 """
 print(text)'''
 
+BY_ITS_PROMPT = ("asks by the REPL's own prompt",)
+# As Erlang's shell: it takes keys all the time, shows them where it reads a line, and counts.
+COUNTS = r"""import os, sys, threading, time, tty
+tty.setraw(0)
+line, lines, reads = "", [], threading.Event()
+came = threading.Condition()
+typed = ""
+
+
+def listen():
+    global typed
+    while True:
+        keys = os.read(0, 100).decode()
+        with came:
+            typed += keys
+            came.notify()
+
+
+def put(text):
+    os.write(1, text.encode())
+
+
+def read_line():
+    global typed
+    line = ""
+    while True:
+        with came:
+            came.wait_for(lambda: typed)
+            key, typed = typed[0], typed[1:]
+        if key == "\r":
+            put("\r\n")
+            return line
+        put("\b \b" if key == "\x7f" else key)
+        line = line[:-1] if key == "\x7f" else line + key
+
+
+threading.Thread(target=listen, daemon=True).start()
+number = 1
+while True:
+    put(f"{number}> ")
+    word, _, rest = read_line().strip().rstrip(".").partition(" ")
+    if word == "say":
+        put(f"{rest}\r\n")
+    elif word == "late":
+        put(rest.replace("\\n", "\r\n"))
+        time.sleep(0.5)
+        put("done\r\n")
+    else:
+        put("* 1: syntax error\r\n")
+        continue
+    number += 1
+"""
+
 
 def incomplete(command: str, *hints: str) -> Run:
     hints = ("the input is incomplete", *hints)
@@ -289,6 +342,57 @@ ASKING = [
             Wait(output=None, code=None),
             repl("x", "'bob'"),
         ),
+    ),
+    Case(
+        "python: input() asks as its prompt does",
+        BASH,
+        (
+            PYTHON,
+            repl("1", "1"),
+            asks("x = input('>>> ')\ny = 1", "repl", ">>>", context="repl", hints=BY_ITS_PROMPT),
+            Keys(b"joe\r", shows=">>> joe\n>>>"),
+            Wait(output=">>> joe", code=None),
+            repl("x", "'joe'"),
+            asks("x = input('>>> ')", "repl", ">>>", context="repl", hints=BY_ITS_PROMPT),
+            repl("bob", ""),
+            repl("x", "'bob'"),
+        ),
+    ),
+    Case(
+        "python: a console in it",
+        BASH,
+        (
+            PYTHON,
+            asks("import code; code.interact()", "repl", context="repl", hints=BY_ITS_PROMPT),
+            *(repl(f"{number}", f"{number}") for number in range(20)),
+            Keys(b"\x04", shows="now exiting InteractiveConsole...\n>>>"),
+            repl("1", "1"),
+        ),
+    ),
+    Case(
+        "python: a prompt that ends as a question does",
+        BASH,
+        (
+            PYTHON,
+            repl("import sys", ""),
+            asks("sys.ps1 = 'what? '", "repl", "what?", context="repl"),
+            repl("1", "1"),
+        ),
+    ),
+    Case(
+        "a REPL that counts: what looks as its next prompt is not read yet",
+        BASH,
+        (
+            run("ln -s @python@ beam.smp"),
+            asks("./beam.smp erl.py", "repl", "1>"),
+            repl("say a.", "a"),
+            repl("late 3> .", "3> done"),
+            repl("late b\\n4> .", "b\n4> done"),
+            repl("say a. say b.", "a\nb"),
+            repl("oops.", "* 1: syntax error"),
+            repl("say c.", "c"),
+        ),
+        files={"erl.py": COUNTS},
     ),
     Case(
         "python: what is not typed since it ended is told",

@@ -62,6 +62,8 @@ COMPLETE: list[tuple[Callable[[str], list[str]], str]] = [
     (erlang_lines, "1 + 1."),
     (erlang_lines, 'io:format("a.~n"). % done'),
     (erlang_lines, '$".'),
+    (erlang_lines, 'f("a. b",\n c).'),
+    (erlang_lines, "1.5 + 1. % a. b."),
     (lisp_lines, "(f (g 1) #\\()"),
     (php_lines, "function f() { return '}'; }"),
     (bracket_lines, "define f(x) {\nreturn x\n}"),
@@ -108,3 +110,13 @@ def test_what_is_complete_is_typed(lines: Callable[[str], list[str]], command: s
 def test_what_is_incomplete_is_not_typed(lines: Callable[[str], list[str]], command: str) -> None:
     with pytest.raises(IncompleteInput):
         lines(command)
+
+
+def test_each_erlang_expression_is_typed_by_itself() -> None:
+    assert erlang_lines('A = "x. y". B = 1.5 + 2.\nf(A,\n B). g().') == [
+        'A = "x. y".',
+        "B = 1.5 + 2.",
+        "f(A,",
+        " B).",
+        "g().",
+    ]

@@ -4,6 +4,7 @@ import pytest
 
 from nacre.core.shell.repls import (
     IPYTHON,
+    TypedRepl,
     asks_for_more,
     counted_on,
     is_prompt,
@@ -11,6 +12,7 @@ from nacre.core.shell.repls import (
     prompt_in,
     prompt_pattern,
     repl_at,
+    shown_by_code,
     without_prompt,
 )
 
@@ -53,6 +55,9 @@ from nacre.core.shell.repls import (
         ("python3", "in> ", ".. ", "more"),
         ("su", "db=# ", "db-# ", "more"),
         ("perl", "  DB<1> ", "  DB<<2>> ", "prompt"),
+        ("php", "php > ", "<<< > ", "more"),
+        ("php", "php > ", "/*  > ", "more"),
+        ("php", "php > ", "php { ", "more"),
         ("ocaml", "# ", "  ", "more"),
         ("bc", "", "", "prompt"),
         ("bc", "", "abc", "prompt"),
@@ -115,10 +120,41 @@ def test_a_repl_s_prompt_is_known_behind_what_says_nothing() -> None:
 def test_a_number_that_does_not_follow_was_printed() -> None:
     erl, iex = repl_at("beam.smp", "12> "), repl_at("beam.smp", "iex(12)> ")
     assert counted_on(erl, "12> ", "13> ")
-    assert counted_on(erl, "12> ", "12> ")  # after a syntax error
+    assert not counted_on(erl, "12> ", "12> ")  # or after a syntax error
     assert not counted_on(erl, "12> ", "5> ")
     assert not counted_on(iex, "iex(12)> ", "iex(3)> ")
     assert counted_on(repl_at("python3", ">>> "), ">>> ", ">>> ")
+
+
+def test_reader_tells_code_that_asks_from_the_prompt() -> None:
+    typed = TypedRepl("python3", ">>> ", pid=7, readers=((900, 1),))
+    assert typed.whose(7, (900, 1)) == "own"
+    assert typed.whose(7, (800, 1)) == typed.whose(7, (950, 1)) == "other"
+    assert typed.whose(7, (950, 1), steady=False) is None  # its own code is run faster
+    assert typed.whose(7, (800, 1), steady=False) == "other"
+    assert typed.whose(7, (800, 2)) is None  # it waits in another call
+    assert typed.whose(8, (900, 1)) is None
+    assert typed.whose(7, None) is None
+
+
+def test_readers_are_known_from_the_outermost_on() -> None:
+    typed = TypedRepl("python3", ">>> ", pid=7, readers=((900, 1), (800, 1)))
+    assert typed.typed_again(7, (700, 1)) == ((900, 1), (800, 1), (700, 1))
+    assert typed.typed_again(7, (900, 1)) == ((900, 1),)
+    assert typed.typed_again(7, None) == typed.readers
+    assert typed.typed_again(8, (600, 1)) == ((600, 1),)
+    assert typed.whose(7, (900, 1)) == "own"
+    assert typed.whose(7, (850, 1)) is None
+    assert typed.whose(7, (750, 1)) == "other"
+
+
+def test_what_code_can_show_as_a_prompt() -> None:
+    assert shown_by_code("python3.11", ">>> ", "abc>>> ")
+    assert not shown_by_code("python3.11", ">>> ", "(Pdb) ")
+    assert not shown_by_code("R", "Browse[1]> ", "Browse[1]> ")
+    assert not shown_by_code("R", "> ", "Browse[1]> ")
+    assert shown_by_code("octave-cli", "octave:1> ", "octave:2> ")
+    assert not shown_by_code("node", "> ", "> ")
 
 
 def test_prompt_that_counts_is_the_same() -> None:

@@ -241,3 +241,28 @@ def test_a_terminal_without_a_session_has_no_program() -> None:
 )
 def test_a_shell_with_something_to_run_is_at_no_prompt(line: str, scripted: bool) -> None:
     assert is_script(line.split()) is scripted
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there is it seen who waits")
+def test_code_that_asks_reads_elsewhere_than_the_prompt(tmp_path: Path) -> None:
+    with running([PYTHON, "-q"], tmp_path) as child:
+        first = facts_that(child, {"waits": True, "canonical": False})
+        os.write(child.master, b"x = input('>>> ')\r")
+        asks = _elsewhere(child, first)
+        os.write(child.master, b"joe\r")
+        again = _elsewhere(child, asks)
+    assert first is not None
+    assert first.reader is not None
+    assert again.reader == first.reader
+
+
+def _elsewhere(child: Child, before: TerminalFacts | None) -> TerminalFacts:
+    """Sample until the program waits at another place."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        read_available(child.master, 65536)
+        found = sample(child.master)
+        if found and before and found.reader not in (None, before.reader) and found.raw:
+            return found
+        os.sched_yield()
+    raise AssertionError(before)

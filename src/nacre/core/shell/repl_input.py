@@ -114,9 +114,25 @@ def sql_lines(command: str) -> list[str]:
 
 
 def erlang_lines(command: str) -> list[str]:
-    """Raises IncompleteInput for an expression without its full stop."""
+    """Each expression by itself, line by line: behind each comes a prompt.
+
+    Raises IncompleteInput for an expression without its full stop.
+    """
     _require_end(command, _ERLANG, ".")
-    return command.split("\n")
+    found: list[str] = []
+    scan = _Scan(_ERLANG)
+    for line in command.split("\n"):
+        begin = at = 0
+        for stop in _FULL_STOP.finditer(line) if "%" not in line else ():
+            scan.read(line[at : stop.end()])
+            at = stop.end()
+            if not scan.is_open and scan.last.endswith("."):
+                found.append(line[begin:at].rstrip())
+                begin = at
+        scan.read(line[at:])
+        if line[begin:].strip():
+            found.append(line[begin:])
+    return found
 
 
 def lisp_lines(command: str) -> list[str]:
@@ -187,6 +203,7 @@ def _syntax(
 _PYTHON = _syntax("#", {'"""': '"""', "'''": "'''", '"': '"', "'": "'"}, "\"\"\" '''")
 _SQL = _syntax("--", {"'": "'", '"': '"', "`": "`", "/*": "*/"}, "' \" ` /*", escapes=False)
 _ERLANG = _syntax("%", {'"': '"', "'": "'"}, "\" '", skip=r"\$\\?.")
+_FULL_STOP = re.compile(r"\.\s+")
 _LISP = _syntax(";", {'"': '"', "#|": "|#"}, '" #|')
 _PHP = _syntax("//|#(?!\\[)", {'"': '"', "'": "'", "/*": "*/"}, "\" ' /*")
 _OCAML = _syntax("(?!)", {'"': '"', "(*": "*)"}, '" (*', skip=r"\\.|'\\?.'")

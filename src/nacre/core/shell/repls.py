@@ -47,11 +47,15 @@ class Repl:
     gap: bool = False  # a blank line comes before its prompt
     draws_slowly: bool = False  # it reads keys only when it has drawn those before
     drawn: re.Pattern[bytes] | None = None  # how it draws its prompt, as no output looks
-    counts: bool = False  # its prompt has a number that grows with each input
+    counts: bool = False  # its prompt has a number, which mostly grows with each input
+    alike: re.Pattern[str] | None = None  # prompts that code in it can show by the same editor
     moves: bool = False  # it changes folders, and its prompt may show them
 
     def named(self, program: str) -> bool:
         return program in self.names or _unnumbered(program) in self.names
+
+
+Reader = tuple[int, int]  # where a thread waits for the terminal: stack pointer, program counter
 
 
 @dataclass(slots=True)
@@ -61,6 +65,34 @@ class TypedRepl:
     program: str | None
     prompt: str  # that it was typed at
     runs: bool = True  # its prompt is not back yet
+    pid: int | None = None
+    readers: tuple[Reader, ...] = ()  # who showed the prompts that were typed at, outermost first
+
+    def typed_again(self, pid: int | None, reader: Reader | None) -> tuple[Reader, ...]:
+        """Return the readers when something is typed at what this one waits at now."""
+        known = self.readers if pid == self.pid else ()
+        if reader is None:
+            return known
+        return (*known[: known.index(reader)], reader) if reader in known else (*known, reader)
+
+    def whose(
+        self, pid: int | None, reader: Reader | None, *, steady: bool = True
+    ) -> Literal["own", "other"] | None:
+        """Tell the reader of a prompt that was typed at from others; None: nobody knows.
+
+        A REPL waits for its next line always in the same depth of its stack, and input() in code
+        that it runs in another. One that is itself interpreted is not so `steady`: it may get
+        shallower, as its own code is run faster, but never deeper.
+        """
+        if reader is None or pid != self.pid or not self.readers:
+            return None
+        if reader in self.readers:
+            return "own"
+        (stack, code), (known, known_code) = reader, self.readers[-1]
+        if code != known_code:
+            return None
+        moved = stack > known and not (steady and len(self.readers) == 1)
+        return None if moved else "other"
 
 
 def _repl(names: str, prompt: str | None, more: str | None, **rest: object) -> Repl:
@@ -91,7 +123,8 @@ GENERIC = _repl("", None, r"\s*(?:\.{2,}|[-'\"`*(|.]+>|\||\.{3}:)")
 _TABLE = (
     IPYTHON,
     _repl("pdb ipdb", r"\(+(?:Pdb|Pdb\+\+)\)+|ipdb>", r"\.\.\."),
-    _repl("python pypy", r">>>", r"\.{2,}", parts=python_lines),
+    _repl("python", r">>>", r"\.{2,}", parts=python_lines, alike=re.compile(r">>>")),
+    _repl("pypy", r">>>", r"\.{2,}", parts=python_lines),
     _repl("node mongosh", r"(?:\S+ )?>", r"\.{2,}|\|", always_reads=True, drawn=_NODE_DRAWS),
     # It goes on in the next row without any prompt: what is incomplete is not typed.
     _repl(
@@ -116,7 +149,7 @@ _TABLE = (
         parts=ruby_pastes,
         draws_slowly=True,
     ),
-    _repl("R", r">|Browse\[\d+\]>", r"\+"),
+    _repl("R", r">|Browse\[\d+\]>", r"\+", alike=re.compile(r">")),
     _repl("ghc ghci", r"ghci>|\*?[A-Z][\w.]*(?: \*?[A-Z][\w.]*)*>", r".*\|", parts=haskell_lines),
     _repl(
         "iex",
@@ -137,7 +170,14 @@ _TABLE = (
         counts=True,
     ),
     _repl("perl", r"\s*DB<+\d+>+", r"\s*cont:"),
-    _repl("php", r"php >", r"php [{(\[\"'*]", parts=php_lines, give_up=b""),
+    _repl(
+        "php",
+        r"php >",
+        r"php [{(\[\"'*] ?>?|/\* +>|<<< >",
+        parts=php_lines,
+        give_up=b"",
+        alike=re.compile(r"php >"),
+    ),
     _repl("gdb lldb", r"\((?:gdb|lldb)\)", r"\s*>"),
     _repl("ocaml", r"#", r"\s*", parts=ocaml_lines, give_up=b""),
     _repl("bc dc", r"", None, parts=bracket_lines, give_up=b""),
@@ -146,7 +186,7 @@ _TABLE = (
     _repl("sbcl", r"\*|\d+\]", r"", parts=lisp_lines, give_up=b""),
     _repl("clj", r"\S+=>", r"#_=>", parts=lisp_lines),
     _repl("julia", r"julia>", r"\s*"),
-    _repl("octave octave-cli", r"octave:\d+>", r">"),
+    _repl("octave octave-cli", r"octave:\d+>", r">", alike=re.compile(r"octave:\d+>")),
     _repl("redis-cli", r"\S+:\d+(?:\[\d+\])?(?:\(.*\))?>|not connected>", None),
     _repl("gnuplot", r"gnuplot>", r"(?:more)?>"),
     _repl("ftp sftp lftp", r"s?ftp>|lftp .*>", None),
@@ -258,11 +298,26 @@ def place_of(repl: Repl, first: str, line: str) -> Place | None:
 
 
 def counted_on(repl: Repl, first: str, line: str) -> bool:
-    """Whether the number of a prompt follows that of the one typed at; after an error it stays."""
-    if not repl.counts:
-        return True
+    """Whether the number of a prompt follows that of the one typed at.
+
+    It does not after an error, or where the REPL was started anew.
+    """
     before, now = _NUMBER.findall(first), _NUMBER.findall(line)
-    return not (before and now) or 0 <= int(now[-1]) - int(before[-1]) <= 1
+    if not repl.counts or not (before and now):
+        return True
+    return int(now[-1]) - int(before[-1]) == 1
+
+
+def shown_by_code(program: str | None, first: str, line: str) -> bool:
+    """Whether code in this REPL can show such a line as the REPL does its prompt."""
+    repl = repl_at(program, line)
+    if repl.alike is None or not (program and repl.named(program)):
+        return False
+    shown = line.rstrip()
+    if _matches(repl.prompt, shown) and not _matches(repl.alike, shown):
+        return False
+    found = re.search(f"(?:{repl.alike.pattern})$", shown)
+    return found is not None and prompt_pattern(found.group()) == prompt_pattern(first)
 
 
 def without_prompt(repl: Repl, first: str, line: str) -> str:

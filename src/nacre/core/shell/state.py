@@ -32,6 +32,7 @@ from nacre.core.shell.repls import (
     is_prompt,
     listens_always,
     prompt_pattern,
+    shown_by_code,
 )
 
 StateName = Literal["prompt", "running", "needs_input", "exited", "lost"]
@@ -56,6 +57,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sure: bool = True
     unmarked: bool = False  # the session's own shell edits a line, and no mark says what for
     full_screen: bool = False
+    nested: bool = False  # code that a REPL runs asks by the REPL's own prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class Seen:
     repl_prompt: str = ""  # of the program, if it is a REPL that was typed at before
     repl_runs: bool = False  # what was typed there has not brought its prompt back
     timeout: float | None = None  # seconds after which who waits goes on by itself; None: never
+    reader: Literal["own", "other"] | None = None  # whether it waits where it was typed at
     edits: bool = False  # the terminal hands Enter on as it is, as line editors want it
     quiet: float = 0.0  # seconds since the last output
     unasked: float = 0.0  # seconds between the last input and the last output
@@ -181,13 +184,21 @@ def _judge_repl(seen: Seen, facts: list[str]) -> State | None:
             return None
     elif not known and listens_always(program, draws_again=True):
         return _running(seen, facts, sure=False)
-    elif not known and (_ASKS_BY_LINE.search(line) or _asks_in_code(seen)):
+    elif not known and (_asks_by_line(seen) or _asks_in_code(seen)):
         # input() in Python, readline() in R
         return _needs("line", seen, facts)
+    if seen.reader == "other" and shown_by_code(program, seen.repl_prompt, line):
+        facts = [*facts, "not read where the REPL reads"]
+        state = _needs("repl", seen, facts, _NESTED, sure=False)
+        return msgspec.structs.replace(state, nested=True)
     hint = None
     if asks_for_more(program, line):
         hint = "the REPL waits for the rest of its input: complete it, or send ctrl+c"
     return _needs("repl", seen, facts, hint, sure=known and not seen.canonical)
+
+
+def _asks_by_line(seen: Seen) -> bool:
+    return _ASKS_BY_LINE.search(seen.line) is not None and seen.reader != "own"
 
 
 def _asks_in_code(seen: Seen) -> bool:
@@ -195,6 +206,8 @@ def _asks_in_code(seen: Seen) -> bool:
     line = seen.line.rstrip()
     begins = bool(seen.repl_prompt.strip()) and line.startswith(seen.repl_prompt.rstrip())
     if not seen.repl_runs or begins or not reads_in_code(seen.program or ""):
+        return False
+    if seen.reader == "own":
         return False
     return not _ends_like_prompt(line) and not line.endswith((")", "]"))
 
@@ -287,6 +300,10 @@ _PASSWORD_HINTS = {"passwd": "it asks for a password: let a person type it, or s
 _IN_A_BOX = (
     "it asks for a password in a box: let a person type it, or press tab until Cancel is marked,"
     " then enter"
+)
+_NESTED = (
+    "code that was typed asks by the REPL's own prompt: it waits for a line (as by input()), or is"
+    " a console of its own; what is sent next goes there"
 )
 _BY_PAGES_HINT = "it shows a page at a time: press Enter for the next one, or q to stop"
 _VIM = "an editor is open: use its keys (vim: escape, then :q! and Enter leaves it unsaved)"

@@ -103,6 +103,7 @@ class RunCommands:
             while await turn(session):  # a person drove it meanwhile
                 wait = self._wait(request, request.last_generation)
                 state = await self._where_it_stands(session, wait.deadline)
+            await self._ask_repl(session, state)
             self._refuse(session, request.input, state)
             enter = _wants_enter(session, request.input, state)
             text = request.input + "\r" if enter else request.input
@@ -155,6 +156,13 @@ class RunCommands:
                 session, lambda: bool(line_before_cursor(session).strip()), soon, asks=never
             )
         return state
+
+    async def _ask_repl(self, session: Session, state: State) -> None:
+        """A REPL that listens all the time may be at its prompt again: only it can tell."""
+        run = self._ledger.innermost(session)
+        self._run_wait.note_prompt(run, state)
+        if run is not None and self._run_wait.goes_on(run, state):
+            await self._run_wait.ask_whether_over(run, state)
 
     def _refuse(self, session: Session, text: str, state: State) -> None:
         session.require_alive()

@@ -31,6 +31,9 @@ def look(session: Session) -> State:
     repl = session.typed_repl
     if repl is not None and repl.program != facts.program:
         repl = None
+    reader = None
+    if repl is not None:
+        reader = repl.whose(facts.pid, facts.reader, steady=facts.timeout is None)
     marked = _marked(session)
     in_shell = session.launch.is_shell and facts.group == session.pid
     if marked == "running" and in_shell and not is_integrated(session.pid):
@@ -52,6 +55,7 @@ def look(session: Session) -> State:
             repl_runs=repl is not None and repl.runs,
             timeout=facts.timeout,
             edits=facts.edits,
+            reader=reader,
             quiet=session.now - session.last_output,
             unasked=session.last_output - session.last_input,
         )

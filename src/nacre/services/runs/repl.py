@@ -12,6 +12,7 @@ from nacre.core.shell.repl_input import IncompleteInput, python_lines
 from nacre.core.shell.repls import (
     IPYTHON,
     Place,
+    Reader,
     Repl,
     TypedRepl,
     asks_for_more,
@@ -29,6 +30,8 @@ from nacre.services.host.host import Host
 from nacre.services.observe.settle import Settled, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor, look
 from nacre.services.runs.run import TrackedRun
+from nacre.services.session.session import Session
+from nacre.system.processes.foreground import TerminalFacts
 
 # Seconds: a REPL's prompt is on the screen or it is not. Between two lines less will do, for what
 # comes late stands before the next prompt.
@@ -42,6 +45,7 @@ _TAIL = 12  # characters by which the echo of a line is known
 
 _INTERRUPTED = ("su", "runuser")  # Ctrl+C ends them, and with them what runs there
 
+_BLANK_AND_BACK = b" \x7f"
 _KILL_LINE = b"\x15"  # Ctrl+U: what an editor indented by itself (readline, pyrepl, reline)
 
 
@@ -64,6 +68,7 @@ class ReplRun:
         self._deadline = deadline
         self._canonical = facts is not None and facts.canonical
         self._program = run.request.program = facts.program if facts is not None else None
+        pid = facts.pid if facts is not None else None
         line = line_before_cursor(session)
         self._repl: Repl = repl_at(self._program, line, canonical=self._canonical)
         self._first = prompt_in(self._repl, line)
@@ -73,7 +78,9 @@ class ReplRun:
             if not line.strip() or (behind and not is_prompt(self._program, line)):
                 self._first = prompt  # before which, or behind which, something was printed
         run.request.prompt = self._first
-        session.typed_repl = TypedRepl(self._program, self._first)
+        session.typed_repl = TypedRepl(
+            self._program, self._first, pid=pid, readers=_readers(session, self._program, facts)
+        )
         self._inputs = session.inputs  # behind the last of this run's own
         self._ran = False  # a part of the command is through
         self.untyped = 0  # lines that were not typed when the wait was over
@@ -101,6 +108,8 @@ class ReplRun:
             how, state = await self._type(part, last=last)
             self.untyped -= 1
             if self._run.done or how != "needs_input" or self._place() is None:
+                return how, state
+            if state is not None and state.nested:
                 return how, state
             self._ran = self._ran or (self._place() == "prompt" and not last)
             if not last:
@@ -179,7 +188,9 @@ class ReplRun:
             if place == "prompt" and self._repl.drawn is not None and not cut.prompt_drawn:
                 return quiet >= _UNDRAWN
             if place == "prompt" and not counted_on(self._repl, run.request.prompt, shows):
-                return False  # it was printed
+                return quiet >= _STANDS  # an error, the rest of a command, or it was printed
+            if state.nested:
+                return quiet >= _STANDS
             if place == "prompt" or (place == "more" and shows):
                 return True
             if place == "more" and last and not self._repl.give_up:
@@ -187,12 +198,23 @@ class ReplRun:
             return not self._repl.always_reads and quiet >= _STANDS
 
         looks = _LOOKS if last else _LOOKS_BETWEEN
-        how, state = await settle(
-            session, lambda: run.done, self._deadline, asks=asks, looks_at=looks
-        )
+        while True:
+            how, state = await settle(
+                session, lambda: run.done, self._deadline, asks=asks, looks_at=looks
+            )
+            shown = how == "needs_input" and self._place() == "prompt"
+            if not (shown and self._repl.counts and last) or await self._reads():
+                break
         quiet = self._host.loop.time() - session.last_active
         # It may not have read the line yet: that it waits says nothing then.
         return how, None if how == "deadline" and quiet < _STANDS else state
+
+    async def _reads(self) -> bool:
+        if not may_type(self._session) or self._session.inputs != self._inputs:
+            return True  # somebody else types there
+        reads = await echoes_blank(self._session, self._host, self._deadline)
+        self._inputs = self._session.inputs
+        return reads
 
     async def _turn(self) -> None:
         await turn(self._session)
@@ -247,6 +269,41 @@ class ReplRun:
                     f"the REPL asked for the rest, and is at its prompt again{ran}"
                 )
         raise IncompleteInput("the REPL waits for the rest of it")
+
+
+def _readers(
+    session: Session, program: str | None, facts: TerminalFacts | None
+) -> tuple[Reader, ...]:
+    """Return who has shown the prompts that were typed at in this REPL, with the one now."""
+    if facts is None:
+        return ()
+    before = session.typed_repl or TypedRepl(program, "")
+    return before.typed_again(facts.pid, facts.reader)
+
+
+async def echoes_blank(session: Session, host: Host, deadline: float) -> bool:
+    """Whether a REPL that listens all the time reads, and has not only printed its prompt.
+
+    It keeps keys to itself until it reads: a blank that is taken back is shown at a prompt.
+    """
+    before, cursor = session.generation, session.terminal.cursor()
+    session.write(_BLANK_AND_BACK)
+
+    def shown() -> bool:
+        return session.generation != before and session.terminal.cursor() == cursor
+
+    until = min(deadline, host.loop.time() + host.settings.repl_echo_wait)
+    how, _ = await settle(session, shown, until, asks=lambda _: False)
+    return how == "done"
+
+
+def shows_prompt(run: TrackedRun) -> bool:
+    """Whether there stands what may be the prompt of a REPL that counts, and it may be typed at."""
+    request, session = run.request, run.session
+    repl = repl_at(request.program, request.prompt)
+    if request.context != "repl" or not repl.counts or not may_type(session):
+        return False
+    return place_of(repl, request.prompt, line_before_cursor(session)) == "prompt"
 
 
 def is_back(run: TrackedRun, program: str | None) -> bool:

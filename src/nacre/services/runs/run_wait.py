@@ -28,7 +28,7 @@ from nacre.services.runs.ask_shell import QUICK, ask_shell, waits_for_keys
 from nacre.services.runs.delivery import never, pasted, waits_again
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.prompt import tell_read
-from nacre.services.runs.repl import ReplRun, is_back
+from nacre.services.runs.repl import ReplRun, echoes_blank, is_back, shows_prompt
 from nacre.services.runs.run import TrackedRun
 from nacre.services.session.session import Session
 from nacre.wording import Hint, also
@@ -210,6 +210,11 @@ class RunWait:
         run.was_refused()
         if not may_type(session):
             return
+        if not run.done and state.asks == "repl" and shows_prompt(run):
+            now = self._host.loop.time()
+            if await echoes_blank(session, self._host, now + self._host.settings.repl_echo_wait):
+                run.prompt_is_back()
+            return
         if request.context == "native" and state.unmarked:
             await ask_shell(session)
             await self._until_drawn(run)
@@ -313,7 +318,7 @@ class RunWait:
 
     def note_prompt(self, run: TrackedRun | None, state: State) -> None:
         """End a REPL's run that was left, when its prompt is back."""
-        if run is None or run.done or state.asks != "repl":
+        if run is None or run.done or state.asks != "repl" or state.nested:
             return
         if is_back(run, state.program):
             run.prompt_is_back()

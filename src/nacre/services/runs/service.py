@@ -214,7 +214,10 @@ class Runs:
         state = tell_read(session, self._ledger.innermost(session), state)
         if not session.alive:
             session.require_alive()
-        self.wait.note_prompt(self._ledger.innermost(session), state)
+        innermost = self._ledger.innermost(session)
+        self.wait.note_prompt(innermost, state)
+        if innermost is not None and self.wait.goes_on(innermost, state):
+            await self.wait.ask_whether_over(innermost, state)
         self._ledger.drop_ended(session)
         if self.wait.goes_on(self._ledger.innermost(session), state):
             return self._refusal("busy", session, None, state)

@@ -15,6 +15,7 @@ import sys
 import termios
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nacre.core.shell.dialects import SHELLS
 from nacre.core.shell.programs import is_interpreter, is_repl, program_name
@@ -37,6 +38,7 @@ class TerminalFacts:
     scripted: bool = False  # the program is a shell or interpreter that runs a script or command
     timeout: float | None = None  # seconds after which who waits goes on by itself; None: never
     edits: bool = False  # Enter comes as it was typed, as line editors have it (ICRNL is off)
+    reader: tuple[int, int] | None = None  # where it waits: stack pointer, program counter
 
     @property
     def raw(self) -> bool:
@@ -57,7 +59,8 @@ def sample(master: int) -> TerminalFacts | None:
         return None
     local, keys = attributes[3], attributes[6]
     members = _members(master, group)
-    waits, waiter, timeout = _who_waits(members, master)
+    waiter, waiting = _who_waits(members, master)
+    waits, timeout = waiting.waits, waiting.timeout
     if waits and not local & termios.ICANON and timeout is None and keys[termios.VMIN] == 0:
         timeout = keys[termios.VTIME] / 10  # termios(3): a read that gives up
     # In `git log` the pager waits, not git: the pager gets the input.
@@ -73,6 +76,7 @@ def sample(master: int) -> TerminalFacts | None:
         scripted=program is not None and pid is not None and _is_scripted(program, pid),
         timeout=timeout,
         edits=not attributes[0] & termios.ICRNL,
+        reader=waiting.reader,
     )
 
 
@@ -202,21 +206,29 @@ def runs_file(argv: list[str]) -> bool:
     return False
 
 
-def _who_waits(members: list[int], master: int) -> tuple[bool | None, int | None, float | None]:
-    """Return whether somebody waits for the terminal, who, and how many seconds at most."""
+class _Waiting(NamedTuple):
+    """Whether a process waits for terminal input; None: no permission to see it."""
+
+    waits: bool | None
+    timeout: float | None = None  # seconds; None: until something comes
+    reader: tuple[int, int] | None = None
+
+
+def _who_waits(members: list[int], master: int) -> tuple[int | None, _Waiting]:
+    """Return who waits for the terminal, and how."""
     if sys.platform != "linux" or not members:
-        return None, None, None
+        return None, _Waiting(None)
     try:
         terminal = terminal_name(master)
     except OSError:
-        return None, None, None
+        return None, _Waiting(None)
     unknown = False
     for pid in members:
-        answer, timeout = _waits(pid, terminal)
-        if answer:
-            return True, pid, timeout
-        unknown = unknown or answer is None
-    return (None if unknown else False), None, None
+        waiting = _waits(pid, terminal)
+        if waiting.waits:
+            return pid, waiting
+        unknown = unknown or waiting.waits is None
+    return None, _Waiting(None if unknown else False)
 
 
 # Numbers of system calls by machine (asm/unistd.h).
@@ -239,24 +251,21 @@ _CALLS = {
 _POLLIN = 1
 
 
-def _waits(pid: int, terminal: str) -> tuple[bool | None, float | None]:
-    """Return whether a thread of the process waits for terminal input; None: no permission.
-
-    And how many seconds at most; None: until something comes.
-    """
+def _waits(pid: int, terminal: str) -> _Waiting:
+    """Look for a thread of the process that waits for terminal input."""
     try:
         tasks = os.listdir(f"/proc/{pid}/task")
     except OSError:
-        return False, None
+        return _Waiting(False)
     for task in tasks:
         try:
             with open(f"/proc/{pid}/task/{task}/syscall", "rb") as file:
                 words = file.read().split()
         except PermissionError:
-            return None, None
+            return _Waiting(None)
         except OSError:
             continue
-        if len(words) < 7:  # running, or blocked outside a system call
+        if len(words) < 9:  # running, or blocked outside a system call
             continue
         kind = _CALLS.get(int(words[0]))
         arguments = [int(word, 16) for word in words[1:7]]
@@ -264,8 +273,9 @@ def _waits(pid: int, terminal: str) -> tuple[bool | None, float | None]:
             _is_terminal(pid, descriptor, terminal)
             for descriptor in _descriptors(pid, kind, arguments)
         ):
-            return True, _timeout(pid, kind, arguments)
-    return False, None
+            reader = int(words[7], 16), int(words[8], 16)  # proc_pid_syscall(5)
+            return _Waiting(True, _timeout(pid, kind, arguments), reader)
+    return _Waiting(False)
 
 
 # Which argument of a call is its time-out: in milliseconds, or where in memory it stands.
