@@ -120,6 +120,7 @@ async def test_a_run_that_nobody_waits_for_is_typed_once_at_the_other_end_of_ssh
         drive = Drive(services, session, "ssh", {})
         late = await drive.run("echo once", timeout_ms=0)
         assert (late.status, late.context) == ("timeout", "wrapped")
+        assert late.state is None, "what stands there is the prompt that it was typed at"
         waited = await services.waiting.wait(CALLER, WaitFor(run_id=late.run_id))
         assert waited.run is not None
         assert (waited.run.output, waited.run.exit_code) == ("once", 0)

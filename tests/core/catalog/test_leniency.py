@@ -94,6 +94,8 @@ def test_a_port_that_is_asked_for_is_no_session() -> None:
         ("read_output", "linse", ("lines",)),
         ("create_session", "directory", ("cwd",)),
         ("create_session", "width", ("cols",)),
+        ("send_input", "keys", ("input",)),
+        ("read_output", "Lines", ("lines",)),
         ("get_screen", "quux", ()),
     ],
 )

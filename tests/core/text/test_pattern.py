@@ -57,3 +57,9 @@ def test_the_lines_that_are_found_are_those_that_match_by_themselves(
     expected = [line for line in text.split("\n") if re.search(wanted, line)]
     spans = LineFinder(wanted, regex=True).lines(text.encode())
     assert [text[start:].split("\n")[0] for start, _, _ in spans] == expected
+
+
+def test_what_is_wrong_is_told_in_the_words_that_were_given() -> None:
+    for wrong in (compile_pattern, lambda text: LineFinder(text, regex=True)):
+        with pytest.raises(PatternError, match=r"^missing \): \(a$"):
+            wrong("(a")

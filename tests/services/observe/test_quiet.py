@@ -70,9 +70,22 @@ def test_deadline_is_an_error_that_says_how_to_go_on() -> None:
             session = await cat(services)
             task = await waiting(session, quiesce(quiet=100.0, max_wait=50.0))
             await advance(51)
-            with pytest.raises(WaitTimedOut, match=r"'cat' was not quiet within 50000 ms") as error:
+            told = "'cat' was not quiet for 100000 ms within 50000 ms"
+            with pytest.raises(WaitTimedOut, match=told) as error:
                 await task
             assert error.value.details == {"generation": session.generation}
+
+    with_clock(test)
+
+
+def test_deadline_tells_that_nothing_newer_came() -> None:
+    async def test() -> None:
+        async with living() as services:
+            session = await cat(services)
+            task = await waiting(session, quiesce(quiet=1.0, max_wait=50.0, after=900))
+            await advance(51)
+            with pytest.raises(WaitTimedOut, match="'cat' printed nothing after generation 900 "):
+                await task
 
     with_clock(test)
 

@@ -28,6 +28,7 @@ _ALIKE = (
     ("session", "port", "session_id", "name", "id"),
     ("timeout_ms", "max_wait_ms", "timeout", "wait_ms", "wait", "quiet_ms"),
     ("key", "keys"),
+    ("keys", "input", "text"),
     ("lines", "limit", "count", "max_lines", "num_lines"),
     ("regex", "text", "pattern"),
     ("offset", "start", "first"),
@@ -53,8 +54,9 @@ def ease(cls: type[msgspec.Struct], given: dict[str, Any]) -> dict[str, Any]:
 
 def meant(name: str, known: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
     """Return which of the parameters this unknown name may stand for."""
-    free = [one for one in known if one not in given]
-    alike = [one for group in _ALIKE if name in group for one in free if one in group]
+    free, name = [one for one in known if one not in given], name.lower()
+    alike = [one for one in free if one == name]
+    alike += [one for group in _ALIKE if name in group for one in free if one in group]
     found = alike or get_close_matches(name, free, n=_MOST_MEANT)
     return tuple(dict.fromkeys(found))[:_MOST_MEANT]
 

@@ -43,6 +43,9 @@ class BytesPattern(Protocol):
     def search(self, text: bytes, pos: int = 0) -> BytesMatch | None: ...
 
 
+_BY_LINES = "(?m)"  # ^ and $ match at each line
+
+
 class PatternError(ValueError):
     """It is no regular expression of RE2's; the message says why."""
 
@@ -54,7 +57,7 @@ def escaped(text: str) -> str:
 
 def compile_pattern(expression: str) -> Pattern:
     """Raises PatternError."""
-    pattern: Pattern = _compile(f"(?m){expression}")
+    pattern: Pattern = _compile(_BY_LINES + expression)
     return pattern
 
 
@@ -77,7 +80,7 @@ def _compile(expression: str | bytes) -> Any:
     except re2.error as error:
         told = error.args[0] if error.args else error
         reason = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
-        raise PatternError(reason) from error
+        raise PatternError(reason.replace(_BY_LINES, "")) from error
 
 
 class LineFinder:
@@ -88,7 +91,7 @@ class LineFinder:
         self._literal = None if regex else wanted.encode()
         self._pattern: BytesPattern | None = None
         if regex:
-            self._pattern = _compile(f"(?m){wanted}")
+            self._pattern = _compile(_BY_LINES + wanted)
         self._line_by_line = regex and any(mark in wanted for mark in _WHOLE_TEXT)
 
     def lines(self, text: bytes) -> Iterator[tuple[int, int, int]]:

@@ -23,13 +23,16 @@ async def await_quiet(session: Session, wait: Quiesce) -> None:
         return True
 
     if not await wait_until(check, wait.deadline, session.next_change):
-        raise timed_out(session, wait.max_wait)
+        raise timed_out(session, wait)
 
 
-def timed_out(session: Session, max_wait: float) -> WaitTimedOut:
+def timed_out(session: Session, wait: Quiesce) -> WaitTimedOut:
     name = session.identity.name
+    missed = f"was not quiet for {round(wait.quiet * 1000)} ms"
+    if wait.needs_newer(session.generation):
+        missed = f"printed nothing after generation {wait.after_generation}"
     return WaitTimedOut(
-        f"session {name!r} was not quiet within {round(max_wait * 1000)} ms; it is still running",
+        f"session {name!r} {missed} within {round(wait.max_wait * 1000)} ms",
         *(wait_for_quiet(name), read_screen(name), interrupt(name)),
         generation=session.hand_out(),
     )

@@ -303,8 +303,10 @@ class RunWait:
     async def _unfinished(
         self, run: TrackedRun, how: Settled, state: State | None, budget: int
     ) -> RunOutcome:
+        if state is not None and state.state == "prompt" and not _has_started(run, how):
+            state = None  # what stands there is the prompt that it was typed at
         hint = state.hint if state is not None else None
-        if state is not None and state.state == "prompt" and _has_started(run, how):
+        if state is not None and state.state == "prompt":
             hint = "it started a shell; the next run goes into that shell, and exit leaves it"
         if how != "needs_input":
             name = run.session.identity.name

@@ -88,7 +88,10 @@ class Sends:
             return prompting.ended > ended and prompting.phase == "prompt"
 
         def answered(state: State) -> bool:
-            return session.generation > generation and waits_for_somebody(state)
+            if session.generation == generation or not waits_for_somebody(state):
+                return False
+            # A shell may still draw its prompt anew, as after ctrl+c.
+            return state.state != "prompt" or has_read_all(session)
 
         until = self._host.loop.time() + _KEY_EFFECT
         await settle(session, at_next_prompt, until, asks=answered)
