@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nacre.core.operations.runs import Run
-from nacre.services.runs.ask_shell import ask_shell
+from nacre.services.runs.ask_shell import ask_shell, state_told
 
 from services.clock import advance, with_clock
 from services.living import CALLER, PATIENCE, living, shows, start_marked
@@ -58,3 +58,15 @@ async def test_the_time_of_a_run_is_a_bound_also_while_its_shell_is_busy_with_a_
             )
         assert outcome.status == "timeout"
         assert session.stream.prompting.unanswered == 0, "it had no time to answer"
+
+
+@pytest.mark.anyio
+async def test_what_it_tells_is_its_state_when_it_waits_again(tmp_path: Path) -> None:
+    async with living(tmp_path) as services:
+        session = await start_marked(services)
+        name = session.identity.name
+        asked = await services.runs.run(CALLER, Run(session=name, command="read -e -p 'say> ' x"))
+        assert asked.state is not None
+        async with asyncio.timeout(PATIENCE):
+            told = [await state_told(session) for _ in range(20)]
+        assert {(state.state, state.asks) for state in told} == {("needs_input", "line")}

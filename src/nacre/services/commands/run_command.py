@@ -43,7 +43,7 @@ from nacre.services.observe.settle import settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor, look
 from nacre.services.observe.views import view_screen
 from nacre.services.registry.registry import Registry
-from nacre.services.runs.ask_shell import ask_shell, await_typed
+from nacre.services.runs.ask_shell import await_typed, state_told
 from nacre.services.runs.delivery import never
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.prompt import NEXT_PROMPT, context_at, until_all_is_read
@@ -145,8 +145,7 @@ class RunCommands:
             await settle(session, at_prompt, min(deadline, soon), asks=waits_for_somebody)
             state = look(session)
         if state.unmarked and may_type(session):
-            await ask_shell(session, deadline)
-            state = look(session)
+            state = await state_told(session, deadline)
         if state.state == "prompt" and not line_before_cursor(session).strip():
             # It waits, but its prompt has not been read: the kernel is ahead of the screen.
             soon = self._host.loop.time() + (

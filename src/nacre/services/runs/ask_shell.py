@@ -8,8 +8,10 @@ import asyncio
 
 from nacre.core.shell.marks import ASK_KEY
 from nacre.core.shell.quiet import NEVER
+from nacre.core.shell.state import State
 from nacre.services.dispatch.permit import may_type
 from nacre.services.observe.settle import settle
+from nacre.services.observe.state import look
 from nacre.services.session.session import Session
 
 # Seconds: a shell that waits for keys would have answered at the second of these checks. An answer
@@ -37,6 +39,20 @@ async def ask_shell(session: Session, deadline: float = NEVER) -> None:
     )
     if prompting.answers == before and (how != "deadline" or patience <= deadline):
         prompting.unanswered += 1
+
+
+async def state_told(session: Session, deadline: float = NEVER) -> State:
+    """Ask it, and return the state when it waits again: it answers before it reads on."""
+    await ask_shell(session, deadline)
+    soon = asyncio.get_running_loop().time() + session.settings.shell_answer_wait
+    await settle(
+        session,
+        lambda: session.stream.prompting.phase == "prompt",
+        min(deadline, soon),
+        asks=lambda state: waits_for_keys(session),
+        looks_at=QUICK,
+    )
+    return look(session)
 
 
 async def await_typed(session: Session, deadline: float) -> bool:

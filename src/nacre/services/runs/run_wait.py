@@ -23,8 +23,8 @@ from nacre.errors import ControlHeld
 from nacre.services.dispatch.permit import may_type
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import Settled, settle, waits_for_somebody
-from nacre.services.observe.state import line_before_cursor, look
-from nacre.services.runs.ask_shell import QUICK, ask_shell, waits_for_keys
+from nacre.services.observe.state import line_before_cursor
+from nacre.services.runs.ask_shell import QUICK, ask_shell, state_told, waits_for_keys
 from nacre.services.runs.delivery import never, pasted, waits_again
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.prompt import tell_read
@@ -64,9 +64,9 @@ class RunWait:
         how, state = await self._until_read(run, deadline)
         if how == "needs_input" and state is not None:
             state = tell_read(session, self._ledger.innermost(session), state)
-            await self.ask_whether_over(run, state)
-            if state.unmarked and not run.done:
-                state = look(session)  # it has told meanwhile whether it reads a line
+            told = await self.ask_whether_over(run, state)
+            if told is not None and not run.done:
+                state = told
         if how == "deadline" and not run.state.started_by_mark:
             session.stream.expect_mark()  # it is on its way, and so is the echo that it ends
         elif not run.state.started_by_mark or not run.done:
@@ -204,23 +204,24 @@ class RunWait:
             "the command is incomplete (an open quote, bracket or block); nothing was run"
         )
 
-    async def ask_whether_over(self, run: TrackedRun, state: State) -> None:
-        """Ask the shell itself; by a line only where the prompt stands that the run was sent at."""
+    async def ask_whether_over(self, run: TrackedRun, state: State) -> State | None:
+        """Ask the shell itself; by a line only where the prompt stands that the run was sent at.
+
+        Return the state that it has told meanwhile.
+        """
         session, request = run.session, run.request
         run.was_refused()
         if not may_type(session):
-            return
+            return None
         if not run.done and state.asks == "repl" and shows_prompt(run):
             now = self._host.loop.time()
             if await echoes_blank(session, self._host, now + self._host.settings.repl_echo_wait):
                 run.prompt_is_back()
-            return
+            return None
         if request.context == "native" and state.unmarked:
-            await ask_shell(session)
-            await self._until_drawn(run)
-            return
+            return await state_told(session)
         if not self._may_report(run, state):
-            return
+            return None
         run.output.recording = False
         await self._ask_by_line(run)
         other = without_words(request.dialect) if state.program in SHELLS else None
@@ -229,17 +230,7 @@ class RunWait:
             await self._ask_by_line(run)
         session.stream.lift_veil()
         run.output.recording = not run.done
-
-    async def _until_drawn(self, run: TrackedRun) -> None:
-        """Its line editor has answered a key; wait until it has drawn its line again."""
-        session = run.session
-        await settle(
-            session,
-            lambda: run.done,
-            self._host.loop.time() + session.settings.shell_answer_wait,
-            asks=lambda state: waits_for_keys(session),
-            looks_at=QUICK,
-        )
+        return None
 
     async def _ask_by_line(self, run: TrackedRun) -> None:
         """Return when it has answered, or waits for the next line without having understood."""

@@ -32,7 +32,7 @@ from nacre.services.host.wait import refuse_longer_waits
 from nacre.services.observe.settle import LOOKS
 from nacre.services.observe.state import look
 from nacre.services.registry.registry import Registry
-from nacre.services.runs.ask_shell import ask_shell
+from nacre.services.runs.ask_shell import state_told
 from nacre.services.runs.delivery import Delivery
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.outputs.finding import Search, SearchOutcome, search_lines
@@ -209,8 +209,7 @@ class Runs:
             deadline, soon = now + request.timeout_ms / 1000, now + NEXT_PROMPT
             state = await await_prompt(session, self._ledger.last(session), max(deadline, soon))
         if state.unmarked:
-            await ask_shell(session, max(deadline, soon))
-            state = look(session)
+            state = await state_told(session, max(deadline, soon))
         state = tell_read(session, self._ledger.innermost(session), state)
         if not session.alive:
             session.require_alive()
