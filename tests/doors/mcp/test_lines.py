@@ -250,6 +250,8 @@ NO_REQUESTS: list[tuple[bytes, int, Any]] = [
     (b'{"jsonrpc": "2.0", "id": [1], "method": "tools/list"}', INVALID_REQUEST, None),
     (b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": "no/such"}', INVALID_REQUEST, None),
     (b'{"jsonrpc": "2.0", "id": true, "method": "tools/call"}', INVALID_REQUEST, None),
+    (b'{"jsonrpc": "2.0", "id": 9}', INVALID_REQUEST, 9),
+    (b'{"jsonrpc": "2.0", "id": "x", "method": ""}', INVALID_REQUEST, "x"),
     (b'{"jsonrpc": "2.0", "id": 9, "method": "no/such"}', METHOD_NOT_FOUND, 9),
 ]
 

@@ -19,6 +19,8 @@ class Message(msgspec.Struct, frozen=True):
     method: str = ""
     id: msgspec.Raw = msgspec.Raw()  # empty: there is none
     params: msgspec.Raw = msgspec.Raw()
+    result: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
 
 
 _decoder = msgspec.json.Decoder(Message)
@@ -38,7 +40,9 @@ def is_request(message: Message) -> bool:
 
 
 def misfit(message: Message) -> str | None:
-    """Return what is wrong with the id of a request."""
+    """Return what is wrong with a request: its id, or that it asks for nothing."""
+    if message.id and not (message.method or message.result or message.error):
+        return "the request has no method"
     if not is_request(message) or _kind(message.id) in ("string", "integer"):
         return None
     return "the id of a request must be a string or an integer"
