@@ -62,6 +62,7 @@ class Survived:
     ids: dict[str, str]
     ports: dict[str, int]
     run_id: str
+    less: Json  # what has changed there since
 
 
 NAMES = ("renamed", "vim", "less", "colours", "keys", "ended", "shot")
@@ -128,6 +129,7 @@ def _survive(daemon: Daemon, folder: Path) -> Survived:
         {name: one["session_id"] for name, one in made.items()},
         {name: one["port"] for name, one in made.items()},
         run_id,
+        call(daemon, "get_screen", session="less", since_generation=generations["less"]),
     )
 
 
@@ -144,7 +146,7 @@ def test_generations_do_not_go_back(survived: Survived) -> None:
 
 def test_generation_that_was_given_out_before_is_still_understood(survived: Survived) -> None:
     daemon, known = survived.daemon, survived.generations["keys"]
-    same = call(daemon, "get_screen", session="less", since_generation=survived.generations["less"])
+    same = survived.less
     assert same.get("unchanged") or same["lines"] == survived.before["less"]["screen"]["lines"]
     send(daemon, "keys", "x")
     until(daemon, "keys", text="78", after_generation=known)

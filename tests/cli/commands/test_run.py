@@ -83,19 +83,19 @@ def test_a_duration_of_nothing_is_left_out_of_the_answer(
 
 
 def test_run_says_what_it_waits_for_and_what_is_not_shown(running: Nacre) -> None:
-    running.call("create_session", name="long", command="bash", args=["--norc"])
-    done = running("run", "long", "--max-chars", "50", "--", "seq 1 100; read x")
+    running.call("create_session", name="long-run", command="bash", args=["--norc"])
+    done = running("run", "long-run", "--max-chars", "50", "--", "seq 1 100; read x")
     assert done.returncode == 124
     told = re.fullmatch(
         r"nacre: still running after \S+ s; the program waits for a line: .*; "
         r"\d+ lines are left out of the middle; "
-        r"read what the session still has of them: (nacre read long .*)\n",
+        r"read what the session still has of them: (nacre read long-run .*)\n",
         done.stderr,
     )
     assert told
     shown = running.ok(*told[1].split()[1:]).splitlines()
     assert [line for line in shown if line.isdigit()] == [str(line) for line in range(1, 101)]
-    running.call("manage_session", session="long", action="kill")
+    running.call("manage_session", session="long-run", action="kill")
 
 
 def test_run_in_a_repl_has_no_exit_code_and_says_so(running: Nacre) -> None:

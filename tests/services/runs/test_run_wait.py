@@ -31,8 +31,7 @@ def test_fish_that_is_slow_to_read_its_line_is_waited_for(
             os.kill(session.pid, signal.SIGSTOP)
             asked = Run(session=session.identity.id, command=command)
             running = asyncio.create_task(services.runs.run(CALLER, asked))
-            for _ in range(6):
-                await advance(0.5)
+            await advance(0.6)  # longer than it usually takes
             assert not running.done(), "nobody knows yet whether it wants more"
             os.kill(session.pid, signal.SIGCONT)
             got = await running

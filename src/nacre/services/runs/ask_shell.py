@@ -17,7 +17,7 @@ from nacre.services.session.session import Session
 # Seconds: a shell that waits for keys would have answered at the second of these checks. An answer
 # takes a millisecond, and some ten on a busy machine.
 _NO_ANSWER = (0.1, 0.4)
-_TRIES = 3  # without an answer: somebody has taken the key away
+TRIES = 3  # without an answer: somebody has taken the key away
 QUICK = (0.0005, 0.001, 0.004, 0.03, 0.2)  # seconds; it takes a key at once
 
 
@@ -78,7 +78,7 @@ async def await_typed(session: Session, deadline: float) -> bool:
     )
     if not reads_line():
         return False
-    answers = prompting.unanswered < _TRIES and not session.in_escape
+    answers = prompting.unanswered < TRIES and not session.in_escape
     if how != "deadline" and answers and may_type(session):
         await ask_shell(session, deadline)
     return prompting.phase != "drawing"

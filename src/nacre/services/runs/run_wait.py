@@ -24,7 +24,7 @@ from nacre.services.dispatch.permit import may_type
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import Settled, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor
-from nacre.services.runs.ask_shell import QUICK, ask_shell, state_told, waits_for_keys
+from nacre.services.runs.ask_shell import QUICK, TRIES, ask_shell, state_told, waits_for_keys
 from nacre.services.runs.delivery import never, pasted, waits_again
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.prompt import tell_read
@@ -149,11 +149,17 @@ class RunWait:
         def begun() -> bool:
             return settled() or not unread()
 
-        how, _ = await settle(
-            session, begun, deadline, asks=lambda state: waits_for_keys(session), looks_at=QUICK
-        )
-        if how == "needs_input" and may_type(session):
+        prompting = session.stream.prompting
+        for _ in range(TRIES):
+            how, _ = await settle(
+                session, begun, deadline, asks=lambda state: waits_for_keys(session), looks_at=QUICK
+            )
+            if how != "needs_input" or not may_type(session):
+                break
+            before = prompting.answers
             await ask_shell(session, deadline)
+            if begun() or prompting.answers > before:
+                break
         return how == "needs_input" and not begun()
 
     async def _until_read_whole(
