@@ -21,14 +21,14 @@ PATIENCE = 60.0  # seconds; only bounds how long a test that fails takes
 
 def crash(daemon: Daemon) -> None:
     """Kill the daemon with -9, and return when its keeper's next one answers."""
-    pid = _pid(daemon)  # it answers: from here on its keeper replaces it
+    pid = pid_of(daemon)  # it answers: from here on its keeper replaces it
     doomed = Doomed([pid])
     os.kill(pid, signal.SIGKILL)
     assert doomed.survivors(PATIENCE) == []
-    assert _pid(daemon) != pid
+    assert pid_of(daemon) != pid
 
 
-def _pid(daemon: Daemon) -> int:
+def pid_of(daemon: Daemon) -> int:
     paths = find_paths(daemon.env)
     with Client(connect(paths), paths=paths, timeout=PATIENCE) as client:
         return int(client.call("status")["pid"])
@@ -57,6 +57,7 @@ class PlayedDaemon:
         *,
         door: str,
         version: str = __version__,
+        numbers: bool = False,
         meanwhile: Callable[[], None] = lambda: None,
     ) -> Line:
         """Take the next client and greet it; `meanwhile` happens before that."""
@@ -67,7 +68,7 @@ class PlayedDaemon:
         self.hello: dict[str, Any] = line.read()
         assert self.hello["door"] == door
         meanwhile()
-        line.send({"nacre": 1, "version": version})
+        line.send({"nacre": 1, "version": version, "numbers": numbers})
         return line
 
     def hang_up(self) -> None:

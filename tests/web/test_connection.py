@@ -1,12 +1,15 @@
 """Connections that end: by a crash the page comes back by itself, sent away it says so."""
 
+import os
 import re
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from playwright.sync_api import Page, Route, expect
 
 from conftest import Daemon
-from restarts import crash
+from restarts import crash, pid_of
 
 from web.conftest import (
     BROKEN,
@@ -15,6 +18,7 @@ from web.conftest import (
     at_keys,
     await_text,
     call,
+    lines_of,
     ready,
     same_screen,
     shows,
@@ -35,11 +39,7 @@ def test_a_killed_daemon_costs_the_page_nothing(
     page.keyboard.type("n=41; echo before 'it'\n")
     shows(page, "before it")
     loaded = page.evaluate("performance.timeOrigin")
-    # A key that went to the dead daemon is lost: the page must have noticed before it is looked
-    # whether the link is back.
-    with page.expect_websocket(lambda socket: "/ws/raw/" in socket.url):
-        crash(daemon)
-    expect(page.locator(".connection, .stage-note")).to_have_count(0)
+    crash(daemon)
     page.keyboard.type("echo $((n + 1)) after 'it'\n")
     shows(page, "42 after it")
     lines = same_screen(daemon, page, "kept")
@@ -97,9 +97,89 @@ def test_more_than_is_kept_is_not_sent_at_all_and_said_to_be_lost(
     expect(page.get_by_text("what you typed was not sent")).to_be_visible()
     held[0].continue_()
     ready(page)
+    page.keyboard.type(" a line'\n")  # what follows belongs to the same line
+    expect(page.get_by_role("alert")).to_have_count(0)
     page.keyboard.type("echo a 'whole' line\n")
     shows(page, "a whole line")
     assert not any("half" in line for line in terminal_lines(page))
+
+
+@contextmanager
+def stopped(daemon: Daemon) -> Iterator[int]:
+    """A daemon that does nothing for a while, as if the network to it was gone."""
+    pid = pid_of(daemon)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield pid
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
+def kept_session(daemon: Daemon) -> str:
+    env = {"PROMPT_COMMAND": "PS1='ready> '"}
+    daemon.rest("POST", "/sessions", {"name": "kept", "env": env, "keep": True})
+    return "kept"
+
+
+def test_keys_sent_in_the_moment_of_a_daemons_death_are_typed_once(
+    pages: Pages, own_daemon: Callable[..., Daemon]
+) -> None:
+    pages.expected += [BROKEN, REFUSED]
+    daemon = own_daemon()
+    page = ready(pages(kept_session(daemon), daemon=daemon))
+    for number in range(3):
+        page.keyboard.type("echo ha")
+        shows(page, "echo ha")
+        with stopped(daemon) as pid:
+            page.keyboard.type(f"lf{number} 'and' half\n")
+            os.kill(pid, signal.SIGKILL)
+        shows(page, f"half{number} and half")
+        page.keyboard.type("clear\n")
+        until(page, "() => window.nacre.text().filter(line => line.trim()).length === 1")
+    page.keyboard.type("echo $(history | grep -c 'and. half') lines\n")
+    shows(page, "4 lines")  # three, and the one that counts
+
+
+QUICK = {"viewer_beat": 0.1, "viewer_silence": 1.0}  # seconds
+
+
+def test_a_page_that_hears_nothing_says_so_and_types_nothing_late(
+    pages: Pages, own_daemon: Callable[..., Daemon]
+) -> None:
+    pages.expected += [BROKEN, REFUSED]
+    daemon = own_daemon(**QUICK)
+    name = kept_session(daemon)
+    page = ready(pages(name, daemon=daemon))
+    page.keyboard.type("echo ha")
+    shows(page, "echo ha")
+    said = page.get_by_role("alert")
+    with stopped(daemon):
+        page.keyboard.type("lf a 'late' line\n")
+        expect(said).to_contain_text("Nothing is heard from the daemon")
+        expect(said).to_contain_text("may not have arrived")
+        expect(page.locator(".stage")).to_have_attribute("data-dim", "true")
+        pages.keep(page, "silent")
+        page.keyboard.type("echo 'into' the void")
+    expect(said).to_contain_text("was not sent")
+    expect(said).not_to_contain_text("Nothing is heard")
+    pages.keep(page, "dropped")
+    page.keyboard.type("; echo the 'rest' of it\n")  # its Enter is the end of what is dropped
+    expect(said).to_have_count(0)
+    page.keyboard.type("lf a line, 'seen'\n")
+    shows(page, "half a line, seen")
+    assert not any(word in line for line in lines_of(daemon, name) for word in ("late", "void"))
+
+
+def test_silence_alone_costs_nothing(pages: Pages, own_daemon: Callable[..., Daemon]) -> None:
+    pages.expected += [BROKEN, REFUSED]
+    daemon = own_daemon(**QUICK)
+    page = ready(pages(kept_session(daemon), daemon=daemon))
+    with stopped(daemon):
+        expect(page.get_by_role("alert")).to_contain_text("Nothing is heard")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.keyboard.type("echo as 'before'\n")
+    shows(page, "as before")
 
 
 def test_a_session_killed_elsewhere_keeps_its_last_screen_for_who_watches(

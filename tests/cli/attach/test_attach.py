@@ -19,7 +19,7 @@ import pytest
 from conftest import Daemon, load_all
 from nacre.cli.attach.own_keys import OwnKey
 from nacre.errors import InvalidInput
-from restarts import PlayedDaemon, crash
+from restarts import PlayedDaemon, crash, pid_of
 
 from cli.conftest import Nacre
 from cli.person import DETACH, Person
@@ -533,13 +533,15 @@ IDENTITY = "0a1b2c3d"
 NOTICE = "the daemon was restarted; waiting for dev"
 
 
-def let_in(played: PlayedDaemon, meanwhile: Callable[[], None] = lambda: None) -> Line:
+def let_in(
+    played: PlayedDaemon, meanwhile: Callable[[], None] = lambda: None, *, numbers: bool = False
+) -> Line:
     """Play a daemon until a person is attached, and sees its screen."""
     with played.accept(door="call").connection as connection:
         assert connection.recv(4096)
         answer = {"id": 1, "result": {"session_id": IDENTITY, "name": "dev"}}
         connection.sendall(json.dumps(answer).encode() + b"\n")
-        line = played.accept(door="attach", meanwhile=meanwhile)
+        line = played.accept(door="attach", meanwhile=meanwhile, numbers=numbers)
     paint(line, "first")
     return line
 
@@ -643,6 +645,46 @@ def test_keys_typed_meanwhile_arrive_and_those_of_before_do_not_arrive_twice(
     assert typed(second, 5) == b"after"
 
 
+def test_keys_sent_in_the_moment_of_a_daemons_death_are_typed_once(
+    own_daemon: Callable[..., Daemon], attach: Callable[..., Person]
+) -> None:
+    crashing = own_daemon()
+    env = {"PROMPT_COMMAND": "PS1='ready> '"}
+    crashing.rest("POST", "/sessions", {"name": "dev", "command": "bash", "env": env})
+    person = attach("dev", env=crashing.env)
+    person.sees("ready>")
+    for number in range(3):
+        person.type(b"echo ha")
+        person.sees("echo ha")
+        pid = pid_of(crashing)
+        os.kill(pid, signal.SIGSTOP)
+        person.type(b"lf%d 'and' half\r" % number)
+        os.kill(pid, signal.SIGKILL)
+        person.sees(f"half{number} and half")
+    person.type(b"echo $(history | grep -c 'and. half') lines\r")
+    person.sees("4 lines")  # three, and the one that counts
+
+
+def test_keys_of_which_nobody_knows_are_dropped_with_their_line_and_a_word(
+    played: PlayedDaemon, attach: Callable[..., Person]
+) -> None:
+    person = attach("dev", env=played.env)
+    known = {"taken": 0, "received": 0, "unsure": False, "dropped": False}
+    first = let_in(played, numbers=True)
+    first.send({"typing": known})
+    person.sees("first")
+    person.type(b"rm half")
+    assert typed(first, 7) == b"rm half"
+    played.die(first)
+    second = played.accept(door="attach", numbers=True)
+    second.send({"typing": {**known, "taken": 3, "received": 7, "unsure": True}})
+    paint(second, "second")
+    person.sees("dropped what you typed: the daemon died at that moment")
+    assert person.hears_bell()
+    person.type(b" a line\rls\r")
+    assert typed(second, 3) == b"ls\r"
+
+
 def test_keys_beyond_what_is_kept_ring_the_bell(
     played: PlayedDaemon, attach: Callable[..., Person]
 ) -> None:
@@ -657,8 +699,8 @@ def test_keys_beyond_what_is_kept_ring_the_bell(
     second = played.accept(door="attach")
     paint(second, "second")
     person.sees("second")
-    person.type(b"!")
-    assert typed(second, 4097) == b"k" * 3000 + b"l" * 1096 + b"!"
+    person.type(b"!\r?")  # the end of the line that is dropped, and what follows
+    assert typed(second, 1) == b"?"
 
 
 def test_one_can_leave_while_no_daemon_is_there(

@@ -16,6 +16,7 @@ from nacre.errors import DaemonUnreachable
 from nacre.settings.paths import find_paths
 
 GREETING = json.dumps({"nacre": 1, "version": __version__}).encode()
+NUMBERS = json.dumps({"nacre": 1, "version": __version__, "numbers": True}).encode()
 PATIENCE = 10.0  # seconds that the next daemon has
 
 
@@ -111,13 +112,81 @@ def test_keys_that_went_do_not_go_again_and_those_typed_outside_do(daemons: Daem
     assert daemons.heard() == [keys(b"meanwhile"), keys(b"after")]
 
 
-def test_keys_beyond_what_is_kept_are_lost_and_that_is_told(daemons: Daemons) -> None:
+def test_more_keys_than_are_kept_are_all_dropped_up_to_the_lines_end(daemons: Daemons) -> None:
     daemons.die()
     daemons.connection.knock_again(0.0)
     assert daemons.connection.type(b"k" * 4096)
     assert not daemons.connection.type(b"l")
     daemons.connection.come_in(GREETING)
-    assert daemons.heard() == [keys(b"k" * 4096)]
+    assert not daemons.connection.type(b"rest of the line")
+    assert daemons.connection.type(b"!\rnext")
+    assert daemons.heard() == [keys(b"next")]
+
+
+def numbered(typed: bytes, number: int, **more: bool) -> dict[str, object]:
+    return {**keys(typed), "number": number, **more}
+
+
+def typing(taken: int, received: int, **more: bool) -> dict[str, object]:
+    lost = {"unsure": False, "dropped": False, **more}
+    return {"typing": {"taken": taken, "received": received, **lost}}
+
+
+def die_and_come_in(daemons: Daemons, known: dict[str, object]) -> str:
+    daemons.die()
+    daemons.connection.knock_again(0.0)
+    daemons.connection.come_in(NUMBERS)
+    return daemons.connection.take_receipt(known)
+
+
+def test_what_the_terminal_did_not_take_goes_to_the_next_daemon(daemons: Daemons) -> None:
+    connection = daemons.connection
+    assert die_and_come_in(daemons, typing(0, 0)) == ""
+    connection.type(b"one")
+    connection.type(b"two")
+    assert daemons.heard() == [numbered(b"one", 0), numbered(b"two", 3)]
+    connection.take_receipt({"taken": 3})
+    connection.type(b"unsent")  # it is still here when the daemon dies
+    assert die_and_come_in(daemons, typing(4, 4)) == ""
+    connection.type(b"!")
+    assert daemons.heard() == [numbered(b"wounsent", 4), numbered(b"!", 12)]
+    assert die_and_come_in(daemons, typing(13, 13)) == ""
+    assert not connection.sending
+
+
+def test_nothing_goes_before_the_daemon_has_said_what_it_has(daemons: Daemons) -> None:
+    daemons.die()
+    daemons.connection.knock_again(0.0)
+    daemons.connection.come_in(NUMBERS)
+    assert daemons.connection.type(b"early")
+    assert not daemons.connection.sending
+    daemons.connection.take_receipt(typing(0, 0))
+    assert daemons.heard() == [numbered(b"early", 0)]
+
+
+def test_what_nobody_knows_of_is_dropped_with_the_rest_of_its_line(daemons: Daemons) -> None:
+    connection = daemons.connection
+    die_and_come_in(daemons, typing(0, 0))
+    connection.type(b"echo on")
+    daemons.heard()
+    assert "died" in die_and_come_in(daemons, typing(6, 7, unsure=True))
+    assert not connection.type(b"e\x1b[200~pasted\rtext\x1b[201~")
+    assert connection.type(b"\recho two\r")
+    assert daemons.heard() == [numbered(b"echo two\r", 7, go_on=True)]
+    connection.type(b"more")
+    assert daemons.heard() == [numbered(b"more", 16)]
+
+
+def test_a_drop_is_told_once_and_not_again_for_what_was_under_way(daemons: Daemons) -> None:
+    connection = daemons.connection
+    die_and_come_in(daemons, typing(0, 0))
+    connection.type(b"abc")
+    connection.type(b"def")
+    assert connection.take_receipt({"dropped": {"number": 3, "why": "it rains"}}) == "it rains"
+    assert connection.take_receipt({"dropped": {"number": 6, "why": ""}}) == ""
+    assert connection.type(b"\x03ls")  # Ctrl+C ends the line in the program, too
+    assert connection.take_receipt({"dropped": {"number": 6, "why": ""}}) == ""
+    assert daemons.heard()[-1] == numbered(b"\x03ls", 6, go_on=True)
 
 
 def test_what_a_dead_daemon_half_said_is_forgotten(daemons: Daemons) -> None:

@@ -43,3 +43,10 @@ def test_a_line_that_did_not_go_wholly_goes_again(
     outgoing.rewind()
     assert outgoing.rest() == again
     assert bool(outgoing) is bool(again)
+
+
+def test_keys_do_not_go_again_by_themselves(outgoing: Outgoing) -> None:
+    outgoing.add(b"keys\n", typed=True)
+    outgoing.add(b"four\n")
+    outgoing.rewind()
+    assert outgoing.rest() == b"".join(LINES) + b"four\n"

@@ -1,13 +1,16 @@
 """/ws/raw: the session's bytes for a terminal elsewhere, and a person's keys."""
 
+import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.sync.client import ClientConnection
 
 from conftest import Daemon, load_all
+from restarts import crash
 
 from doors.sockets import JsonSocket, Replay, closing, log_in, open_socket, receive
 
@@ -98,6 +101,85 @@ def test_the_alternate_screen_is_announced_not_entered(daemon: Daemon, ws: JsonS
         assert receive(raw)["alternate"] is True
         assert b"1049" not in receive(raw)
     ws.call("manage_session", "full", action="kill")
+
+
+# --- keys with numbers -------------------------------------------------------------------------
+
+NAME = "0123456789abcdef"
+
+
+def numbered(typed: bytes, number: int, **more: object) -> str:
+    return json.dumps({"type": base64.b64encode(typed).decode(), "number": number, **more})
+
+
+def told(raw: ClientConnection, event: str) -> Json:
+    """Return the next message about this."""
+    while True:
+        message = receive(raw)
+        if isinstance(message, dict) and message["event"] == event:
+            return message
+
+
+def test_numbered_keys_are_confirmed_and_typed_once(
+    daemon: Daemon, ws: JsonSocket, job: str
+) -> None:
+    with open_socket(daemon, f"/ws/raw/{job}?typing={NAME}") as raw:
+        first = told(raw, "typing")
+        assert {"taken": 0, "received": 0, "unsure": False, "dropped": False}.items() <= (
+            first.items()
+        )
+        assert first["silence_ms"] > first["beat_ms"] > 0
+        raw.send(numbered(b"one\r", 0))
+        assert told(raw, "taken")["number"] == 4
+        raw.send(numbered(b"one\rtwo\r", 0))
+        assert told(raw, "taken")["number"] == 8
+    ws.until_line(job, "two")
+    with open_socket(daemon, f"/ws/raw/{job}?typing={NAME}") as raw:
+        assert told(raw, "typing")["taken"] == 8
+        raw.send(b"plain\r")  # the old way
+        raw.send(numbered(b"three\r", 8))
+        assert told(raw, "taken")["number"] == 14
+    ws.until_line(job, "three")
+    lines = [line for line in ws.call("get_screen", job, format="plain")["lines"] if line]
+    assert lines == ["ready", "one", "two", "plain", "three"]
+
+
+def test_the_next_daemon_knows_what_was_typed(own_daemon: Callable[..., Daemon]) -> None:
+    daemon = own_daemon()
+    daemon.rest("POST", "/sessions", {"name": "job", "command": "stty -echo; exec cat"})
+    with open_socket(daemon, f"/ws/raw/job?typing={NAME}") as raw:
+        raw.send(numbered(b"one\r", 0))
+        assert told(raw, "taken")["number"] == 4
+    crash(daemon)
+    with open_socket(daemon, f"/ws/raw/job?typing={NAME}") as raw:
+        known = told(raw, "typing")
+        assert (known["taken"], known["received"], known["unsure"]) == (4, 4, False)
+
+
+def test_keys_that_were_under_way_for_long_are_dropped_with_their_line(
+    daemon: Daemon, ws: JsonSocket, job: str
+) -> None:
+    with open_socket(daemon, f"/ws/raw/{job}?typing={NAME}") as raw:
+        beat = told(raw, "beat")["beat"]
+        raw.send(numbered(b"in ", 0, beat=beat))
+        raw.send(numbered(b"time\r", 3, beat=-1))  # one that was sent long ago
+        raw.send(numbered(b"rest\r", 8, beat=beat))
+        assert "late" in told(raw, "dropped")["why"]
+        assert told(raw, "dropped")["number"] == 13
+        raw.send(numbered(b"\x03", 13, beat=-1, go_on=True))  # never late
+        raw.send(numbered(b"again\r", 14, beat=beat))
+        while told(raw, "taken")["number"] < 20:
+            pass
+    details = ws.call("list_sessions", session=job)
+    assert details["running"] is False  # Ctrl+C ended it
+
+
+def test_numbers_need_a_name_for_who_types(daemon: Daemon, job: str) -> None:
+    with open_socket(daemon, f"/ws/raw/{job}") as raw:
+        raw.send(numbered(b"x", 0))
+        assert "typing" in told(raw, "error")["error"]["message"]
+    with open_socket(daemon, f"/ws/raw/{job}?typing=me") as raw:
+        assert closing(raw) == 4400
 
 
 # --- sizes -------------------------------------------------------------------------------------

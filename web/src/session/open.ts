@@ -16,6 +16,7 @@ import { scrollByTouch } from "./touch";
 import { Viewport } from "./viewport";
 
 const FOCUS_REPORT = /^\x1b\[[IO]$/; // mode 1004
+const MOUSE_REPORT = /^\x1b\[(?:<[\d;]+[Mm]|M[^]{3})$/; // modes 1006 and 1000
 const BELL = 400; // ms that it is seen
 
 export type Ending =
@@ -93,7 +94,6 @@ export class OpenSession {
         this.feed.printed(data);
         this.drawn.value = true;
       },
-      unsent,
     });
   }
 
@@ -173,14 +173,33 @@ export class OpenSession {
 
   private send(data: Uint8Array<ArrayBuffer>): void {
     const mine = this.lease.yours.value;
-    const report = data.length === 3 && FOCUS_REPORT.test(new TextDecoder().decode(data));
+    const text = data.length < 32 ? new TextDecoder().decode(data) : "";
     // The program needs to know about this window's focus only while this person drives.
-    if (report && !mine) return;
+    if (FOCUS_REPORT.test(text) && !mine) return;
     if (this.ending.value) return;
+    // What nobody typed is not worth waiting for a connection, nor worth a word.
+    const report = FOCUS_REPORT.test(text) || MOUSE_REPORT.test(text);
+    if (report && (this.dropping !== null || this.raw.value?.state.value !== "open")) return;
     const driver = this.lease.driver.value;
     if (driver !== null && !mine) return note(`${nameOf(driver)} drives. Take over to type.`);
     requestAnimationFrame(this.feed.letGo); // who types is back at the end
-    if (!this.raw.value?.type(data)) unsent();
+    this.raw.value?.type(data);
+  }
+
+  /** Why what the person types is dropped, or null. */
+  get dropping(): string | null {
+    return this.raw.value?.typed.dropping.value ?? null;
+  }
+
+  /** Whether nothing is heard from the daemon. */
+  get silent(): boolean {
+    return this.raw.value?.silent.value ?? false;
+  }
+
+  /** Type again: the person knows what was dropped. */
+  goOn(): void {
+    this.raw.value?.typed.goOn();
+    this.emulator.terminal.focus();
   }
 
   private ring(): void {
@@ -235,8 +254,4 @@ export class OpenSession {
     this.captured.value = mode === "capture";
     this.focused.value = focused;
   }
-}
-
-function unsent(): void {
-  note("Not connected: what you typed was not sent.");
 }

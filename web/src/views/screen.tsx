@@ -34,6 +34,7 @@ export function Screen({ stage, host, open }: Props) {
       data-yours={open?.lease.yours.value || undefined}
       data-captured={open?.captured.value || undefined}
       data-bell={open?.bell.value || undefined}
+      data-dim={(open && (open.silent || open.dropping !== null)) || undefined}
     >
       <div class="frame" style={style}>
         {open && <Panels open={open} at="top" cols={cols} />}
@@ -48,6 +49,7 @@ export function Screen({ stage, host, open }: Props) {
           <Icon name="down" /> Newer output below
         </button>
       )}
+      {open && <Lament open={open} />}
       {open && isAlone(open) && (
         <p class="stage-note" role="status">
           Reconnecting…
@@ -58,8 +60,35 @@ export function Screen({ stage, host, open }: Props) {
   );
 }
 
+/** Over the dimmed screen: that nothing is heard, and that what was typed is lost. */
+function Lament({ open }: { open: OpenSession }) {
+  const dropped = open.dropping;
+  if (!open.silent && dropped === null) return null;
+  return (
+    <div class="lament" role="alert">
+      {open.silent && (
+        <p>
+          <b>Nothing is heard from the daemon.</b> The screen may be out of date, and keys are not
+          sent. Connecting again…
+        </p>
+      )}
+      {dropped !== null && (
+        <p>
+          <b>{dropped}</b> The rest of that line is dropped, too. Look at it, then press Enter to
+          type again.
+        </p>
+      )}
+      {dropped !== null && !open.silent && (
+        <button class="primary" onClick={() => open.goOn()}>
+          Type again
+        </button>
+      )}
+    </div>
+  );
+}
+
 /** Shown if only this terminal's socket is gone; if all are, the page says so. */
 function isAlone(open: OpenSession): boolean {
-  const lost = open.raw.value?.state.value === "opening" && open.drawn.value;
+  const lost = open.raw.value?.state.value === "opening" && open.drawn.value && !open.silent;
   return lost && door.value?.state.value === "open";
 }

@@ -35,8 +35,8 @@ export function logOut(reason: string | null = null): void {
 }
 
 /** Get a ticket, which opens one socket: a browser cannot send headers with a WebSocket. */
-export async function ticket(): Promise<string> {
-  return ((await call("api/ticket", {})) as { ticket: string }).ticket;
+export async function ticket(signal?: AbortSignal): Promise<string> {
+  return ((await call("api/ticket", {}, signal)) as { ticket: string }).ticket;
 }
 
 /** POST as the person who is logged in. If the key is no longer valid, show the login. */

@@ -24,6 +24,7 @@ interface Subscription {
 interface Message {
   connected?: boolean;
   version?: string;
+  silence_ms?: number;
   id?: number;
   result?: unknown;
   error?: WireError;
@@ -45,7 +46,7 @@ export class JsonDoor {
   private lastId = 0;
 
   constructor() {
-    this.link = new Link("ws/json", () => ({}), {
+    this.link = new Link("ws/json", () => ({ beats: "true" }), {
       text: (message) => this.receive(JSON.parse(message) as Message),
       closed: () => this.drop(),
     });
@@ -53,6 +54,10 @@ export class JsonDoor {
 
   get state() {
     return this.link.state;
+  }
+
+  get silent() {
+    return this.link.silent;
   }
 
   /** Ask for an operation. Raises Refused with the daemon's reason. */
@@ -115,7 +120,10 @@ export class JsonDoor {
   }
 
   private receive(message: Message): void {
-    if (message.connected) return this.arrive(message.version ?? null);
+    if (message.connected) {
+      if (message.silence_ms) this.link.expect(message.silence_ms);
+      return this.arrive(message.version ?? null);
+    }
     if (message.event !== undefined && message.subscription !== undefined) {
       const one = this.byNumber.get(message.subscription);
       if (one) one.heard(message as unknown as Event);

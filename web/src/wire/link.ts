@@ -1,5 +1,7 @@
 // A WebSocket that reconnects by itself.
-// Rule 1: no polling while it is open; the socket reports when it is closed.
+// Rule 1: no polling while it is open; the socket reports when it is closed. A network that has died
+// reports nothing: who hears no heartbeat for too long takes the connection for dead, says so, and
+// connects anew.
 // Rule 2: pauses between attempts double up to a limit, with some randomness, so that many pages do
 // not reconnect at the same moment.
 
@@ -10,6 +12,10 @@ import { socketAddress } from "./place";
 
 const FIRST_PAUSE = 200; // ms; a daemon that was killed is back within a second
 const LONGEST_PAUSE = 8000;
+const OPENING = 10_000; // ms until the first message of a new connection
+// ms in which messages that wait in this page are read before it counts as silence: a page that was
+// busy or asleep is told of its timers first.
+const GRACE = 250;
 
 export type LinkState = "opening" | "open" | "closed";
 
@@ -18,10 +24,15 @@ export interface Listener {
   text(message: string): void;
   bytes?(data: Uint8Array): void;
   closed?(): void;
+  silent?(): void;
 }
 
 export class Link {
   private readonly stateOf = signal<LinkState>("opening");
+  private readonly silence = signal(false);
+  private heardAt = performance.now();
+  private limit: number | null = null; // ms without a message; null: not known
+  private watch = 0; // the timer
   private socket: WebSocket | null = null;
   private timer = 0;
   private pause = FIRST_PAUSE;
@@ -41,6 +52,17 @@ export class Link {
     return this.stateOf;
   }
 
+  /** Whether the connection was taken for dead, and nothing has been heard since. */
+  get silent(): ReadonlySignal<boolean> {
+    return this.silence;
+  }
+
+  /** From now on something is heard at least this often, in ms. */
+  expect(silence: number): void {
+    this.limit = silence;
+    this.listenFor(silence);
+  }
+
   send(message: string | Uint8Array<ArrayBuffer>): boolean {
     if (this.socket?.readyState !== WebSocket.OPEN) return false;
     this.socket.send(message);
@@ -55,6 +77,7 @@ export class Link {
   close(): void {
     this.wanted = false;
     clearTimeout(this.timer);
+    clearTimeout(this.watch);
     removeEventListener("online", this.hurry);
     document.removeEventListener("visibilitychange", this.hurry);
     this.socket?.close();
@@ -72,7 +95,7 @@ export class Link {
     this.timer = 0;
     this.stateOf.value = "opening";
     try {
-      const query = { ticket: await ticket(), ...this.query() };
+      const query = { ticket: await ticket(AbortSignal.timeout(OPENING)), ...this.query() };
       if (!this.wanted) return;
       this.listen(new WebSocket(socketAddress(this.path, query)));
     } catch (error) {
@@ -84,21 +107,51 @@ export class Link {
   private listen(socket: WebSocket): void {
     this.socket = socket;
     socket.binaryType = "arraybuffer";
+    this.limit = null;
+    this.listenFor(OPENING);
     socket.onopen = () => {
       this.stateOf.value = "open";
       this.listener.opened?.();
     };
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
-      if (!this.wanted) return;
+      if (!this.wanted || this.socket !== socket) return;
+      this.heardAt = performance.now();
+      this.silence.value = false;
       if (typeof data === "string") this.listener.text(data);
       else this.listener.bytes?.(new Uint8Array(data));
     };
     socket.onclose = () => {
-      if (!this.wanted || this.socket !== socket) return;
-      this.socket = null;
-      this.listener.closed?.();
-      this.later();
+      if (this.wanted && this.socket === socket) this.lose();
     };
+  }
+
+  private lose(): void {
+    this.socket = null;
+    clearTimeout(this.watch);
+    this.listener.closed?.();
+    this.later();
+  }
+
+  private listenFor(ms: number): void {
+    this.heardAt = performance.now();
+    clearTimeout(this.watch);
+    this.watch = window.setTimeout(() => this.look(ms), ms);
+  }
+
+  private look(ms: number, { again = false } = {}): void {
+    const left = ms - (performance.now() - this.heardAt);
+    if (left > 0) this.watch = window.setTimeout(() => this.look(ms), left);
+    else if (!again) this.watch = window.setTimeout(() => this.look(ms, { again: true }), GRACE);
+    else {
+      const socket = this.socket;
+      // A connection that was never open says nothing new: the page is connecting anyway.
+      if (this.limit !== null) {
+        this.silence.value = true;
+        this.listener.silent?.();
+      }
+      this.lose();
+      socket?.close();
+    }
   }
 
   private later(): void {

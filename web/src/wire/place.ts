@@ -3,7 +3,7 @@
 const base = new URL(".", location.href.split("#")[0]);
 
 /** Both sockets of a page send this, so that the daemon knows them as one person. */
-export const client = randomId();
+export const client = randomId(12);
 
 export function address(path: string): URL {
   return new URL(path, base);
@@ -16,7 +16,8 @@ export function socketAddress(path: string, query: Record<string, string>): stri
   return url.href;
 }
 
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(12));
+/** So many random bytes, as hex digits. */
+export function randomId(size: number): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(size));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

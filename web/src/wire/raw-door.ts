@@ -1,37 +1,40 @@
 // The bytes of one session over /ws/raw: what its terminal prints, and the keys of the person.
 
 import { Link } from "./link";
+import { randomId } from "./place";
 import type { RawEvent } from "./shapes";
-import { TypeAhead } from "./type-ahead";
+import { Typed } from "./typed";
 
 export const SCROLLBACK = 2000; // lines of history that are asked for
 
 export interface RawListener {
   told(event: RawEvent): void;
   printed(data: Uint8Array): void;
-  /** What was typed while there was no connection is lost. */
-  unsent(): void;
 }
 
 export class RawDoor {
+  readonly typed = new Typed();
+
   private readonly link: Link;
-  private readonly ahead: TypeAhead;
+  private readonly name = randomId(8); // under which what is typed here is numbered
+  private beat: number | null = null; // the one that was heard last
   private over = false;
 
   constructor(session: string, listener: RawListener) {
-    this.ahead = new TypeAhead(() => listener.unsent());
     const path = `ws/raw/${encodeURIComponent(session)}`;
-    this.link = new Link(path, () => ({ scrollback: String(SCROLLBACK) }), {
-      opened: () => this.ahead.take().forEach((data) => this.link.send(data)),
+    const query = () => ({ scrollback: String(SCROLLBACK), typing: this.name });
+    this.link = new Link(path, query, {
       text: (message) => {
         const event = JSON.parse(message) as RawEvent;
         this.link.isWell();
         // The daemon closes the socket after these; reconnecting would undo them.
         if (event.event === "ended" || event.event === "detached") this.finish();
         if (event.event === "error" && event.error.code === "SESSION_NOT_FOUND") this.finish();
-        listener.told(event);
+        if (!this.hear(event)) listener.told(event);
       },
       bytes: (data) => listener.printed(data),
+      closed: () => this.typed.went(),
+      silent: () => this.typed.silent(),
     });
   }
 
@@ -39,13 +42,20 @@ export class RawDoor {
     return this.link.state;
   }
 
+  get silent() {
+    return this.link.silent;
+  }
+
   get isOver(): boolean {
     return this.over;
   }
 
-  /** Type, now or as soon as there is a connection. */
+  /** Type, now or as soon as there is a connection. False: it is dropped. */
   type(data: Uint8Array<ArrayBuffer>): boolean {
-    return this.link.send(data) || this.ahead.keep(data);
+    const kept = this.typed.add(data);
+    if (this.link.silent.value) this.typed.silent();
+    else this.send();
+    return kept;
   }
 
   resize(rows: number, cols: number): boolean {
@@ -57,13 +67,34 @@ export class RawDoor {
   }
 
   close(): void {
-    this.ahead.forget();
+    this.typed.close();
     this.link.close();
+  }
+
+  /** Take what is about the connection and what was typed; false if it is about something else. */
+  private hear(event: RawEvent): boolean {
+    if (event.event === "beat") this.beat = event.beat;
+    else if (event.event === "typing") {
+      this.beat = null;
+      this.link.expect(event.silence_ms);
+      this.typed.typing(event);
+      this.send();
+    } else if (event.event === "taken") this.typed.taken(event.number);
+    else if (event.event === "dropped") this.typed.dropped(event.number, event.why);
+    else return false;
+    return true;
+  }
+
+  private send(): void {
+    const message = this.typed.message();
+    if (!message) return;
+    const heard = this.beat === null ? {} : { beat: this.beat };
+    this.link.send(JSON.stringify({ ...message, ...heard }));
   }
 
   private finish(): void {
     this.over = true;
-    this.ahead.forget();
+    this.typed.close();
     queueMicrotask(() => this.link.close());
   }
 }

@@ -146,7 +146,19 @@ export type Change =
 /** Text frames of the raw door. */
 export type RawEvent =
   | { event: "snapshot"; rows: number; cols: number; alternate: boolean; history_lines: number }
-  | { event: "resized"; rows: number; cols: number }
+  | { event: "resized"; rows: number; cols: number; by?: string }
+  | { event: "beat"; beat: number }
+  | {
+      event: "typing";
+      taken: number;
+      received: number;
+      unsure: boolean;
+      dropped: boolean;
+      beat_ms: number;
+      silence_ms: number;
+    }
+  | { event: "taken"; number: number }
+  | { event: "dropped"; number: number; why: string }
   | { event: "detached"; message: string }
   | { event: "ended"; exit_code: number | null; signal: string | null }
   | { event: "error"; error: WireError };

@@ -62,7 +62,8 @@ def attach(
         return _knock(session, identity, keys, read_only=read_only, status=shown)
 
     size = os.get_terminal_size(1)
-    connection = Connection(*_enter(knock), knock)
+    daemon, hello, rest = _enter(knock)
+    connection = Connection(daemon, rest, knock, hello)
     control = None if read_only else keys.control
     own = (keys.detach, control, keys.look_back)
     view = View(connection, *own, name, status=status, mouse=mouse)
@@ -100,6 +101,7 @@ def _knock(
         inside=os.environ.get("NACRE_SESSION"),
         own_words=True,
         client_id=identity,
+        typing=identity,
     )
     daemon = connect(find_paths())
     with suppress(OSError):  # it died: the next read will notice
@@ -107,8 +109,8 @@ def _knock(
     return daemon
 
 
-def _enter(knock: Callable[[], socket.socket]) -> tuple[socket.socket, bytes]:
-    """Return a connection whose greeting was accepted, and what was received after it.
+def _enter(knock: Callable[[], socket.socket]) -> tuple[socket.socket, bytes, bytes]:
+    """Return a connection whose greeting was accepted, that greeting, and what came after it.
 
     Raises DaemonUnreachable when the daemon refuses us, or when it dies and the next one too.
     """
@@ -119,7 +121,7 @@ def _enter(knock: Callable[[], socket.socket]) -> tuple[socket.socket, bytes]:
         daemon = knock()
         line, rest = read_line(daemon)
     read_greeting(line)
-    return daemon, rest
+    return daemon, line, rest
 
 
 @contextmanager

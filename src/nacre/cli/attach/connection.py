@@ -1,12 +1,11 @@
 """The connection of `nacre attach` to the daemon, and to the next daemon when it dies.
 
 Rule 1: when a daemon dies, wait for the next one and show the same session, by its id. Keys that
-the old daemon may have received are not sent again; those that it cannot have received are.
+the terminal did not take are sent again, each once; typed.py knows which.
 Rule 2: this file never reads a clock; the caller passes now, and calls again at `patient_until`.
 Rule 3: nothing here blocks except the goodbye; the caller says when to send and to receive.
 """
 
-import base64
 import json
 import socket
 from collections import deque
@@ -15,6 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from nacre.cli.attach.outgoing import Outgoing
+from nacre.cli.attach.typed import Typed
 from nacre.client.greeting import check_greeting, was_stopped
 from nacre.errors import DaemonUnreachable
 from nacre.settings.paths import find_paths
@@ -24,17 +24,18 @@ _GOODBYE_PATIENCE = 2.0  # seconds for the last keys to reach the daemon
 _RESTART_PATIENCE = 10.0  # seconds for the next daemon to show the session again
 # Give up after this many daemons in that time that painted and then closed the connection.
 _MOST_RESTARTS = 20
-# Bytes typed without a daemon that are kept for the next one; more is lost. It is as much as a
-# terminal's own line holds (termios(3), canonical mode).
-_KEPT_KEYS = 4096
 
 
 class Connection:
     def __init__(
-        self, daemon: socket.socket, rest: bytes, knock: Callable[[], socket.socket]
+        self,
+        daemon: socket.socket,
+        rest: bytes,
+        knock: Callable[[], socket.socket],
+        hello: bytes = b"{}",
     ) -> None:
-        """`daemon` has accepted us, and `rest` came after its greeting. `knock` connects to the
-        next one.
+        """`daemon` has accepted us by its greeting `hello`, and `rest` came after it. `knock`
+        connects to the next one.
 
         `knock` raises DaemonUnreachable when nobody listens.
         """
@@ -48,7 +49,8 @@ class Connection:
         self._outgoing = Outgoing()
         self._hears = True  # False: it accepts no more input, but may still have sent something
         self._restarts: deque[float] = deque(maxlen=_MOST_RESTARTS)
-        self._kept = b""  # keys that were typed without a daemon
+        self._typed = Typed()
+        self._typed.came(numbers=_numbers(hello))
 
     def fileno(self) -> int:
         return self._daemon.fileno()
@@ -64,14 +66,16 @@ class Connection:
     def type(self, keys: bytes) -> bool:
         """Send the keys, or keep them for the next daemon.
 
-        Return False if some of them are lost.
+        Return False if they are dropped.
         """
-        if self.inside:
-            self.tell({"input": base64.b64encode(keys).decode()})
-            return True
-        room = _KEPT_KEYS - len(self._kept)
-        self._kept += keys[:room]
-        return len(keys) <= room
+        kept = self._typed.add(keys)
+        self._send_typed()
+        return kept
+
+    def _send_typed(self) -> None:
+        if (typed := self._typed.message()) is not None:
+            # A daemon without numbers confirms nothing: what it did not get wholly goes again.
+            self._outgoing.add(json.dumps(typed).encode() + b"\n", typed="number" in typed)
 
     @property
     def sending(self) -> bool:
@@ -112,6 +116,21 @@ class Connection:
         *lines, self._unread = self._unread.split(b"\n")
         return lines
 
+    def take_receipt(self, message: dict[str, Any]) -> str:
+        """Take what the daemon says about what was typed; return what the person must know."""
+        if "typing" in message:
+            known = message["typing"]
+            lost = known["unsure"] or known["dropped"]
+            kept = self._typed.typing(known["taken"], known["received"], lost=lost)
+            self._send_typed()
+            return "" if kept else "the daemon died at that moment"
+        if "dropped" in message:
+            dropped = message["dropped"]
+            news = self._typed.dropped(dropped["number"])
+            return (dropped["why"] or "the daemon did not take it") if news else ""
+        self._typed.taken(message["taken"])
+        return ""
+
     def has_painted(self) -> None:
         """Note that the session is shown: the daemon's restart is over."""
         self.painted, self.patient_until = True, None
@@ -136,6 +155,7 @@ class Connection:
         self.inside = self.painted = False
         self._hears = True
         self._unread = b""
+        self._typed.went()
         self._outgoing.rewind()
         try:
             self._daemon = self._knock()
@@ -145,7 +165,7 @@ class Connection:
         return begins
 
     def come_in(self, greeting: bytes) -> None:
-        """Read the next daemon's greeting, and send it the keys that were kept.
+        """Read the next daemon's greeting; an old one gets the keys that were kept.
 
         Raises DaemonUnreachable when it refuses us.
         """
@@ -154,9 +174,8 @@ class Connection:
         except DaemonUnreachable as error:
             raise DaemonUnreachable(f"{self.since()}{error}") from None
         self.inside = True
-        if self._kept:
-            self.type(self._kept)
-            self._kept = b""
+        self._typed.came(numbers=_numbers(greeting))
+        self._send_typed()
 
     def check_patience(self, now: float) -> None:
         """Raises DaemonUnreachable when the next daemon took too long."""
@@ -166,6 +185,11 @@ class Connection:
     def since(self) -> str:
         """Return a prefix for an error message if the daemon was replaced."""
         return "" if self.patient_until is None else "the daemon was restarted, and then: "
+
+
+def _numbers(greeting: bytes) -> bool:
+    """Return whether the daemon confirms what is typed."""
+    return bool(json.loads(greeting).get("numbers"))
 
 
 def _lost(why: str) -> DaemonUnreachable:

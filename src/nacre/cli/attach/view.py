@@ -73,6 +73,7 @@ class View:
         self._resized = False  # and the daemon does not know yet
         self._wheel = Wheel() if mouse else None
         self._begun_report = b""
+        self._lament = ""  # why what was typed is dropped; "" if it is not
         self._name = name
         self._last_row = LastRow(None if status else _hint(detach, control, name))
         self._selector = selectors.DefaultSelector()
@@ -156,8 +157,8 @@ class View:
         if self._wheel is not None:
             typed, self._begun_report = part_report(self._begun_report + typed)
         before, after = self._detach.split(typed)
-        self._hear(before)
         self._drop_said()
+        self._hear(before)
         if after is not None:
             self._connection.say_goodbye()
             raise _Over(f"nacre: detached from {self._name}; it is still running", 0)
@@ -196,6 +197,10 @@ class View:
             return
         if not self._connection.type(keys):
             self._to_screen += _BELL
+            self._lament = self._lament or "too much was typed without a daemon"
+            self._say_lament()
+        else:
+            self._lament = ""
 
     def _take_signals(self, numbers: bytes) -> None:
         for number in numbers:
@@ -319,8 +324,15 @@ class View:
             if self._looking is None or not self._looking.shown:
                 self._live = True
                 self._show(base64.b64decode(message["snapshot"]), message["alternate"])
-                if self._last_row.hint is not None:
+                if self._lament:
+                    self._say_lament()
+                elif self._last_row.hint is not None:
                     self._say(self._last_row.hint)
+        elif "typing" in message or "taken" in message or "dropped" in message:
+            if why := self._connection.take_receipt(message):
+                self._lament = why
+                self._to_screen += _BELL
+                self._say_lament()
         elif "look" in message or "found" in message:
             self._take_answer(message)
         elif "ended" in message:
@@ -363,6 +375,10 @@ class View:
 
     def _say(self, text: str) -> None:
         self._to_screen += self._last_row.say(text, os.get_terminal_size(1), time.monotonic())
+
+    def _say_lament(self) -> None:
+        """Say that what is typed is dropped, until the line's end; each key of it says it again."""
+        self._say(f" dropped what you typed: {self._lament}; check the line, Enter goes on ")
 
     def _drop_said(self) -> None:
         if self._last_row.drop():

@@ -32,6 +32,27 @@ class WatchSession(Operation, frozen=True, kw_only=True):
     composed: bool = False
     history: Annotated[int, Meta(ge=0, le=100_000)] = 0  # lines above the screen, in snapshots
     inside: str | None = None  # the id of the session that the viewer runs in, if any
+    # The name under which the viewer numbers what it types, the same after a reconnect. It chooses
+    # 16 hex digits at random.
+    typing: Annotated[str, Meta(pattern="^(?!0{16})[0-9a-f]{16}$")] | None = None
+
+
+class Receipt(Protocol):
+    """Hears what becomes of an input: it is written, settled otherwise, or dropped."""
+
+    exact: bool  # each byte that is written is one that was typed
+
+    def begin(self) -> None:
+        """It is about to be written."""
+
+    def wrote(self, count: int) -> None:
+        """So many more bytes of it were written, maybe none; not all of it."""
+
+    def settle(self) -> None:
+        """Nobody has to write any of it any more."""
+
+    def drop(self, why: str) -> None:
+        """It will not be written; `why` is for the person who typed it."""
 
 
 @unlisted("type", scope=Scope.DRIVE, types=True)
@@ -40,6 +61,7 @@ class TypeAtScreen(Operation, frozen=True, kw_only=True):
 
     session: str | int
     data: bytes
+    receipt: Receipt | None = None  # it hears what becomes of it
 
 
 class Printed(msgspec.Struct, frozen=True):
@@ -81,7 +103,38 @@ class Ended(msgspec.Struct, frozen=True):
     signal: str | None
 
 
-WatchEvent = Printed | Snapshot | Resized | Detached | Ended
+class Numbered(msgspec.Struct, frozen=True):
+    """Where an input belongs in all that a viewer types: how many bytes came before it."""
+
+    number: int
+    go_on: bool = False  # its person knows of what was dropped, and types on
+    late: bool = False  # it was under way for so long that the screen may have changed
+
+
+class Typing(msgspec.Struct, frozen=True):
+    """What became of all that a viewer typed before it came back; the first event if it numbers."""
+
+    taken: int  # the terminal took everything before this number
+    received: int  # everything before this one need not be sent again
+    unsure: bool = False  # nobody knows what the terminal took of the bytes between the two
+    dropped: bool = False  # those are dropped, and so is what follows, as after Dropped
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """The terminal took everything that the viewer typed before this number."""
+
+    number: int
+
+
+class Dropped(msgspec.Struct, frozen=True):
+    """What came before this number and was not taken is dropped, and so is what follows it, until
+    the viewer says that its person knows."""
+
+    number: int
+    why: str = ""
+
+
+WatchEvent = Printed | Snapshot | Resized | Detached | Ended | Typing | Taken | Dropped
 
 
 MOST_SOUGHT = 1000  # characters
@@ -141,8 +194,8 @@ class Watch(Protocol):
     def show_status(self, line: Sequence[VisualSpan]) -> None:
         """Show this in the last row, if the events are composed."""
 
-    async def type(self, data: bytes) -> None:
-        """Type into the session, as a person at this screen.
+    async def type(self, data: bytes, at: Numbered | None = None) -> None:
+        """Type into the session, as a person at this screen; numbered, what is new of it.
 
         Captured keys go to the agent that captured them. Raises ControlHeld while another person
         drives, Forbidden for a caller that may only watch, and what send_input raises.

@@ -19,13 +19,17 @@ from nacre.core.operations.results import SessionDetails
 from nacre.core.operations.sessions import ListSessions, ResizeSession
 from nacre.core.operations.watch import (
     Detached,
+    Dropped,
     Find,
     Found,
     Lines,
     Look,
+    Numbered,
     Printed,
     Resized,
     Snapshot,
+    Taken,
+    Typing,
     Watch,
     WatchEvent,
     WatchSession,
@@ -48,6 +52,8 @@ class KeyNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     input: str | None = None  # base64
+    number: int | None = None  # bytes that were typed before it, if the client numbers them
+    go_on: bool = False  # its person knows of what was dropped
     resize: tuple[int, int] | None = None
     refresh: bool = False
     control: bool = False
@@ -103,6 +109,7 @@ class _Attached:
             cols=cols,
             composed=True,
             inside=self._hello.inside,
+            typing=self._hello.typing,
         )
         # By its id from now on: its name may be another session's before the person leaves.
         found = await self._dispatch(self._caller, ListSessions(session=self._session))
@@ -152,7 +159,8 @@ class _Attached:
             now = await self._control()
             await self._control("give" if now.yours else "take")
         if typed is not None:
-            await watch.type(typed)
+            numbered = None if keys.number is None else Numbered(keys.number, keys.go_on)
+            await watch.type(typed, numbered)
         if keys.look is not None:
             await self._answer("look", await watch.look(keys.look))
         if keys.find is not None:
@@ -261,6 +269,10 @@ def _message(event: WatchEvent) -> dict[str, Any]:
         return {"snapshot": painted, "alternate": event.alternate}
     if isinstance(event, Resized):
         return {"resized": [event.rows, event.cols]}
+    if isinstance(event, Typing | Dropped):
+        return {type(event).__name__.lower(): event}
+    if isinstance(event, Taken):
+        return {"taken": event.number}
     if isinstance(event, Detached):
         return {"detached": event.message}
     return {"ended": {"exit_code": event.exit_code, "signal": event.signal}}

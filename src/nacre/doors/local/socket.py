@@ -54,6 +54,7 @@ class Hello(msgspec.Struct, frozen=True):
     own_words: bool = False  # it puts errors and hints into words itself
     told: bool = False  # a command line that passes on what it is told of hand-overs
     client_id: str = ""  # the same when it connects again
+    typing: str | None = None  # the name under which it numbers what it types
 
     @property
     def words(self) -> Words:
@@ -132,7 +133,8 @@ class LocalDoor:
             )
             await writer.drain()
             return
-        send_line(writer, {"nacre": PROTOCOL, "version": __version__})
+        # `numbers`: what is typed in attach is confirmed.
+        send_line(writer, {"nacre": PROTOCOL, "version": __version__, "numbers": True})
         await serve(reader, writer)
 
     def _read_hello(self, line: bytes) -> Hello:

@@ -22,6 +22,7 @@ from nacre.core.catalog.catalog import parse_parameters
 from nacre.core.catalog.messages import read_message
 from nacre.core.operations.all import CATALOG, parse_operation
 from nacre.core.operations.follow import Follow, as_wire
+from nacre.doors.http.beats import Beats
 from nacre.doors.http.sockets import Socket
 from nacre.doors.http.ways import cancel_all
 from nacre.doors.http.words import words_for
@@ -59,7 +60,8 @@ def build_route(dispatch: Dispatch, settings: Settings) -> WebSocketRoute:
     async def endpoint(websocket: WebSocket) -> None:
         socket = Socket(websocket)
         await socket.accept()
-        connection = _Connection(dispatch, websocket.scope["nacre.caller"], socket, settings)
+        beats = Beats(settings) if websocket.query_params.get("beats") == "true" else None
+        connection = _Connection(dispatch, websocket.scope["nacre.caller"], socket, settings, beats)
         with suppress(WebSocketDisconnect):
             await connection.serve()
 
@@ -68,7 +70,12 @@ def build_route(dispatch: Dispatch, settings: Settings) -> WebSocketRoute:
 
 class _Connection:
     def __init__(
-        self, dispatch: Dispatch, caller: Caller, socket: Socket, settings: Settings
+        self,
+        dispatch: Dispatch,
+        caller: Caller,
+        socket: Socket,
+        settings: Settings,
+        beats: Beats | None,
     ) -> None:
         self._dispatch = dispatch
         self._caller = caller
@@ -81,14 +88,23 @@ class _Connection:
         self._free = asyncio.Semaphore(settings.max_requests)
         self._subscriptions: dict[int, asyncio.Task[None]] = {}
         self._count = 0
+        self._beats = beats
 
     async def serve(self) -> None:
+        beating: list[asyncio.Task[None]] = []
         try:
-            await self._socket.tell({"connected": True, "version": __version__})
+            about = {} if self._beats is None else self._beats.about
+            await self._socket.tell({"connected": True, "version": __version__, **about})
+            if self._beats is not None:
+                beating = [asyncio.create_task(self._beat(self._beats))]
             while (message := await self._socket.receive()) is not None:
                 await self._take(message)
         finally:
-            await cancel_all([*self._requests, *self._subscriptions.values()])
+            await cancel_all([*self._requests, *self._subscriptions.values(), *beating])
+
+    async def _beat(self, beats: Beats) -> None:
+        with suppress(WebSocketDisconnect):
+            await beats.send_all(self._socket.tell)
 
     async def _take(self, message: str | bytes) -> None:
         """Start a request. Tasks start in the order in which they were made."""

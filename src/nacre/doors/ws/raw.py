@@ -1,7 +1,7 @@
 """/ws/raw/{session}: a session's terminal as bytes over a WebSocket, for a terminal elsewhere.
 
 Rule 1: binary messages are the terminal's bytes, out what it shows, in what a person types; text
-messages are JSON and say all else.
+messages are JSON and say all else. A client that numbers what it types sends that in them, too.
 Rule 2: a snapshot is announced by a message right before its bytes: the other terminal is reset,
 and takes the alternate screen or leaves it, before they are written to it.
 Rule 3: who reads slowly gets a fresh snapshot instead of what it missed; nothing queues up here.
@@ -10,6 +10,7 @@ that it closes. What still waits then is dropped; what is too much is refused.
 """
 
 import asyncio
+import base64
 import logging
 from contextlib import suppress
 from typing import Annotated, Any
@@ -26,13 +27,18 @@ from nacre.core.operations.results import SessionDetails
 from nacre.core.operations.sessions import ListSessions, ResizeSession
 from nacre.core.operations.watch import (
     Detached,
+    Dropped,
+    Numbered,
     Printed,
     Resized,
     Snapshot,
+    Taken,
+    Typing,
     Watch,
     WatchEvent,
     WatchSession,
 )
+from nacre.doors.http.beats import Beats
 from nacre.doors.http.sockets import Socket
 from nacre.doors.http.ways import until_one_ends
 from nacre.doors.http.words import words_for
@@ -45,16 +51,22 @@ PATH = "/ws/raw/{session}"
 
 _log = logging.getLogger("nacre.raw")
 
-_PARAMETERS = {"rows": "rows", "cols": "cols", "scrollback": "history"}
+_PARAMETERS = {"rows": "rows", "cols": "cols", "scrollback": "history", "typing": "typing"}
+_INTERRUPT = b"\x03"  # Ctrl+C: never too late
 _GUARDS = ("ticket", "client")  # also in the query, but for the guard
 
 
 class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A text message of the client: a new size for the session, or a request for a snapshot."""
+    """A text message of the client: a new size for the session, a request for a snapshot, or what
+    was typed, in base64, with its number and the heartbeat that was heard last."""
 
     resize: tuple[int, int] | None = None
     refresh: bool = False
     scrollback: Annotated[int, Meta(ge=0, le=100_000)] | None = None
+    type: str | None = None
+    number: Annotated[int, Meta(ge=0, lt=1 << 53)] = 0
+    beat: int | None = None
+    go_on: bool = False
 
 
 def build_route(dispatch: Dispatch, settings: Settings) -> WebSocketRoute:
@@ -78,7 +90,8 @@ async def _serve(
         assert isinstance(session, SessionDetails)
         async with dispatch.watch(caller, request) as watch:
             fits = request.rows is not None and request.cols is not None
-            viewer = _Viewer(dispatch, caller, session.session_id, socket, watch, fits=fits)
+            beats = None if request.typing is None else Beats(settings)
+            viewer = _Viewer(dispatch, caller, session.session_id, socket, watch, beats, fits=fits)
             await viewer.serve(2 * settings.max_message_bytes)
     except NacreError as error:
         failure = error
@@ -124,6 +137,7 @@ class _Viewer:
         session_id: str,  # not its name, which may change
         socket: Socket,
         watch: Watch,
+        beats: Beats | None,  # None: the client does not number what it types
         *,
         fits: bool,
     ) -> None:
@@ -133,6 +147,7 @@ class _Viewer:
         self._fits = fits
         self._socket = socket
         self._watch = watch
+        self._beats = beats
         self._waiting: asyncio.Queue[str | bytes] = asyncio.Queue()  # bounded by the room
         self._room = 0
 
@@ -142,7 +157,9 @@ class _Viewer:
         `room` is for the bytes of what the client sent and nobody has taken yet.
         """
         self._room = room
-        ways = (self._take_all(), self._read_all(), self._tell_all())
+        ways = [self._take_all(), self._read_all(), self._tell_all()]
+        if self._beats is not None:
+            ways.append(self._beats.send_all(self._socket.tell))
         tasks = [asyncio.create_task(way) for way in ways]
         await until_one_ends(tasks)
 
@@ -180,11 +197,24 @@ class _Viewer:
         if isinstance(message, bytes):
             await self._watch.type(message)
             return
-        wish = read_message(Wish, message, "a text message is {resize} or {refresh}")
+        wish = read_message(Wish, message, "a text message is {resize}, {refresh} or {type}")
+        if wish.type is not None:
+            await self._type(wish, wish.type)
         if wish.resize is not None:
             await self._resize(*wish.resize)
         if wish.refresh:
             self._watch.refresh(wish.scrollback)
+
+    async def _type(self, wish: Wish, encoded: str) -> None:
+        """Raises InvalidInput where it cannot be numbered."""
+        if self._beats is None:
+            raise InvalidInput("type needs a name in the query: typing", "send keys as bytes")
+        try:
+            data = base64.b64decode(encoded, validate=True)
+        except ValueError as error:
+            raise InvalidInput("type is not valid base64") from error
+        late = self._beats.is_late(wish.beat) and data != _INTERRUPT
+        await self._watch.type(data, Numbered(wish.number, go_on=wish.go_on, late=late))
 
     async def _resize(self, rows: int, cols: int) -> None:
         size = {"session": self._session_id, "rows": rows, "cols": cols}
@@ -212,6 +242,15 @@ class _Viewer:
             await self._socket.tell(announced, event.history + event.data)
         elif isinstance(event, Resized):
             await self._socket.tell({"event": "resized", "rows": event.rows, "cols": event.cols})
+        elif isinstance(event, Typing):
+            about = {} if self._beats is None else self._beats.about
+            known = msgspec.structs.asdict(event)
+            await self._socket.tell({"event": "typing", **known, **about})
+        elif isinstance(event, Taken):
+            await self._socket.tell({"event": "taken", "number": event.number})
+        elif isinstance(event, Dropped):
+            dropped = {"number": event.number, "why": event.why}
+            await self._socket.tell({"event": "dropped", **dropped})
         elif isinstance(event, Detached):
             await self._socket.tell({"event": "detached", "message": event.message})
         else:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation, Result, spec_of
 from nacre.core.operations.follow import EventStream, Follow
-from nacre.core.operations.watch import TypeAtScreen, Watch, WatchSession
+from nacre.core.operations.watch import Receipt, TypeAtScreen, Watch, WatchSession
 from nacre.services.dispatch.call import Call, HandedOver, Onward, Step
 from nacre.services.dispatch.handlers import FollowHandler, Handlers, WatchHandler
 
@@ -86,8 +86,10 @@ class Dispatch:
 
             yield await self._begin(Call(caller, request, spec_of(request), enter))
 
-    async def _type(self, caller: Caller, session: str | int, data: bytes) -> None:
-        await self(caller, TypeAtScreen(session=session, data=data))
+    async def _type(
+        self, caller: Caller, session: str | int, data: bytes, receipt: Receipt | None = None
+    ) -> None:
+        await self(caller, TypeAtScreen(session=session, data=data, receipt=receipt))
 
     def _call(self, caller: Caller, operation: Operation) -> Call:
         return Call(caller, operation, spec_of(operation), self._run)

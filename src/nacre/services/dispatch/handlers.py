@@ -7,12 +7,16 @@ from typing import Any, Protocol, TypeVar
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation, Result
 from nacre.core.operations.follow import EventStream, Follow
-from nacre.core.operations.watch import Watch, WatchSession
+from nacre.core.operations.watch import Receipt, Watch, WatchSession
 
 OperationT = TypeVar("OperationT", bound=Operation)
 Handler = Callable[[Caller, Any], Awaitable[Result]]
 FollowHandler = Callable[[Caller, Follow], AbstractAsyncContextManager[EventStream]]
-Type = Callable[[bytes], Awaitable[None]]
+
+
+class Type(Protocol):
+    def __call__(self, data: bytes, receipt: Receipt | None = None, /) -> Awaitable[None]:
+        """Type; `receipt` hears what becomes of it."""
 
 
 class WatchHandler(Protocol):

@@ -4,6 +4,7 @@ Rule: no session is shown in itself, also not through other sessions. Every outp
 output without end, and each size would have to be a row less than the other.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -18,17 +19,19 @@ from nacre.core.operations.watch import (
     Found,
     Lines,
     Look,
+    Numbered,
     TypeAtScreen,
     Watch,
     WatchEvent,
     WatchSession,
 )
-from nacre.errors import InvalidInput, SessionExited
+from nacre.errors import InvalidInput, NacreError, SessionExited
 from nacre.services.dispatch.handlers import Handlers, Type
 from nacre.services.host.host import Host
 from nacre.services.observe.lines import find_line, read_lines
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
+from nacre.services.session.typists import Connection
 from nacre.services.viewers.viewer import Viewer
 
 if TYPE_CHECKING:
@@ -66,7 +69,8 @@ class Watching:
                 "write them to a file",
                 "send them in parts",
             )
-        self._registry.find(request.session).display.type(caller, request.data)
+        session = self._registry.find(request.session)
+        session.display.type(caller, request.data, request.receipt)
         return Success()
 
     def handlers(self) -> Handlers:
@@ -119,20 +123,33 @@ class Watching:
                 session.display.control.came(caller)
                 session.announce("watched")
                 try:
-                    yield _Screen(session, viewer, type_)
+                    with _typing(session, viewer, request) as numbers:
+                        yield _Screen(session, viewer, type_, numbers)
                 finally:
                     session.display.control.left(caller, session)
         finally:
             session.announce("watched")  # one viewer less
 
 
+@contextmanager
+def _typing(session: Session, viewer: Viewer, request: WatchSession) -> Iterator[Connection | None]:
+    if request.typing is None:
+        yield None
+    else:
+        with session.typists.connection(request.typing, viewer.tell) as connection:
+            yield connection
+
+
 class _Screen:
     """The screen on which one caller watches a session and types."""
 
-    def __init__(self, session: Session, viewer: Viewer, type_: Type) -> None:
+    def __init__(
+        self, session: Session, viewer: Viewer, type_: Type, numbers: Connection | None
+    ) -> None:
         self._session = session
         self._viewer = viewer
         self._type = type_
+        self._numbers = numbers  # None: the viewer does not number what it types
 
     def __aiter__(self) -> AsyncIterator[WatchEvent]:
         return self._viewer.__aiter__()
@@ -146,9 +163,27 @@ class _Screen:
     def show_status(self, line: Sequence[VisualSpan]) -> None:
         self._viewer.show_status(line)
 
-    async def type(self, data: bytes) -> None:
-        if data := self._viewer.for_child(data):
-            await self._type(data)
+    async def type(self, data: bytes, at: Numbered | None = None) -> None:
+        if at is None or self._numbers is None:
+            if data := self._viewer.for_child(data):
+                await self._type(data)
+            return
+        if (accepted := self._numbers.accept(data, at)) is None:
+            return
+        new, receipt = accepted
+        moved = self._viewer.for_child(new)
+        receipt.exact = moved == new
+        try:
+            if moved:
+                await self._type(moved, receipt)
+            else:
+                receipt.settle()
+        except asyncio.CancelledError:
+            self._numbers.forget(receipt)
+            raise
+        except NacreError:  # the viewer is told why, and does not send it again
+            receipt.settle()
+            raise
 
     async def look(self, question: Look | Find) -> Lines | Found:
         if isinstance(question, Find):

@@ -15,6 +15,7 @@ from nacre.core.display.layers import Elements
 from nacre.core.keys.capture import Capture
 from nacre.core.operations.display import CapturedKey
 from nacre.core.operations.follow import Event, InputEvent, InputModeEvent, VisualsEvent
+from nacre.core.operations.watch import Receipt
 from nacre.services.host.host import Host
 from nacre.services.host.wait import Waiters, next_of
 from nacre.services.session.identity import Identity
@@ -41,7 +42,7 @@ class Displayed(Driven, Protocol):
 
     def tell(self, kind: str, make: Callable[[], Event]) -> None: ...
 
-    def write(self, data: bytes) -> None: ...
+    def write(self, data: bytes, *, receipt: Receipt | None = None) -> None: ...
 
     def set_size(self, rows: int, cols: int) -> None: ...
 
@@ -116,13 +117,21 @@ class Display:
 
     # --- whose keys ------------------------------------------------------------------------
 
-    def type(self, caller: Caller, data: bytes) -> None:
-        """Handle what was typed at a screen. Raises what Session.write raises."""
+    def type(self, caller: Caller, data: bytes, receipt: Receipt | None = None) -> None:
+        """Handle what was typed at a screen. Raises what Session.write raises.
+
+        `receipt` hears what becomes of it.
+        """
         self.control.note_typed(caller, len(data))
         if caller.person and self.keyboard.active:
+            if receipt is not None:
+                receipt.begin()
+                receipt.exact = False
             data = self._captured(data)
         if data:
-            self._session.write(data)
+            self._session.write(data, receipt=receipt)
+        elif receipt is not None:
+            receipt.settle()
 
     def _captured(self, data: bytes) -> bytes:
         typed = self.keyboard.typed(data)

@@ -5,6 +5,7 @@ Rule 2: bounded: a child that does not read makes further input an error, not a 
 Rule 3: an interrupt does not stand in line behind what it is to stop.
 Rule 4: a person who takes over has the keyboard to themselves: what others sent, and the terminal
 has not taken yet, is dropped as a whole. Later it would be typed at something else.
+Rule 5: who has a receipt for their input hears when the terminal has taken it.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from nacre.core.keys.sequences import PASTE_BEGIN, PASTE_END
+from nacre.core.operations.watch import Receipt
 from nacre.errors import BadParameter, InvalidInput, LimitReached
 from nacre.system.processes.pty import discard_unread
 
@@ -25,6 +27,7 @@ TERMINAL = None  # who sent what the terminal itself answers to its program
 class _Piece:
     data: bytes
     owner: str | None
+    receipt: Receipt | None = None
     written: int = 0
 
     @property
@@ -46,12 +49,18 @@ class InputQueue:
     def pending(self) -> int:
         return self._pending
 
-    def write(self, data: bytes, owner: str | None = TERMINAL) -> None:
+    def write(
+        self, data: bytes, owner: str | None = TERMINAL, receipt: Receipt | None = None
+    ) -> None:
         """Queue bytes for the child, and write what it takes at once; `owner` is who sent them.
+
+        `receipt` hears what becomes of them.
 
         Raises LimitReached when too much is waiting already; then nothing of `data` is queued.
         """
         if self._closed or not data:
+            if receipt is not None:
+                receipt.settle()
             return
         if self._pending + len(data) > self._limit:
             raise LimitReached(
@@ -60,10 +69,12 @@ class InputQueue:
                 "interrupt it (ctrl+c)",
                 "kill the session",
             )
-        self._waiting.append(_Piece(data, owner))
+        self._waiting.append(_Piece(data, owner, receipt))
         self._pending += len(data)
         if not self._watched:
             self._flush()
+        elif receipt is not None:
+            receipt.wrote(0)
 
     def drop_others(self, owner: str) -> int:
         """Forget what waits and is not this one's, nor the terminal's; return how many bytes.
@@ -77,6 +88,8 @@ class InputQueue:
                 kept.append(piece)
                 continue
             dropped += piece.left
+            if piece.receipt is not None:
+                piece.receipt.drop("somebody took the session over before the program read it")
             if ending := _ending(piece.data[: piece.written]):
                 kept.append(_Piece(ending, TERMINAL))
         self._waiting = kept
@@ -86,33 +99,46 @@ class InputQueue:
 
     def discard(self) -> None:
         """Drop waiting input, here and in the kernel, so that an interrupt overtakes it."""
-        self._waiting.clear()
-        self._pending = 0
+        self._clear()
         self._watch(wanted=False)
         discard_unread(self._master)
 
     def close(self) -> None:
         """Drop waiting input: nobody will read it."""
         self._closed = True
+        self._clear()
+        self._watch(wanted=False)
+
+    def _clear(self) -> None:
+        for piece in self._waiting:
+            if piece.receipt is not None:
+                piece.receipt.settle()
         self._waiting.clear()
         self._pending = 0
-        self._watch(wanted=False)
 
     def _flush(self) -> None:
         while self._waiting:
             piece = self._waiting[0]
+            if piece.receipt is not None:
+                piece.receipt.begin()
             try:
                 written = os.write(self._master, memoryview(piece.data)[piece.written :])
             except BlockingIOError:
+                if piece.receipt is not None:
+                    piece.receipt.wrote(0)
                 break
             except OSError:  # EIO: no process has the terminal open any more
-                self._waiting.clear()
-                self._pending = 0
+                self._clear()
                 break
             self._pending -= written
             piece.written += written
             if not piece.left:
                 self._waiting.popleft()
+            if piece.receipt is not None:
+                if piece.left:
+                    piece.receipt.wrote(written)
+                else:
+                    piece.receipt.settle()
         self._watch(wanted=bool(self._waiting))
 
     def _watch(self, *, wanted: bool) -> None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from nacre.core.display.compose import Shown
 from nacre.core.journal import records as journal
 from nacre.core.operations.follow import Change, Event
+from nacre.core.operations.watch import Receipt
 from nacre.core.shell.repls import TypedRepl
 from nacre.core.shell.state import State
 from nacre.services.dispatch.permit import require_permit
@@ -36,6 +37,7 @@ from nacre.services.session.record import KeptVeil, SessionRecord
 from nacre.services.session.recorder import Recorder
 from nacre.services.session.screen import Beginning, LiveScreen
 from nacre.services.session.supervisor import Supervisor
+from nacre.services.session.typists import Typists
 from nacre.system.processes.exits import Ending
 from nacre.system.processes.foreground import TerminalFacts
 from nacre.system.processes.pty import size_of
@@ -70,6 +72,7 @@ class Session:
         self.screen = LiveScreen(begin, ring, host.loop, host.settings, self._shown)
         self.viewers, self.seen_screens = self.screen.viewers, self.screen.seen
         self.display = Display(self, host)
+        self.typists = Typists(ring)
         folder = host.journal_of(record.identity.id)
         self.recorder = Recorder(
             host.loop, host.settings, folder, ring, self._look, self._warn, begin.offset
@@ -352,11 +355,14 @@ class Session:
 
     # --- input and control -----------------------------------------------------------------
 
-    def write(self, data: bytes, *, recorded: bytes | None = None) -> None:
+    def write(
+        self, data: bytes, *, recorded: bytes | None = None, receipt: Receipt | None = None
+    ) -> None:
         """Raises SessionExited when the child has ended, LimitReached when it does not read.
 
         ControlHeld when it is for a call that may not type now (dispatch/permit.py).
-        `recorded` goes into the journal instead, if `data` must not be seen there.
+        `recorded` goes into the journal instead, if `data` must not be seen there. `receipt` hears
+        what becomes of it.
         """
         child = self.require_alive()
         caller = require_permit(self.identity.id)
@@ -367,6 +373,8 @@ class Session:
             self._escaped_at = self.stream.prompting.ended
         self.stream.note_typing()
         if child.interrupted_by(data):
+            if receipt is not None:
+                receipt.settle()
             return
         shown = data if recorded is None else recorded
         if shown:
@@ -375,7 +383,7 @@ class Session:
             )
             visible = visible or child.shows_input
             self.recorder.note(journal.INPUT, shown if visible else b"", self.generation)
-        child.input.write(data, "" if caller is None else caller.key)
+        child.input.write(data, "" if caller is None else caller.key, receipt)
 
     @property
     def in_vi_commands(self) -> bool:

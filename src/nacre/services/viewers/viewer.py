@@ -17,7 +17,17 @@ from nacre.core.display.canvas import Canvas
 from nacre.core.display.compose import Row, Scene, status_row
 from nacre.core.keys.mouse import Mouse
 from nacre.core.operations.elements import VisualSpan
-from nacre.core.operations.watch import Detached, Ended, Printed, Resized, Snapshot, WatchEvent
+from nacre.core.operations.watch import (
+    Detached,
+    Dropped,
+    Ended,
+    Printed,
+    Resized,
+    Snapshot,
+    Taken,
+    Typing,
+    WatchEvent,
+)
 from nacre.core.screen.controls import BEGIN
 from nacre.core.screen.picture import Size
 from nacre.services.viewers.frame_clock import FrameClock
@@ -29,6 +39,9 @@ OfCursor = Literal["saved", "restored"] | None
 # Seconds for which a half-drawn picture of a program is held back (mode 2026); terminals with this
 # mode wait 150 ms to 1 s.
 _LONGEST_UPDATE = 0.15
+# Seconds after which a viewer is told that the terminal took its keys. Mostly their echo comes
+# first and takes it along; an event of its own before that would cost the echo a frame.
+_LATEST_RECEIPT = 0.05
 
 
 class Viewer:
@@ -64,6 +77,8 @@ class Viewer:
         self._pieces: list[bytes] = []
         self._waiting = 0  # bytes
         self._saved = False  # the viewer's terminal has the same saved cursor as the session's
+        self._told: list[WatchEvent] = []  # what became of what was typed here
+        self._acknowledging = False  # a timer runs
         self._last: list[WatchEvent] = []
         self.finished = False  # the child has ended, or all viewers were detached
         self._ready = asyncio.Event()
@@ -133,6 +148,22 @@ class Viewer:
         self._stale = True
         self._wake()
 
+    def tell(self, event: Typing | Taken | Dropped) -> None:
+        """Tell what became of what was typed here, before what is shown next."""
+        if isinstance(event, Taken) and self._told and isinstance(self._told[-1], Taken):
+            self._told.pop()  # the later number says it too
+        self._told.append(event)
+        if not isinstance(event, Taken):
+            self._wake()
+        elif not self._acknowledging:
+            self._acknowledging = True
+            asyncio.get_running_loop().call_later(_LATEST_RECEIPT, self._acknowledge)
+
+    def _acknowledge(self) -> None:
+        self._acknowledging = False
+        if self._told:
+            self._wake()
+
     def show_status(self, line: Sequence[VisualSpan]) -> None:
         """Show this in the last row, which then always stays."""
         before, self._status = self._status, line
@@ -186,6 +217,10 @@ class Viewer:
 
     def take(self) -> list[WatchEvent]:
         """Return the waiting events; if it is finished, the last ones."""
+        told, self._told = self._told, []
+        return told + self._take_shown()
+
+    def _take_shown(self) -> list[WatchEvent]:
         if self.finished:
             last, self._last = self._last, []
             return last

@@ -83,6 +83,25 @@ class PeopleSettings(SessionSettings, frozen=True, kw_only=True):
             "they are taken from those of the answer that it comes with (max_result_chars).",
         ),
     ] = 1500
+    viewer_beat: Annotated[
+        float,
+        Meta(
+            ge=0.05,
+            le=60,
+            description="Seconds between two heartbeats to a web page, which cannot see a "
+            "WebSocket's own pings.",
+        ),
+    ] = 2.0
+    viewer_silence: Annotated[
+        float,
+        Meta(
+            ge=0.1,
+            le=600,
+            description="Seconds without a heartbeat after which a page says that it hears "
+            "nothing, and connects anew. Keys that were under way for longer are not typed: the "
+            "screen may have changed.",
+        ),
+    ] = 6.0
     max_viewer_bytes: Annotated[
         int,
         Meta(

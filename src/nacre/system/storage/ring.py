@@ -3,6 +3,7 @@
 The memory is shared: the keeper holds its descriptor, so the next daemon gets exactly what a killed
 one had. Its layout is
   a page of words · two places for the short record · the bytes that were read · the long record
+In the page of words there are also places for who numbers what they type.
 
 Rule 1: a read goes straight from the kernel into this memory. If the process is killed during it,
 the new bytes are there, but no word counts them. So the space for a read is filled with 0xFF first,
@@ -36,6 +37,13 @@ _AT_MAGIC, _AT_PLACE, _AT_ANSWERED, _AT_GENERATION, _AT_SHORT, _AT_LONG, _AT_CLE
 _AT_BASE = 8
 _AT_SHOWN, _AT_TYPED = 10, 11  # milliseconds of the machine's clock; 0: never
 _LOW = 0xFFFFFFFF
+# Who numbers what they type: a name, what the terminal took, what is being written, and a count of
+# when the place was last asked for. Rings of earlier versions have zeros there.
+_TYPISTS_AT = 1024
+_TYPISTS = 64  # places; a page or an attached terminal needs one
+_TYPIST_WORDS = 4
+_OF_NAME, _OF_TAKEN, _OF_BEGUN, _OF_ASKED = range(_TYPIST_WORDS)
+_TYPISTS_SIZE = 8 * _TYPISTS * _TYPIST_WORDS
 
 
 class Reading(NamedTuple):
@@ -56,6 +64,7 @@ class Ring:
         self._map = mmap.mmap(self.descriptor, _LONG_AT)
         self._view = memoryview(self._map)
         self._words = self._view[: 8 * _WORDS].cast("Q")
+        self._typists = self._view[_TYPISTS_AT : _TYPISTS_AT + _TYPISTS_SIZE].cast("Q")
         if fresh:
             self._words[_AT_MAGIC] = _MAGIC
         elif self._words[_AT_MAGIC] != _MAGIC:
@@ -73,11 +82,13 @@ class Ring:
         if self.descriptor < 0:
             return
         self._words.release()
+        self._typists.release()
         self._view.release()
         self._map.close()
         os.close(self.descriptor)
         self.descriptor = -1
         self._words = memoryview(bytearray(8 * _WORDS)).cast("Q")
+        self._typists = memoryview(bytearray(_TYPISTS_SIZE)).cast("Q")
 
     # --- output ----------------------------------------------------------------------------
 
@@ -203,6 +214,26 @@ class Ring:
     def typed_at(self, when: float) -> None:
         self._words[_AT_TYPED] = max(0, int(when * 1000))
 
+    # --- who types -------------------------------------------------------------------------
+
+    def typist(self, name: int) -> "Typist":
+        """Return the place of one who numbers what they type; `name` is not 0.
+
+        For a new one that is the place which was not asked for the longest.
+        """
+        words, step = self._typists, _TYPIST_WORDS
+        last = max(words[_OF_ASKED::step]) + 1
+        for at in range(0, len(words), step):
+            if words[at] == name:
+                break
+        else:
+            at = min(range(0, len(words), step), key=lambda place: words[place + _OF_ASKED])
+            words[at] = 0  # first: a kill in between leaves a free place
+            words[at + _OF_TAKEN] = words[at + _OF_BEGUN] = 0
+            words[at] = name
+        words[at + _OF_ASKED] = last
+        return Typist(self, name, at)
+
     # --- records ---------------------------------------------------------------------------
 
     @property
@@ -243,6 +274,45 @@ class Ring:
         at = _LONG_AT if not word or fits_before else begin + length
         os.pwrite(self.descriptor, record, at)
         self._words[_AT_LONG] = at << 32 | len(record)
+
+
+class Typist:
+    """Up to which number the terminal took what one typed, and up to which it is being written.
+
+    Where the second is higher than the first after a kill, nobody knows what the terminal took of
+    the bytes between them.
+    """
+
+    def __init__(self, ring: Ring, name: int, at: int) -> None:
+        self._ring = ring
+        self._name = name
+        self._at = at
+
+    @property
+    def taken(self) -> int:
+        return self._get(_OF_TAKEN)
+
+    @property
+    def begun(self) -> int:
+        return self._get(_OF_BEGUN)
+
+    def begin(self, end: int) -> None:
+        """Note, before it is written, that what comes before this number is being written."""
+        self._set(_OF_BEGUN, end)
+
+    def took(self, end: int) -> None:
+        """Note that all before this number was written, and that nothing is being written."""
+        self._set(_OF_TAKEN, end)
+        self._set(_OF_BEGUN, end)
+
+    def _get(self, word: int) -> int:
+        words = self._ring._typists
+        return words[self._at + word] if words[self._at] == self._name else 0
+
+    def _set(self, word: int, value: int) -> None:
+        words = self._ring._typists
+        if words[self._at] == self._name:  # else the place is somebody else's now
+            words[self._at + word] = value
 
 
 def _memory() -> int:

@@ -1,0 +1,138 @@
+"""What viewers type by numbers: each byte once, and what nobody knows of is not typed again."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from nacre.core.operations.watch import Dropped, Numbered, Taken, Typing
+from nacre.services.session.typists import Connection, Typists
+from nacre.system.storage.ring import Ring
+
+NAME = "00000000000000a1"
+
+
+@pytest.fixture
+def ring() -> Iterator[Ring]:
+    ring = Ring()
+    yield ring
+    ring.close()
+
+
+class Viewer:
+    """A viewer's connection, and what it was told."""
+
+    def __init__(self, typists: Typists, name: str = NAME) -> None:
+        self.told: list[Typing | Taken | Dropped] = []
+        self._stack = ExitStack()
+        self.connection: Connection = self._stack.enter_context(
+            typists.connection(name, self.told.append)
+        )
+
+    def leave(self) -> None:
+        self._stack.close()
+
+    def types(self, data: bytes, number: int, **more: bool) -> bytes:
+        """Type; the terminal takes all of it. Return what that was."""
+        accepted = self.connection.accept(data, Numbered(number, **more))
+        if accepted is None:
+            return b""
+        new, receipt = accepted
+        receipt.begin()
+        receipt.settle()
+        return new
+
+
+def test_what_is_sent_again_is_typed_once(ring: Ring) -> None:
+    viewer = Viewer(Typists(ring))
+    assert viewer.types(b"abc", 0) == b"abc"
+    assert viewer.types(b"abcde", 0) == b"de"
+    assert viewer.types(b"de", 3) == b""
+    assert viewer.types(b"xyz", 10) == b"xyz"  # the viewer has dropped what lies between
+    assert viewer.told == [Typing(0, 0), Taken(3), Taken(5), Taken(10), Taken(13)]
+
+
+def test_the_next_daemon_knows_what_the_terminal_took(ring: Ring) -> None:
+    viewer = Viewer(Typists(ring))
+    viewer.types(b"abc", 0)
+    accepted = viewer.connection.accept(b"defgh", Numbered(3))
+    assert accepted is not None
+    accepted[1].begin()
+    accepted[1].wrote(2)  # and the rest waits
+    assert viewer.told[-1] == Taken(5)
+    again = Viewer(Typists(ring))
+    assert again.told == [Typing(5, 5)]
+    assert again.types(b"fgh", 5) == b"fgh"
+
+
+def test_what_was_being_written_when_the_daemon_died_is_unsure(ring: Ring) -> None:
+    viewer = Viewer(Typists(ring))
+    viewer.types(b"abc", 0)
+    accepted = viewer.connection.accept(b"de", Numbered(3))
+    assert accepted is not None
+    accepted[1].begin()
+    again = Viewer(Typists(ring))
+    assert again.told == [Typing(3, 5, unsure=True)]
+    assert again.types(b"fgh", 5) == b""  # the rest of that line
+    assert again.types(b"next", 8, go_on=True) == b"next"
+
+
+def test_a_part_of_what_was_changed_on_its_way_is_unsure(ring: Ring) -> None:
+    viewer = Viewer(Typists(ring))
+    accepted = viewer.connection.accept(b"abcd", Numbered(0))
+    assert accepted is not None
+    receipt = accepted[1]
+    receipt.exact = False
+    receipt.begin()
+    receipt.wrote(0)  # the terminal is full
+    assert Viewer(Typists(ring)).told == [Typing(0, 0)]
+    receipt.begin()
+    receipt.wrote(2)
+    assert Viewer(Typists(ring)).told == [Typing(0, 4, unsure=True)]
+
+
+def test_what_is_late_is_dropped_and_so_is_what_follows_it(ring: Ring) -> None:
+    typists = Typists(ring)
+    viewer = Viewer(typists)
+    viewer.types(b"ech", 0)
+    assert viewer.types(b"o rm", 3, late=True) == b""
+    assert viewer.types(b" -r\r", 7) == b""
+    assert [type(one) for one in viewer.told[2:]] == [Dropped, Dropped]
+    # One that comes back is told, too, and that none of it was taken.
+    again = Viewer(typists)
+    assert again.told == [Typing(3, 11, dropped=True)]
+    assert again.types(b"ls\r", 11, go_on=True) == b"ls\r"
+    assert again.told[1:] == [Taken(14)]
+
+
+def test_only_the_newest_connection_of_a_viewer_types(ring: Ring) -> None:
+    typists = Typists(ring)
+    old, new = Viewer(typists), Viewer(typists)
+    assert old.types(b"abc", 0) == b""
+    assert new.types(b"abc", 0) == b"abc"
+    old.leave()
+    assert new.types(b"de", 3) == b"de"
+    assert new.told[-1] == Taken(5)
+
+
+def test_what_waited_when_its_connection_closed_is_sent_again(ring: Ring) -> None:
+    typists = Typists(ring)
+    viewer = Viewer(typists)
+    accepted = viewer.connection.accept(b"abc", Numbered(0))
+    assert accepted is not None
+    viewer.connection.forget(accepted[1])
+    viewer.leave()
+    assert Viewer(typists).told == [Typing(0, 0)]
+
+
+def test_viewers_are_told_apart_and_the_longest_gone_makes_way(ring: Ring) -> None:
+    typists = Typists(ring)
+    names = [f"{number:016x}" for number in range(1, 201)]
+    for name in names:
+        viewer = Viewer(typists, name)
+        viewer.types(b"x" * int(name, 16), 0)
+        viewer.leave()
+    next_daemon = Typists(ring)
+    assert Viewer(next_daemon, names[-1]).told == [Typing(200, 200)]
+    assert Viewer(next_daemon, names[150]).told == [Typing(151, 151)]
+    assert Viewer(next_daemon, names[0]).told == [Typing(0, 0)]
