@@ -7,6 +7,7 @@ export interface Toast {
   kind: "note" | "error";
   text: string;
   details: string[];
+  about: string | null; // a later one about the same replaces it
 }
 
 const SHOWN = { note: 6000, error: 10_000 }; // ms
@@ -16,8 +17,8 @@ export const toasts = signal<Toast[]>([]);
 
 let last = 0;
 
-export function note(text: string, details: string[] = []): void {
-  show("note", text, details);
+export function note(text: string, details: string[] = [], about: string | null = null): void {
+  show("note", text, details, about);
 }
 
 export function complain(error: unknown): void {
@@ -28,9 +29,15 @@ export function dismiss(number: number): void {
   toasts.value = toasts.value.filter((one) => one.number !== number);
 }
 
-function show(kind: Toast["kind"], text: string, details: string[]): void {
+function show(
+  kind: Toast["kind"],
+  text: string,
+  details: string[],
+  about: string | null = null,
+): void {
   if (toasts.value.some((one) => one.text === text)) return;
   const number = ++last;
-  toasts.value = [...toasts.value.slice(1 - MOST), { number, kind, text, details }];
+  const others = toasts.value.filter((one) => about === null || one.about !== about);
+  toasts.value = [...others.slice(1 - MOST), { number, kind, text, details, about }];
   setTimeout(() => dismiss(number), SHOWN[kind]);
 }

@@ -70,7 +70,7 @@ WINCH = "trap 'stty size' WINCH; stty size; echo ready; while :; do sleep 0.05; 
 
 
 @pytest.mark.parametrize("session", [WINCH], indirect=True)
-def test_the_terminals_size_becomes_the_sessions_and_stays(
+def test_the_terminals_size_becomes_the_sessions_for_as_long_as_one_stays(
     running: Nacre, session: str, attach: Callable[..., Person]
 ) -> None:
     running.until(session, "ready")
@@ -80,8 +80,50 @@ def test_the_terminals_size_becomes_the_sessions_and_stays(
     person.sees("30 90")
     person.type(DETACH)
     assert person.leaves() == 0
+    running.until(session, "24 80")
     details = running.listed(session)
-    assert (details["rows"], details["cols"]) == (30, 90)
+    assert (details["rows"], details["cols"]) == (24, 80)
+
+
+@pytest.mark.parametrize("session", [WINCH], indirect=True)
+def test_a_size_changed_under_ones_hands_is_told(
+    running: Nacre, session: str, attach: Callable[..., Person]
+) -> None:
+    running.until(session, "ready")
+    first = attach(session, rows=20, cols=90)
+    first.sees("19 90")
+    second = attach(session, rows=30, cols=100)
+    first.sees("attach changed the session's size to 100x29")
+    assert "changed the session's size" not in second.text
+    first.type(b"\x1e")  # taking over and giving back: who is attached keeps the size
+    first.sees("you drive")
+    first.type(b"\x1e")
+    first.see(lambda: "you drive" not in first.text)
+    second.type(DETACH)
+    assert second.leaves() == 0
+    first.sees("attach gave the size back: the session has 90x19 again")
+    running.call("resize_session", session=session, rows=12, cols=60)
+    first.sees("changed the session's size to 60x12")
+    first.type(DETACH)
+    assert first.leaves() == 0
+    details = running.listed(session)
+    assert (details["rows"], details["cols"]) == (12, 60)  # who resized it, meant it
+
+
+def test_a_borrowed_size_is_given_back_when_the_person_does_not_come_back(
+    own_daemon: Callable[..., Daemon], attach: Callable[..., Person]
+) -> None:
+    daemon = own_daemon(lease_patience=0.1)
+    daemon.rest("POST", "/sessions", {"name": "dev", "command": "bash", "args": ["-c", WINCH]})
+    person = attach("dev", "--no-status", env=daemon.env, rows=20, cols=60)
+    person.sees("20 60")
+    pid = pid_of(daemon)
+    os.kill(person.process.pid, signal.SIGSTOP)
+    os.kill(pid, signal.SIGKILL)
+    found = daemon.rest("POST", "/wait", {"session": "dev", "text": "24 80", "timeout_ms": 60_000})
+    assert found["matched"]
+    os.kill(person.process.pid, signal.SIGCONT)
+    person.see(lambda: person.text.count("20 60") > 1)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,15 @@ def test_what_is_said_for_a_while_has_an_end() -> None:
     assert row.until == 5.0
 
 
+def test_it_is_shown_again_over_what_covers_it_while_it_is_said() -> None:
+    row = LastRow(None)
+    assert row.again(SIZE) == b""
+    said = row.say("news", SIZE, 0.0)
+    assert row.again(SIZE) == said
+    row.drop()
+    assert row.again(SIZE) == b""
+
+
 def test_it_is_dropped_once() -> None:
     row = LastRow(None)
     assert row.drop() is False

@@ -462,7 +462,7 @@ async def test_a_resize_reaches_viewers() -> None:
         async with dispatch.watch(CALLER, WatchSession(session=session.identity.id)) as viewer:
             await until(viewer, Snapshot)
             await dispatch(CALLER, ResizeSession(session=session.identity.id, rows=10, cols=33))
-            assert await until(viewer, Resized) == Resized(10, 33)
+            assert await until(viewer, Resized) == Resized(10, 33, by="an agent")
 
 
 @pytest.mark.anyio

@@ -211,7 +211,9 @@ export class OpenSession {
 
   private told(event: RawEvent): void {
     if (event.event === "snapshot") this.feed.told(event);
-    else if (event.event === "ended") {
+    else if (event.event === "resized") {
+      if (event.by !== undefined) note(resized(event.by, event), [], "size");
+    } else if (event.event === "ended") {
       this.ending.value = { kind: "ended", exit_code: event.exit_code, signal: event.signal };
       this.emulator.terminal.write("\x1b[?25l"); // nothing will be typed here any more (DECTCEM)
     } else if (event.event === "detached") {
@@ -254,4 +256,14 @@ export class OpenSession {
     this.captured.value = mode === "capture";
     this.focused.value = focused;
   }
+}
+
+/** That somebody else changed the session's size. */
+function resized(by: string, size: { rows: number; cols: number; given_back?: boolean }): string {
+  const name = nameOf(by);
+  const who = name.charAt(0).toUpperCase() + name.slice(1);
+  const now = `${size.cols} × ${size.rows}`;
+  return size.given_back
+    ? `${who} gave the size back: the session has ${now} again.`
+    : `${who} changed the session's size to ${now}.`;
 }

@@ -5,7 +5,6 @@ import * as actions from "../actions";
 import { readAloud, toggleReadAloud } from "../terminal/emulator";
 import { go } from "../route";
 import { isOver, referenceTo, type Listed } from "../sessions";
-import { changeLetters } from "../session/viewport";
 import { nameOf, shortPath, stateOf } from "../words";
 import { isMac } from "../session/keyboard";
 import { Captured } from "./captured";
@@ -65,7 +64,7 @@ function Driver({ open, viewers }: { open: OpenSession; viewers: number }) {
       ? `${nameOf(driver.value)} drives`
       : "Shared";
   const what = yours.value
-    ? "Input from agents waits until you give the session back."
+    ? "Input from agents waits until you give the session back. It then gets its size back, too."
     : driver.value
       ? "Take over to type."
       : "You and agents can both type.";
@@ -100,8 +99,8 @@ function menu(session: Listed, open: OpenSession | null, search: () => void): (A
         ...(over ? [] : [{ text: "Paste", keys: paste, act: () => open.paste() }]),
         { text: "Find", keys: isMac ? "⌘F" : "Ctrl+Shift+F", act: search },
         ...(over ? [] : [{ text: "Fit to this window", act: () => open.viewport.fit() }]),
-        { text: "Larger text", act: () => enlarge(open, 1) },
-        { text: "Smaller text", act: () => enlarge(open, -1) },
+        { text: "Larger text", act: () => open.viewport.enlarge(1) },
+        { text: "Smaller text", act: () => open.viewport.enlarge(-1) },
         { text: "Full screen", act: fullScreen },
         { text: readAloudText(), act: () => toggleReadAloud() },
         null,
@@ -130,11 +129,6 @@ function ofSession(session: Listed): (Action | null)[] {
 
 function readAloudText(): string {
   return `Turn ${readAloud.value ? "off" : "on"} screen reader support`;
-}
-
-function enlarge(open: OpenSession, step: number): void {
-  changeLetters(step);
-  open.viewport.fit();
 }
 
 /** In full screen a browser can pass on even its own keys: Ctrl+W, Ctrl+N, Ctrl+T. */

@@ -49,40 +49,12 @@ export function Screen({ stage, host, open }: Props) {
           <Icon name="down" /> Newer output below
         </button>
       )}
-      {open && <Lament open={open} />}
       {open && isAlone(open) && (
         <p class="stage-note" role="status">
           Reconnecting…
         </p>
       )}
       {pointedAt.value && <p class="pointed-at">{pointedAt.value}</p>}
-    </div>
-  );
-}
-
-/** Over the dimmed screen: that nothing is heard, and that what was typed is lost. */
-function Lament({ open }: { open: OpenSession }) {
-  const dropped = open.dropping;
-  if (!open.silent && dropped === null) return null;
-  return (
-    <div class="lament" role="alert">
-      {open.silent && (
-        <p>
-          <b>Nothing is heard from the daemon.</b> The screen may be out of date, and keys are not
-          sent. Connecting again…
-        </p>
-      )}
-      {dropped !== null && (
-        <p>
-          <b>{dropped}</b> The rest of that line is dropped, too. Look at it, then press Enter to
-          type again.
-        </p>
-      )}
-      {dropped !== null && !open.silent && (
-        <button class="primary" onClick={() => open.goOn()}>
-          Type again
-        </button>
-      )}
     </div>
   );
 }

@@ -12,6 +12,7 @@ import { Bar } from "./bar";
 import { Captured } from "./captured";
 import { Ended } from "./ended";
 import { Missing } from "./empty";
+import { Lament } from "./lament";
 import { SearchBar } from "./search-bar";
 import { Screen } from "./screen";
 import { focusFilter, focusList } from "./sidebar";
@@ -43,6 +44,7 @@ export function SessionView({ reference }: { reference: string }) {
         id={session.session_id}
         search={() => (searching.value = true)}
       />
+      {open && <Lament open={open} />}
       {open?.ending.value && <Ended session={session} open={open} ending={open.ending.value} />}
       {open && !open.ending.value && touch.matches && <TouchKeys open={open} />}
     </main>

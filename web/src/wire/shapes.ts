@@ -146,7 +146,7 @@ export type Change =
 /** Text frames of the raw door. */
 export type RawEvent =
   | { event: "snapshot"; rows: number; cols: number; alternate: boolean; history_lines: number }
-  | { event: "resized"; rows: number; cols: number; by?: string }
+  | { event: "resized"; rows: number; cols: number; by?: string; given_back?: boolean }
   | { event: "beat"; beat: number }
   | {
       event: "typing";

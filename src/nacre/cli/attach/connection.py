@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from nacre.cli.attach.outgoing import Outgoing
-from nacre.cli.attach.typed import Typed
+from nacre.cli.attach.typed import Unconfirmed
 from nacre.client.greeting import check_greeting, was_stopped
 from nacre.errors import DaemonUnreachable
 from nacre.settings.paths import find_paths
@@ -49,7 +49,7 @@ class Connection:
         self._outgoing = Outgoing()
         self._hears = True  # False: it accepts no more input, but may still have sent something
         self._restarts: deque[float] = deque(maxlen=_MOST_RESTARTS)
-        self._typed = Typed()
+        self._typed = Unconfirmed()
         self._typed.came(numbers=_numbers(hello))
 
     def fileno(self) -> int:

@@ -17,12 +17,18 @@ class LastRow:
         """`hint` is shown with the first picture."""
         self.until: float | None = None  # when the message expires
         self.hint = hint  # None: there is none, or it was shown already
+        self._said = ""
 
     def say(self, text: str, size: os.terminal_size, now: float) -> bytes:
         """Return the bytes that show it, until the first key or for a few seconds."""
         self.hint = None
         self.until = now + _SECONDS
+        self._said = text
         return _draw(text, size, "7")
+
+    def again(self, size: os.terminal_size) -> bytes:
+        """Return the bytes that show the message once more, after what may have covered it."""
+        return b"" if self.until is None else _draw(self._said, size, "7")
 
     def note(self, text: str, size: os.terminal_size) -> bytes:
         """Return the bytes that show it, until the next picture paints over it."""

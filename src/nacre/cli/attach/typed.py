@@ -36,7 +36,7 @@ def after_line(typed: bytes) -> bytes | None:
     return None
 
 
-class Typed:
+class Unconfirmed:
     def __init__(self) -> None:
         self.dropping = False
         self._numbers = False  # this daemon confirms what it is sent

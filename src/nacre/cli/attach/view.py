@@ -73,6 +73,8 @@ class View:
         self._resized = False  # and the daemon does not know yet
         self._wheel = Wheel() if mouse else None
         self._begun_report = b""
+        self._status = status
+        self._news = ""  # what is to be said after the next picture
         self._lament = ""  # why what was typed is dropped; "" if it is not
         self._name = name
         self._last_row = LastRow(None if status else _hint(detach, control, name))
@@ -319,15 +321,24 @@ class View:
         if "output" in message:
             if self._live:
                 self._show(base64.b64decode(message["output"]))
+                if self._status:  # the status line may have changed, in the row of the message
+                    self._to_screen += self._last_row.again(os.get_terminal_size(1))
         elif "snapshot" in message:
             self._connection.has_painted()
             if self._looking is None or not self._looking.shown:
                 self._live = True
                 self._show(base64.b64decode(message["snapshot"]), message["alternate"])
+                news, self._news = self._news, ""
                 if self._lament:
                     self._say_lament()
+                elif news:
+                    self._say(news)
                 elif self._last_row.hint is not None:
                     self._say(self._last_row.hint)
+        elif "resized" in message:
+            if "by" in message:
+                back: bool = message["given_back"]
+                self._news = _resized(message["resized"], message["by"], given_back=back)
         elif "typing" in message or "taken" in message or "dropped" in message:
             if why := self._connection.take_receipt(message):
                 self._lament = why
@@ -389,6 +400,14 @@ def _hint(detach: OwnKey, control: OwnKey | None, name: str) -> str:
     """Say how to detach."""
     more = " (read-only)" if control is None else f", {control.name} takes over"
     return f" {detach.name} detaches from {name}{more} "
+
+
+def _resized(size: list[int], by: str, *, given_back: bool) -> str:
+    """Say that somebody else changed the session's size."""
+    rows, cols = size
+    if given_back:
+        return f" {by} gave the size back: the session has {cols}x{rows} again "
+    return f" {by} changed the session's size to {cols}x{rows} "
 
 
 def _killed(name: str) -> int:

@@ -88,6 +88,8 @@ class Resized(msgspec.Struct, frozen=True):
 
     rows: int
     cols: int
+    by: str | None = None  # who did it; None: this viewer, or a panel, or it is the first size
+    given_back: bool = False  # it is the size from before that one borrowed it
 
 
 class Detached(msgspec.Struct, frozen=True):

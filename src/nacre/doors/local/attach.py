@@ -268,7 +268,8 @@ def _message(event: WatchEvent) -> dict[str, Any]:
         painted = base64.b64encode(event.data).decode()
         return {"snapshot": painted, "alternate": event.alternate}
     if isinstance(event, Resized):
-        return {"resized": [event.rows, event.cols]}
+        who = {} if event.by is None else {"by": event.by, "given_back": event.given_back}
+        return {"resized": [event.rows, event.cols], **who}
     if isinstance(event, Typing | Dropped):
         return {type(event).__name__.lower(): event}
     if isinstance(event, Taken):

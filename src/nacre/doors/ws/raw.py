@@ -241,7 +241,9 @@ class _Viewer:
             }
             await self._socket.tell(announced, event.history + event.data)
         elif isinstance(event, Resized):
-            await self._socket.tell({"event": "resized", "rows": event.rows, "cols": event.cols})
+            size = {"event": "resized", "rows": event.rows, "cols": event.cols}
+            who = {} if event.by is None else {"by": event.by, "given_back": event.given_back}
+            await self._socket.tell({**size, **who})
         elif isinstance(event, Typing):
             about = {} if self._beats is None else self._beats.about
             known = msgspec.structs.asdict(event)

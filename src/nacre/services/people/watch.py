@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
-from nacre.core.catalog.caller import Caller
+from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.operations.elements import VisualSpan
 from nacre.core.operations.results import Success
 from nacre.core.operations.watch import (
@@ -31,7 +31,7 @@ from nacre.services.host.host import Host
 from nacre.services.observe.lines import find_line, read_lines
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
-from nacre.services.session.typists import Connection
+from nacre.services.viewers.typists import TypingConnection
 from nacre.services.viewers.viewer import Viewer
 
 if TYPE_CHECKING:
@@ -116,23 +116,31 @@ class Watching:
             fit = (request.rows, request.cols)
         try:
             with session.viewers.watch(
-                fit, composed=request.composed, history=request.history
+                fit, composed=request.composed, history=request.history, key=caller.key
             ) as viewer:
                 if session.ending is not None:  # send its last screen and its end
                     viewer.finish(Ended(session.ending.exit_code, session.ending.signal))
                 session.display.control.came(caller)
+                # An attached terminal: the session is to have its size.
+                sized = request.composed and fit is not None and caller.scope >= Scope.DRIVE
+                if sized:
+                    session.display.stay(caller)
                 session.announce("watched")
                 try:
                     with _typing(session, viewer, request) as numbers:
                         yield _Screen(session, viewer, type_, numbers)
                 finally:
                     session.display.control.left(caller, session)
+                    if sized:
+                        session.display.leave(caller)
         finally:
             session.announce("watched")  # one viewer less
 
 
 @contextmanager
-def _typing(session: Session, viewer: Viewer, request: WatchSession) -> Iterator[Connection | None]:
+def _typing(
+    session: Session, viewer: Viewer, request: WatchSession
+) -> Iterator[TypingConnection | None]:
     if request.typing is None:
         yield None
     else:
@@ -144,7 +152,7 @@ class _Screen:
     """The screen on which one caller watches a session and types."""
 
     def __init__(
-        self, session: Session, viewer: Viewer, type_: Type, numbers: Connection | None
+        self, session: Session, viewer: Viewer, type_: Type, numbers: TypingConnection | None
     ) -> None:
         self._session = session
         self._viewer = viewer

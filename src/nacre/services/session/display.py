@@ -1,7 +1,8 @@
 """A session's display for people: overlays and panels, captured keys, who drives, and the whole
 size.
 
-Rule 1: viewers set the whole size; the child gets what panels leave of it.
+Rule 1: viewers set the whole size; the child gets what panels leave of it. Those who drive, or are
+attached, only borrow it (sizes.py).
 Rule 2: keys of people pass through here, input from callers does not: only keys can be captured.
 """
 
@@ -22,6 +23,7 @@ from nacre.services.session.identity import Identity
 from nacre.services.session.lease import Driven, Lease, control_event
 from nacre.services.session.news import HandoverNews
 from nacre.services.session.record import KeptDisplay
+from nacre.services.viewers.sizes import BorrowedSizes
 from nacre.services.viewers.viewers import Viewers
 
 if TYPE_CHECKING:
@@ -33,6 +35,9 @@ class Displayed(Driven, Protocol):
 
     @property
     def identity(self) -> Identity: ...
+
+    @property
+    def alive(self) -> bool: ...
 
     @property
     def terminal(self) -> "Terminal": ...
@@ -62,11 +67,51 @@ class Display:
         self.news = HandoverNews(self._keep, agents=settings.max_told_agents, commands=most)
         self.control = Lease(self._control_changed, self._keep, self.news, most)
         self._key_waiters = Waiters()
+        self._sizes = BorrowedSizes()
 
     # --- what is shown ---------------------------------------------------------------------
 
-    def resize(self, rows: int, cols: int) -> None:
-        """Set the whole size; the child gets what panels leave of it."""
+    def resize(self, rows: int, cols: int, caller: Caller | None = None) -> None:
+        """Set the whole size; the child gets what panels leave of it. Other people are told."""
+        if caller is not None and self._borrows(caller):
+            self._sizes.borrow(caller.key, (self.rows, self.cols), (rows, cols))
+        else:
+            self._sizes.settle()
+        if caller is not None:
+            self._session.viewers.resized_by(caller)
+        self._resize(rows, cols)
+
+    def _borrows(self, caller: Caller) -> bool:
+        return self._sizes.stays(caller.key) or self.control.is_held_by(caller)
+
+    def stay(self, caller: Caller) -> None:
+        """This one watches at a screen that the session is to have the size of."""
+        self._sizes.stay(caller.key)
+
+    def leave(self, caller: Caller) -> None:
+        self._sizes.leave(caller.key)
+        if not self._borrows(caller):
+            self._give_size_back(caller.key, caller)
+
+    def given_back(self, caller: Caller) -> None:
+        """This one does not drive any more; who is attached still borrows the size."""
+        if not self._sizes.stays(caller.key):
+            self._give_size_back(caller.key, caller)
+
+    def _give_size_back(self, key: str, caller: Caller | None) -> None:
+        size = self._sizes.give_back(key)
+        if size is not None and size != (self.rows, self.cols) and self._session.alive:
+            self._session.viewers.resized_by(caller, back=True)
+            self._resize(*size)
+        else:
+            self._keep()
+
+    def _give_back_what_nobody_claims(self) -> None:
+        for key in self._sizes.borrowers:
+            if not self._sizes.stays(key) and not self.control.is_held_by_key(key):
+                self._give_size_back(key, None)
+
+    def _resize(self, rows: int, cols: int) -> None:
         self.rows, self.cols = rows, cols
         self._lay_out(anyway=True)
         if self.elements:  # a panel may fit now, or no longer
@@ -164,6 +209,7 @@ class Display:
 
     def ended(self) -> None:
         """The child has ended: end the lease and the capture."""
+        self._sizes.settle()
         self.release()
         self.control.give(self._session)
 
@@ -196,6 +242,7 @@ class Display:
             lease=self.control.kept(),
             news=self.news.kept(),
             capture=self.keyboard.kept(),
+            sizes=self._sizes.kept(),
         )
 
     def restore(self, kept: KeptDisplay) -> None:
@@ -204,6 +251,10 @@ class Display:
         self.elements.restore(kept.elements, alternate=self._session.terminal.alternate)
         if kept.capture is not None:
             self.keyboard.restore(kept.capture)
+        if kept.sizes is not None:
+            self._sizes.restore(kept.sizes)
+            patience = self._host.settings.lease_patience
+            self._host.loop.call_later(patience, self._give_back_what_nobody_claims)
         self._lay_out()
 
     def restore_lease(self, kept: KeptDisplay) -> None:

@@ -27,10 +27,14 @@ from nacre.services.session.output import OutputStream
 from nacre.services.session.record import KeptLease
 
 
-class HoldsKeys(Protocol):
-    """What may have captured people's keys: a session's display."""
+class Shared(Protocol):
+    """What a person who drives has to themselves: a session's display."""
 
-    def release(self) -> None: ...
+    def release(self) -> None:
+        """End a capture of keys."""
+
+    def given_back(self, caller: Caller) -> None:
+        """Return what this one borrowed: the size."""
 
 
 class Driven(Protocol):
@@ -46,7 +50,7 @@ class Driven(Protocol):
     def stream(self) -> OutputStream: ...
 
     @property
-    def display(self) -> HoldsKeys: ...
+    def display(self) -> Shared: ...
 
     def require_alive(self) -> object: ...
 
@@ -83,7 +87,10 @@ class Lease:
         return self._news.last
 
     def is_held_by(self, caller: Caller) -> bool:
-        return self._holder is not None and bool(caller.key) and self._holder.key == caller.key
+        return self.is_held_by_key(caller.key)
+
+    def is_held_by_key(self, key: str) -> bool:
+        return self._holder is not None and bool(key) and self._holder.key == key
 
     def allows(self, caller: Caller) -> bool:
         return self._holder is None or self.is_held_by(caller)
@@ -144,8 +151,9 @@ class Lease:
             last_line=session.last_line,
             dropped=self._dropped,
         )
-        self._holder = self.since = None
+        holder, self._holder, self.since = self._holder, None, None
         self._news.add(done)
+        session.display.given_back(holder)
         self._await_nobody()
         self._others.wake()
 

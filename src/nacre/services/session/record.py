@@ -22,6 +22,7 @@ from nacre.core.operations.control import CommandRun, Handover
 from nacre.core.text.budget import fitting
 from nacre.services.session.identity import Identity
 from nacre.services.session.launch import Launch
+from nacre.services.viewers.sizes import KeptSizes
 from nacre.system.processes.exits import Ending
 
 
@@ -64,6 +65,7 @@ class KeptDisplay(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     lease: KeptLease | None = None
     news: KeptNews | None = None
     capture: KeptCapture | None = None
+    sizes: KeptSizes | None = None
 
 
 class DiskRecord(msgspec.Struct, kw_only=True):

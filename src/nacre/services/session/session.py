@@ -37,7 +37,7 @@ from nacre.services.session.record import KeptVeil, SessionRecord
 from nacre.services.session.recorder import Recorder
 from nacre.services.session.screen import Beginning, LiveScreen
 from nacre.services.session.supervisor import Supervisor
-from nacre.services.session.typists import Typists
+from nacre.services.viewers.typists import Typists
 from nacre.system.processes.exits import Ending
 from nacre.system.processes.foreground import TerminalFacts
 from nacre.system.processes.pty import size_of

@@ -169,7 +169,8 @@ class Sessions:
             await self.dismiss(caller, DismissSession(session=request.session))
         elif request.action == "resize":
             display = session.display
-            display.resize(request.rows or display.rows, request.cols or display.cols)
+            rows, cols = request.rows or display.rows, request.cols or display.cols
+            display.resize(rows, cols, caller)
         elif request.action == "kill":
             # The name is free at once; everything is gone when this returns.
             self._registry.unlist(session)
@@ -262,7 +263,7 @@ class Sessions:
     async def resize(self, caller: Caller, request: ResizeSession) -> Size:
         session = self._registry.find(request.session)
         display = session.display
-        display.resize(request.rows, request.cols)
+        display.resize(request.rows, request.cols, caller)
         return Size(success=True, rows=display.rows, cols=display.cols)
 
     async def signal(self, caller: Caller, request: SignalSession) -> Success:

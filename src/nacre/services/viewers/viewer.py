@@ -57,7 +57,9 @@ class Viewer:
         *,
         composed: bool,
         history: int,
+        key: str = "",
     ) -> None:
+        self.key = key  # of the caller who watches
         self._scenes = scenes
         self._clock = clock
         self._limit = limit
@@ -68,6 +70,8 @@ class Viewer:
         self._status: Sequence[VisualSpan] = ()
         self._status_row: tuple[int, Row] | None = None  # with its number of columns
         self._size: Size | None = None  # the session's size that was sent last
+        self._resized_by: str | None = None  # who else changed it since
+        self._given_back = False  # to what it was
         self._stale = True  # a snapshot is due; until then nothing is queued
         self._framed = False  # it gets frames, not output
         self._canvas = Canvas()
@@ -114,6 +118,10 @@ class Viewer:
             self._rings = self._rings or rings
             if not self._stale:  # else it is already woken for the snapshot
                 self._wake()
+
+    def resized_by(self, who: str | None, *, back: bool) -> None:
+        """Note who is about to change the session's size; None: this viewer itself."""
+        self._resized_by, self._given_back = who, back
 
     def redraw(self) -> None:
         if self._composed:
@@ -234,8 +242,10 @@ class Viewer:
         self._stale = self._saved = False
         picture = self._scenes.picture
         size = (picture.rows, picture.cols)
-        told: list[WatchEvent] = [] if size == self._size else [Resized(*size)]
-        self._size = size
+        told: list[WatchEvent] = []
+        if size != self._size:
+            told = [Resized(*size, by=self._resized_by, given_back=self._given_back)]
+        self._size, self._resized_by, self._given_back = size, None, False
         self._framed = not self._is_alone()
         self._drop()
         if self._framed:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from nacre.core.catalog.caller import Caller
 from nacre.core.display.bell import BELL, rings_bell
 from nacre.core.display.compose import NOTHING, Shown
 from nacre.core.display.passage import Passage
@@ -61,16 +62,18 @@ class Viewers:
 
     @contextmanager
     def watch(
-        self, fit: Size | None = None, *, composed: bool = False, history: int = 0
+        self, fit: Size | None = None, *, composed: bool = False, history: int = 0, key: str = ""
     ) -> Iterator[Viewer]:
-        """Watch while this context is entered."""
-        viewer = self.add(fit, composed=composed, history=history)
+        """Watch while this context is entered; `key` is the caller's."""
+        viewer = self.add(fit, composed=composed, history=history, key=key)
         try:
             yield viewer
         finally:
             self.remove(viewer)
 
-    def add(self, fit: Size | None = None, *, composed: bool = False, history: int = 0) -> Viewer:
+    def add(
+        self, fit: Size | None = None, *, composed: bool = False, history: int = 0, key: str = ""
+    ) -> Viewer:
         if not self._viewers:
             self._scenes.change()
             self._passage = None
@@ -83,6 +86,7 @@ class Viewers:
             fit,
             composed=composed,
             history=history,
+            key=key,
         )
         self._viewers.append(viewer)
         self._clock.slow_down(len(self._viewers))
@@ -134,6 +138,16 @@ class Viewers:
         for viewer in self._viewers:
             viewer.refresh()
 
+    def resized_by(self, caller: Caller | None, *, back: bool = False) -> None:
+        """Note who is about to change the size, to tell the others; `back`: to what it was.
+
+        None: somebody who is not here any more.
+        """
+        for viewer in self._viewers:
+            mine = caller is not None and bool(viewer.key) and viewer.key == caller.key
+            by = None if mine else "somebody who left" if caller is None else _name(caller)
+            viewer.resized_by(by, back=back)
+
     def redraw(self) -> None:
         """Overlays or panels have changed."""
         self._scenes.change()
@@ -152,3 +166,7 @@ class Viewers:
         viewers, self._viewers = self._viewers, []
         for viewer in viewers:
             viewer.finish(last)
+
+
+def _name(caller: Caller) -> str:
+    return caller.label or ("somebody" if caller.person else "an agent")

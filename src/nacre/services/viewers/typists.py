@@ -27,14 +27,14 @@ _MOST_KNOWN = (
 )
 
 
-class Receipt:
+class InputReceipt:
     """What becomes of one input: it is written, wholly or in parts, settled, or dropped.
 
     Settled: nobody has to type it any more, because an agent captured it or its viewer was told
     why it was refused.
     """
 
-    def __init__(self, stream: "TypedStream", begin: int, end: int) -> None:
+    def __init__(self, stream: "NumberedInput", begin: int, end: int) -> None:
         self.begin_at = begin
         self.end = end
         self.settled = False
@@ -70,7 +70,7 @@ class Receipt:
         return self.begin_at + self.written if self.exact else self.begin_at
 
 
-class TypedStream:
+class NumberedInput:
     """What one viewer types into one session."""
 
     def __init__(self, place: Typist) -> None:
@@ -79,7 +79,7 @@ class TypedStream:
         self._received = max(place.taken, place.begun)
         self._unsure = place.begun > place.taken
         self._dropping = self._unsure
-        self._open: deque[Receipt] = deque()
+        self._open: deque[InputReceipt] = deque()
         self._tell: Tell | None = None
 
     @property
@@ -87,7 +87,7 @@ class TypedStream:
         return self._tell is not None
 
     @contextmanager
-    def connection(self, tell: Tell) -> Iterator["Connection"]:
+    def connection(self, tell: Tell) -> Iterator["TypingConnection"]:
         self._tell = tell
         # Who comes back with something that is to be dropped, says so by `go_on`.
         known = Typing(
@@ -98,12 +98,12 @@ class TypedStream:
         )
         tell(known)
         try:
-            yield Connection(self, tell)
+            yield TypingConnection(self, tell)
         finally:
             if self._tell is tell:
                 self._tell = None
 
-    def accept(self, tell: Tell, data: bytes, at: Numbered) -> tuple[bytes, Receipt] | None:
+    def accept(self, tell: Tell, data: bytes, at: Numbered) -> tuple[bytes, InputReceipt] | None:
         """Return what is to be typed of it; None: nothing."""
         if self._tell is not tell:
             return None
@@ -120,7 +120,7 @@ class TypedStream:
         data = data[self._received - at.number :]
         if not data:
             return None
-        receipt = Receipt(self, end - len(data), end)
+        receipt = InputReceipt(self, end - len(data), end)
         self._received = end
         self._open.append(receipt)
         return data, receipt
@@ -131,13 +131,13 @@ class TypedStream:
         if self._tell is not None:
             self._tell(Dropped(number=self._received, why=why))
 
-    def forget(self, receipt: Receipt) -> None:
+    def forget(self, receipt: InputReceipt) -> None:
         """Take back that it was received: its connection closed while it waited for its turn."""
         if self._open and self._open[-1] is receipt:
             self._open.pop()
             self._received = receipt.begin_at
 
-    def begin(self, receipt: Receipt) -> None:
+    def begin(self, receipt: InputReceipt) -> None:
         self._place.begin(receipt.end)
 
     def note(self) -> None:
@@ -157,24 +157,24 @@ class TypedStream:
 
     def _skip(self, end: int, *, lost: bool = False) -> None:
         if end > self._received:
-            receipt = Receipt(self, self._received, end)
+            receipt = InputReceipt(self, self._received, end)
             receipt.lost = lost
             self._received = end
             self._open.append(receipt)
             receipt.settle()
 
 
-class Connection:
+class TypingConnection:
     """A viewer's connection to its stream."""
 
-    def __init__(self, stream: TypedStream, tell: Tell) -> None:
+    def __init__(self, stream: NumberedInput, tell: Tell) -> None:
         self._stream = stream
         self._tell = tell
 
-    def accept(self, data: bytes, at: Numbered) -> tuple[bytes, Receipt] | None:
+    def accept(self, data: bytes, at: Numbered) -> tuple[bytes, InputReceipt] | None:
         return self._stream.accept(self._tell, data, at)
 
-    def forget(self, receipt: Receipt) -> None:
+    def forget(self, receipt: InputReceipt) -> None:
         self._stream.forget(receipt)
 
 
@@ -183,11 +183,11 @@ class Typists:
 
     def __init__(self, ring: Ring) -> None:
         self._ring = ring
-        self._streams: dict[str, TypedStream] = {}
+        self._streams: dict[str, NumberedInput] = {}
 
-    def connection(self, name: str, tell: Tell) -> AbstractContextManager[Connection]:
+    def connection(self, name: str, tell: Tell) -> AbstractContextManager[TypingConnection]:
         """Return a context in which a viewer types; `name` is 16 hex digits."""
-        stream = self._streams.pop(name, None) or TypedStream(self._ring.typist(int(name, 16)))
+        stream = self._streams.pop(name, None) or NumberedInput(self._ring.typist(int(name, 16)))
         self._streams[name] = stream  # the last one
         absent = [one for one, known in self._streams.items() if not known.connected]
         for one in absent[: -_MOST_KNOWN or None]:

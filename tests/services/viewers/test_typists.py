@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from nacre.core.operations.watch import Dropped, Numbered, Taken, Typing
-from nacre.services.session.typists import Connection, Typists
+from nacre.services.viewers.typists import TypingConnection, Typists
 from nacre.system.storage.ring import Ring
 
 NAME = "00000000000000a1"
@@ -25,7 +25,7 @@ class Viewer:
     def __init__(self, typists: Typists, name: str = NAME) -> None:
         self.told: list[Typing | Taken | Dropped] = []
         self._stack = ExitStack()
-        self.connection: Connection = self._stack.enter_context(
+        self.connection: TypingConnection = self._stack.enter_context(
             typists.connection(name, self.told.append)
         )
 
