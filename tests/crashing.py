@@ -75,6 +75,20 @@ def start(
     return daemon
 
 
+# No keeper can be started until there is a file `relief` in the daemon's home: there is no process
+# left (EAGAIN, as RLIMIT_NPROC has it).
+NO_KEEPER = """
+import errno, subprocess
+real = subprocess.Popen
+class Popen(real):
+    def __init__(self, argv, *args, **named):
+        if "--adopt" in argv and not os.path.exists("relief"):
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        super().__init__(argv, *args, **named)
+subprocess.Popen = Popen
+"""
+
+
 def call_once(daemon: Daemon, operation: str, **params: Any) -> Json:
     """Call an operation as a person. Raises DaemonRestarted when the daemon dies over it."""
     paths = find_paths(daemon.env)

@@ -252,7 +252,7 @@ class _Serving:
             services.host.events,
             ephemeral=self.ephemeral,
             grace=settings.grace,
-            keeper=settings.keeper,
+            warnings=services.host.warnings,
         )
         credentials = Credentials(self.token, loop.time, settings)
         dispatch = _dispatch(services, life, credentials, address.port)

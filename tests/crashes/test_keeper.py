@@ -10,6 +10,7 @@ import pytest
 
 from conftest import Daemon, environment
 from crashing import (
+    NO_KEEPER,
     PATIENCE,
     answering,
     call,
@@ -140,19 +141,6 @@ def test_signal_to_an_adopted_daemon_or_its_keeper_ends_both(begin: Start, whom:
     gone = [os.pidfd_open(pid) for pid in (keeper, before["pid"])]
     os.kill(before["pid"] if whom == "daemon" else keeper, signal.SIGTERM)
     wait_gone(gone)
-
-
-# No keeper can be started: there is no process left (EAGAIN, as RLIMIT_NPROC has it).
-NO_KEEPER = """
-import errno, subprocess
-real = subprocess.Popen
-class Popen(real):
-    def __init__(self, argv, *args, **named):
-        if "--adopt" in argv:
-            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-        super().__init__(argv, *args, **named)
-subprocess.Popen = Popen
-"""
 
 
 def test_sessions_survive_their_keeper_and_are_lost_with_both(begin: Start, tmp_path: Path) -> None:

@@ -12,12 +12,16 @@ import type { Event } from "./wire/shapes";
 /** Null while nobody is logged in. */
 export const door = signal<JsonDoor | null>(null);
 
+/** What people must know about the daemon itself. */
+export const warnings = signal<readonly string[]>([]);
+
 effect(() => {
   const before = door.peek();
   if (key.value !== null && before === null) connect();
   else if (key.value === null && before !== null) {
     before.close();
     door.value = null;
+    warn([]);
     sessions.sessions.value = null;
   }
 });
@@ -25,7 +29,7 @@ effect(() => {
 function connect(): void {
   const opened = new JsonDoor();
   door.value = opened;
-  opened.subscribe(null, ["sessions", "states", "control"], hear);
+  opened.subscribe(null, ["sessions", "states", "control", "daemon"], hear);
 }
 
 /** In one step, so that an open session stays open when it is renamed. */
@@ -37,8 +41,19 @@ function hear(event: Event): void {
         go({ ...at, session: event.details.name }, { replace: true });
       }
     }
+    if (event.event === "daemon") warn(event.warnings);
     sessions.hear(event);
   });
+}
+
+const LASTS = 1500; // ms; a keeper that was killed is replaced long before
+let lasting = 0;
+
+/** Show what lasts; the screen is not moved for a moment's sake. */
+function warn(told: readonly string[]): void {
+  clearTimeout(lasting);
+  if (told.length) lasting = window.setTimeout(() => (warnings.value = told), LASTS);
+  else warnings.value = [];
 }
 
 /** Ask for an operation. If it fails, show the error and return null. */

@@ -17,6 +17,7 @@ from nacre.services.host.bus import Events
 from nacre.services.host.engine import Engine
 from nacre.services.host.host import Host
 from nacre.services.host.read_share import ReadShare
+from nacre.services.host.warnings import Warnings
 from nacre.services.observe.views import summarise
 from nacre.services.people.control import Controls
 from nacre.services.people.elements import Visuals
@@ -118,6 +119,7 @@ def build_services(
         journals,
         keeping,
         events,
+        warnings=Warnings(keeping, keeper=settings.keeper),
         umask=umask,
     )
     ports = PortPool(settings.first_session_port, keeping)

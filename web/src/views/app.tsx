@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 import { dialog } from "../dialogs";
-import { door } from "../daemon";
+import { door, warnings } from "../daemon";
 import { route } from "../route";
 import { find } from "../sessions";
 import { key } from "../wire/api";
@@ -16,6 +16,7 @@ import { SessionView } from "./session";
 import { focusFilter, Sidebar } from "./sidebar";
 import { Toaster } from "./toaster";
 import { Updated } from "./updated";
+import { Warnings } from "./warnings";
 
 export function App({ code }: { code: string | null }) {
   const at = route.value;
@@ -40,7 +41,8 @@ function Shell() {
     return () => removeEventListener("keydown", shortcuts);
   }, []);
   return (
-    <div class="shell" data-view={at.view}>
+    <div class="shell" data-view={at.view} data-warned={warnings.value.length > 0 || undefined}>
+      <Warnings />
       <Sidebar />
       {at.view === "list" && <Empty />}
       {at.view === "session" && <SessionView key={id} reference={at.session} />}

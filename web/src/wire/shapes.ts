@@ -138,6 +138,7 @@ export type Event =
   | (OfSession & { event: "mode"; mode: string; focused_element?: string | null })
   | (OfSession & { event: "input"; focused_element: string | null })
   | (OfSession & { event: "changed"; generation: number })
+  | { event: "daemon"; warnings: string[] }
   | { event: "lagged"; dropped: number };
 
 export type Change =

@@ -32,10 +32,11 @@ Kind = Literal[
     "visuals",
     "control",
     "changes",
+    "daemon",
 ]
 
 # What can be followed of all sessions at once.
-OF_ALL: frozenset[str] = frozenset({"runs", "states", "sessions", "control", "changes"})
+OF_ALL: frozenset[str] = frozenset({"runs", "states", "sessions", "control", "changes", "daemon"})
 
 
 @unlisted("follow", scope=Scope.OBSERVE)
@@ -173,6 +174,12 @@ class ControlEvent(Event, kw_only=True, tag="control"):
     driver: str | None
     since: float | None
     handover: Handover | None
+
+
+class DaemonEvent(Event, kw_only=True, tag="daemon"):
+    """What people must know about the daemon itself; after each sync, and when it changes."""
+
+    warnings: tuple[str, ...]
 
 
 class LaggedEvent(Event, kw_only=True, tag="lagged"):

@@ -6,7 +6,7 @@ a session is kept. One started by `nacre server` runs until it is told to stop.
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -28,11 +28,6 @@ from nacre.system.keeper.client import Keeping
 _FIRST_CLIENT = 20.0  # seconds
 
 
-_NO_KEEPER = (
-    "the keeper is gone and could not be replaced: if the daemon crashes now, all sessions are lost"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class DaemonAddress:
     """Where the daemon listens."""
@@ -52,16 +47,16 @@ class Lifecycle:
         *,
         ephemeral: bool,
         grace: float,
-        keeper: bool = False,
+        warnings: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        """`keeper`: the daemon is to have one."""
+        """`warnings` returns what people must know of the daemon now."""
         self._loop = asyncio.get_running_loop()
         self._registry = registry
         self._address = address
         self._keeping = keeping
         self._ephemeral = ephemeral
         self._grace = grace
-        self._keeper = keeper
+        self._warnings = warnings
         self._clients = 0
         self._started = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
@@ -121,7 +116,7 @@ class Lifecycle:
             socket=self._address.socket,
             token_file=self._address.token_file,
             keeper_pid=self._keeping.pid,
-            warnings=(_NO_KEEPER,) if self._keeper and not self._keeping.alive else (),
+            warnings=self._warnings(),
         )
 
     async def stop(self, caller: Caller, request: StopDaemon) -> Success:

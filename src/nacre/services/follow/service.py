@@ -14,7 +14,15 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from nacre.core.catalog.caller import Caller
-from nacre.core.operations.follow import OF_ALL, Event, EventStream, Follow, LaggedEvent, SyncAll
+from nacre.core.operations.follow import (
+    OF_ALL,
+    DaemonEvent,
+    Event,
+    EventStream,
+    Follow,
+    LaggedEvent,
+    SyncAll,
+)
 from nacre.errors import InvalidInput
 from nacre.services.follow.session_view import Followed, of_session
 from nacre.services.host.host import Host
@@ -76,11 +84,15 @@ class Follower:
 
     def begin(self) -> None:
         self._host.events.add(self)
+        if "daemon" in self._wanted:
+            self._host.warnings.add(self._warned)
         for session in [self._one] if self._one is not None else self._registry:
             self._take_up(session)
 
     def end(self) -> None:
         self._host.events.remove(self)
+        if "daemon" in self._wanted:
+            self._host.warnings.remove(self._warned)
         if self._timer is not None:
             self._timer.cancel()
         for followed in list(self._followed.values()):
@@ -156,6 +168,9 @@ class Follower:
         self._push(event)
         self._ready.set()
 
+    def _warned(self) -> None:
+        self.push(DaemonEvent(warnings=self._host.warnings()))
+
     # --- what the follower does ------------------------------------------------------------
 
     async def __aiter__(self) -> AsyncIterator[Event]:
@@ -165,6 +180,8 @@ class Follower:
             if self._stale:
                 for event in self._sync():
                     yield self._numbered(event)
+                if "daemon" in self._wanted:
+                    yield self._numbered(DaemonEvent(warnings=self._host.warnings()))
             while self._queue:
                 yield self._numbered(self._queue.popleft())
             if self._due and self._host.loop.time() >= self._next:

@@ -8,6 +8,7 @@ from typing import Any
 from nacre.services.host.bus import Events
 from nacre.services.host.engine import Engine
 from nacre.services.host.read_share import ReadShare
+from nacre.services.host.warnings import Warnings
 from nacre.settings.table import Settings
 from nacre.system.keeper.client import Keeping
 
@@ -29,6 +30,7 @@ class Host:
     events: Events[Any] = field(default_factory=Events)  # of sessions, a layer above this one
     # How many outputs are rendered in threads at the same time; the other threads stay free.
     renderers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_RENDERERS))
+    warnings: Warnings = field(default_factory=lambda: Warnings(Keeping(None), keeper=False))
     umask: int = -1  # of sessions and of files for the user; -1: as this process
 
     def journal_of(self, identifier: str) -> str | None:

@@ -27,6 +27,7 @@ class Keeping:
         self.last_status = last_status  # how the daemon before this one ended, if there was one
         self.exits: dict[int, int] = {}  # of watched processes that ended without a daemon
         self.when_lost: Callable[[], None] | None = None
+        self.when_changed: Callable[[], None] | None = None  # `alive` has changed
         self._on_exit: dict[int, Callable[[int], None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pid: int | None = None  # of a keeper that we started; else it is our parent
@@ -109,6 +110,7 @@ class Keeping:
         self._channel, self._pid = channel, pid
         channel.setblocking(False)
         self._loop.add_reader(channel.fileno(), self._receive)
+        self._change()
 
     def leave(self, code: int) -> None:
         """Announce our exit code: a keeper that is not our parent cannot see it."""
@@ -198,6 +200,11 @@ class Keeping:
             )
             if self.when_lost is not None:
                 self.when_lost()
+            self._change()
+
+    def _change(self) -> None:
+        if self.when_changed is not None:
+            self.when_changed()
 
 
 def keeper_command(daemon: list[str]) -> list[str]:
