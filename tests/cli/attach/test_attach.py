@@ -721,7 +721,7 @@ def test_keys_of_which_nobody_knows_are_dropped_with_their_line_and_a_word(
     second = played.accept(door="attach", numbers=True)
     second.send({"typing": {**known, "taken": 3, "received": 7, "unsure": True}})
     paint(second, "second")
-    person.sees("dropped what you typed: the daemon died at that moment")
+    person.sees("check the line, press Enter: keys were dropped (the daemon died)")
     assert person.hears_bell()
     person.type(b" a line\rls\r")
     assert typed(second, 3) == b"ls\r"

@@ -123,7 +123,7 @@ class Connection:
             lost = known["unsure"] or known["dropped"]
             kept = self._typed.typing(known["taken"], known["received"], lost=lost)
             self._send_typed()
-            return "" if kept else "the daemon died at that moment"
+            return "" if kept else "the daemon died"
         if "dropped" in message:
             dropped = message["dropped"]
             news = self._typed.dropped(dropped["number"])

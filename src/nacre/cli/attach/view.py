@@ -199,7 +199,7 @@ class View:
             return
         if not self._connection.type(keys):
             self._to_screen += _BELL
-            self._lament = self._lament or "too much was typed without a daemon"
+            self._lament = self._lament or "too many without a daemon"
             self._say_lament()
         else:
             self._lament = ""
@@ -389,7 +389,7 @@ class View:
 
     def _say_lament(self) -> None:
         """Say that what is typed is dropped, until the line's end; each key of it says it again."""
-        self._say(f" dropped what you typed: {self._lament}; check the line, Enter goes on ")
+        self._say(f" check the line, press Enter: keys were dropped ({self._lament}) ")
 
     def _drop_said(self) -> None:
         if self._last_row.drop():

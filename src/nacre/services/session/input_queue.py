@@ -89,7 +89,7 @@ class InputQueue:
                 continue
             dropped += piece.left
             if piece.receipt is not None:
-                piece.receipt.drop("somebody took the session over before the program read it")
+                piece.receipt.drop("somebody took over before the program read it")
             if ending := _ending(piece.data[: piece.written]):
                 kept.append(_Piece(ending, TERMINAL))
         self._waiting = kept

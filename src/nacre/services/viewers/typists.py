@@ -113,7 +113,7 @@ class NumberedInput:
         if at.late:
             self._dropping = True
         if self._dropping:
-            self.drop(end, "it came late, and the screen may have changed since" if at.late else "")
+            self.drop(end, "it came late, the screen may have changed" if at.late else "")
             return None
         if at.number > self._received:  # the viewer has dropped what lies between
             self._skip(at.number)
