@@ -553,6 +553,22 @@ def test_about_that_cannot_be_written_is_written_later_and_the_old_one_stays(
     with_still_clock(test)
 
 
+def test_about_that_is_on_disk_already_is_not_written_again(tmp_path: Path) -> None:
+    """A recovery writes the same of each session: to replace a file is slow."""
+
+    async def test() -> None:
+        desk = Desk(tmp_path)
+        desk.recorder.write_about(ABOUT_IT)
+        before = (tmp_path / ABOUT).stat()
+        desk.recorder.write_about(ABOUT_IT)
+        assert (tmp_path / ABOUT).stat() == before
+        desk.recorder.write_about(b'{"name": "other"}')
+        assert b'"other"' in (tmp_path / ABOUT).read_bytes()
+        desk.close()
+
+    with_still_clock(test)
+
+
 def test_checkpoint_that_finds_no_room_costs_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -218,6 +218,10 @@ class Recorder:
     def _put_about(self, about: bytes) -> None:
         assert self.folder is not None
         path = os.path.join(self.folder, ABOUT)
+        if _holds(path, about):
+            # So it is after a recovery, of which replacing the file was half the time (ext4).
+            self._about = None
+            return
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
             with open(f"{path}.new", "wb") as file:
@@ -261,3 +265,11 @@ class Recorder:
         self.close()
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _holds(path: str, content: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read() == content
+    except OSError:
+        return False
