@@ -58,6 +58,7 @@ class Replay:
         self.generation = 0
         self.time: float | None = None  # of the last record, or of the checkpoint
         self.offset: int | None = None  # in the terminal's stream, of everything on the screen
+        self._untouched = checkpoint is None
         if checkpoint is None:
             self.terminal = Terminal(scrollback=scrollback)
         else:
@@ -79,14 +80,15 @@ class Replay:
 
     def apply(self, record: Record) -> None:
         kind = record.kind
-        if kind in (OUTPUT, NOTICE):
+        if kind == START:
+            self._start(*record.size)
+        elif kind in (OUTPUT, NOTICE):
             self.terminal.feed(record.payload)
         elif kind == RESIZE:
             self.terminal.resize(*record.size)
-        elif kind == START:
-            self._start(*record.size)
         elif kind == MARK:
             self._note(*record.mark)
+        self._untouched = False
         self.terminal.take_replies()
         self.generation = record.generation
         self.time = record.time
@@ -94,8 +96,9 @@ class Replay:
             self.offset = record.offset
 
     def _start(self, rows: int, cols: int) -> None:
-        self.terminal.close()
-        self.terminal = Terminal(rows, cols, scrollback=self._scrollback)
+        if not self._untouched or (rows, cols) != (self.terminal.rows, self.terminal.cols):
+            self.terminal.close()
+            self.terminal = Terminal(rows, cols, scrollback=self._scrollback)
         self.prompting = Prompting()
         self.prompt_end = None
 
