@@ -243,7 +243,7 @@ class _Serving:
         from nacre.services.daemon.lifecycle import DaemonAddress, Lifecycle
 
         loop, settings, paths = asyncio.get_running_loop(), self.settings, self.paths
-        services = await self._recover()
+        services = await self._build()
         address = DaemonAddress(self.loopback.getsockname()[1], paths.socket, paths.token_file)
         life = Lifecycle(
             services.registry,
@@ -253,6 +253,7 @@ class _Serving:
             ephemeral=self.ephemeral,
             grace=settings.grace,
             warnings=services.host.warnings,
+            to_come=lambda: services.recovery.listed,
         )
         credentials = Credentials(self.token, loop.time, settings)
         dispatch = _dispatch(services, life, credentials, address.port)
@@ -265,13 +266,14 @@ class _Serving:
         await presence.begin()
         succession = self._succession(services, presence, ignored)
         self.keeping.ready(paths.log_file if self.ephemeral else None)
-        # From here on the first client is served while the rest loads.
+        # From here on the first client is served while sessions are recovered and the rest loads.
+        recovering = asyncio.create_task(self._recover(services, life), name="recovery")
         http = await self._load_http(dispatch, mcp, credentials, life, services.ports)
         gc.freeze()  # what is loaded stays: the collector need not look at it again and again
         serving = asyncio.create_task(http.serve(), name="http")
         await mcp.settle()  # its first clients need no engine yet
         loading = asyncio.create_task(services.engine.load(), name="engine")
-        janitor = asyncio.create_task(services.janitor.run(), name="janitor")
+        janitor = asyncio.create_task(_clean(services), name="janitor")
         _log.info(
             "ready", extra={"port": address.port, "socket": paths.socket, "version": __version__}
         )
@@ -286,6 +288,7 @@ class _Serving:
         succession.end()
         presence.end()  # so that nobody connects to a daemon that is stopping
         janitor.cancel()
+        await recovering  # what is not recovered could not be ended
         await loading
         if life.interrupted:
             services.sessions.put_down_all()  # the next daemon lists them as lost
@@ -356,8 +359,12 @@ class _Serving:
         )
         return door
 
-    async def _recover(self) -> "Services":
-        """Build the services, with the sessions of an earlier daemon."""
+    async def _recover(self, services: "Services", life: "Lifecycle") -> None:
+        await services.recovery.rebuild()
+        life.reconsider()
+
+    async def _build(self) -> "Services":
+        """Build the services, which know of the sessions of an earlier daemon."""
         from nacre.services.wiring import build_services
 
         services = build_services(
@@ -371,7 +378,12 @@ class _Serving:
         )
         services.ledger.remove_files()  # recovery writes those anew that are still needed
         self.keeping.listen(asyncio.get_running_loop())
-        if self.kept or services.recovery.finds_journals:
+        services.recovery.find(self.kept)
+        if not services.recovery.is_over:
             await services.engine.load()
-            services.recovery.run(self.kept)
         return services
+
+
+async def _clean(services: "Services") -> None:
+    await services.recovery.every_session()
+    await services.janitor.run()

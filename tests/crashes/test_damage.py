@@ -25,6 +25,7 @@ from crashing import (
     start,
     text_of,
     until,
+    wait_gone,
 )
 
 from crashes.conftest import Start
@@ -62,6 +63,33 @@ def test_session_whose_output_crashes_the_engine_is_put_aside(begin: Start) -> N
     until(daemon, "poisoned", regex=r"new output\s+new output")
     crash(daemon)
     assert text_of(daemon, "poisoned").startswith(" nacre  The screen of this session")
+    until(daemon, "poisoned", regex=r"new output\s+new output")
+
+
+POISONED_WORKERS = f"""{POISONED}
+from nacre.services.recovery import workers
+worker = {POISONED!r} + "from nacre.services.recovery.worker import main; main()"
+workers.COMMAND = (sys.executable, "-c", "import os" + worker)
+"""
+
+
+def test_engine_that_crashes_in_the_replay_takes_no_second_daemon_along(begin: Start) -> None:
+    daemon = begin(doctored=POISONED_WORKERS)
+    create(daemon, "poisoned", "echo fine; read line; printf 'POI%s\\n' SON; exec cat")
+    others = [f"other{number}" for number in range(4)]
+    for name in others:
+        create(daemon, name, "seq 1 50; exec cat")
+        until(daemon, name, text="50")
+    until(daemon, "poisoned", text="fine")
+    before = [portrait(daemon, name) for name in others]
+    gone = [os.pidfd_open(daemon.pid)]
+    send(daemon, "poisoned", "\r")
+    wait_gone(gone)
+    assert text_of(daemon, "poisoned").startswith(" nacre  The screen of this session")
+    assert [portrait(daemon, name) for name in others] == before
+    crashes = [line for line in log_of(daemon) if "signal 6" in line["message"]]
+    assert len(crashes) == 1, "one daemon died, and its successor did not"
+    send(daemon, "poisoned", "new output\r")
     until(daemon, "poisoned", regex=r"new output\s+new output")
 
 

@@ -10,6 +10,7 @@ from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.limit import Limit
 from nacre.services.dispatch.log import Log
+from nacre.services.dispatch.recovered import Recovered
 from nacre.services.dispatch.resolve import Resolve
 from nacre.services.dispatch.tell import Tell
 from nacre.services.follow.service import Following
@@ -64,6 +65,7 @@ class Services:
         self.ports.keep_all()
         for session in self.registry.all():
             session.keep_all()
+        self.recovery.keep_all()
 
     def dispatch(self, *more: Handlers) -> Dispatch:
         """Return dispatch for all operations; `more` are handlers that are not about sessions."""
@@ -79,6 +81,7 @@ class Services:
         steps = (
             Log(),
             Authorise(),
+            Recovered(self.recovery),
             Resolve(KnownSessions(self.registry, self.ledger)),
             Tell(controls),
             Admit(controls),

@@ -48,8 +48,13 @@ class Lifecycle:
         ephemeral: bool,
         grace: float,
         warnings: Callable[[], tuple[str, ...]] = tuple,
+        to_come: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`warnings` returns what people must know of the daemon now."""
+        """`warnings` returns what people must know of the daemon now.
+
+        `to_come` counts the listed sessions of an earlier daemon that are not recovered yet; when
+        they are, `reconsider` is called.
+        """
         self._loop = asyncio.get_running_loop()
         self._registry = registry
         self._address = address
@@ -57,6 +62,7 @@ class Lifecycle:
         self._ephemeral = ephemeral
         self._grace = grace
         self._warnings = warnings
+        self._to_come = to_come
         self._clients = 0
         self._started = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
@@ -94,6 +100,8 @@ class Lifecycle:
             self.stopping.set()
 
     def _is_kept(self) -> bool:
+        if self._to_come():
+            return True  # one of them may be kept
         return any(session.identity.keep and session.alive for session in self._registry)
 
     def handlers(self) -> Handlers:
@@ -108,7 +116,7 @@ class Lifecycle:
         return Status(
             pid=os.getpid(),
             port=self._address.port,
-            sessions=sum(1 for _ in self._registry),
+            sessions=sum(1 for _ in self._registry) + self._to_come(),
             version=__version__,
             ephemeral=self._ephemeral,
             uptime=round(self._loop.time() - self._started, 3),

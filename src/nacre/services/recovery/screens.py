@@ -3,8 +3,9 @@
 Rule 1: if the engine crashed while it replayed a session, that session is not replayed again. It
 gets an empty screen with a notice, and its journal is put aside. The same holds for a journal that
 cannot be read.
-Rule 2: sessions are replayed one after the other: because of the engine's memory two threads would
-be slower than one, and after a crash it is clear which session was being replayed.
+Rule 2: the daemon replays sessions one after the other: because of the engine's memory two threads
+would be slower than one, and after a crash it is clear which session was being replayed. What may
+crash the engine is replayed by other processes first (worker.py).
 """
 
 import logging
@@ -13,11 +14,12 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 
+from nacre.core.shell.marks import Prompting
 from nacre.services.host.host import Host
+from nacre.services.recovery.worker import Replayed, Task
 from nacre.services.session.recorder import ABOUT
 from nacre.services.session.screen import Beginning
 from nacre.system.storage.ring import Ring
-from nacre.system.storage.segments import cut_torn_end, ends_whole, read_end
 
 _log = logging.getLogger("nacre.recovery")
 
@@ -51,17 +53,34 @@ class Screens:
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    def rebuild(self, folder: str | None, size: tuple[int, int], ring: Ring | None) -> Rebuilt:
+    def rebuild(
+        self,
+        folder: str | None,
+        size: tuple[int, int],
+        ring: Ring | None,
+        replayed: Replayed | None = None,
+        *,
+        crashes: bool = False,
+    ) -> Rebuilt:
         """Return a session's screen; if `folder` is None it has no journal.
 
-        Without a ring there is nothing after the journal.
+        Without a ring there is nothing after the journal. `replayed` is what a worker made of the
+        journal; `crashes`: the engine crashed in it. The replay has not ended with this: what is in
+        the ring follows, and then `end_replay`.
         """
-        if folder is not None and self._is_suspect(folder):
-            return self._quarantine(folder, size, ring)
-        self.begin_replay(folder)
-        rebuilt = self._rebuild_or_begin_anew(folder, size, ring)
-        self.end_replay(folder)
-        return rebuilt
+        if folder is not None and (crashes or self.is_suspect(folder)):
+            rebuilt = self._quarantine(folder, size, ring)
+            self._begin_replay(folder)
+            return rebuilt
+        self._begin_replay(folder)
+        if replayed is not None:
+            return self._unpack(replayed, size, ring)
+        return self._rebuild_or_begin_anew(folder, size, ring)
+
+    def task(self, folder: str, size: tuple[int, int], ring: Ring | None) -> Task:
+        """Return what a worker needs to replay a session."""
+        begin, unwritten = (0, b"") if ring is None else (ring.begin, ring.since(0))
+        return Task(folder, size, self._host.settings.scrollback, begin, unwritten)
 
     def _rebuild_or_begin_anew(
         self, folder: str | None, size: tuple[int, int], ring: Ring | None
@@ -87,32 +106,48 @@ class Screens:
         )
 
     def _rebuild(self, folder: str | None, size: tuple[int, int], ring: Ring | None) -> Rebuilt:
-        from nacre.core.journal.replay import Replay  # it loads the engine
+        from nacre.services.recovery.journal import replay_journal  # it loads the engine
 
-        scrollback = self._host.settings.scrollback
         if folder is None:
             return self._begun_anew(size, ring, _GAP)
-        cut_torn_end(folder)
-        if not ends_whole(folder):
-            raise ValueError("a part of the journal is missing or damaged")
-        past = read_end(folder)
-        replay = Replay(past.checkpoint, past.engine, scrollback=scrollback)
-        if past.checkpoint is None and not past.records:
-            replay.terminal.resize(*size)
-        replay.run(past.records)
-        end, offset = replay.prompt_end, replay.offset or 0
-        if ring is not None and offset < ring.begin:
-            replay.terminal.close()
-            return self._begun_anew(size, ring, _GAP, replay.generation)
-        return Rebuilt(
+        replay = replay_journal(folder, size, self._host.settings.scrollback)
+        end = replay.prompt_end
+        rebuilt = Rebuilt(
             replay.terminal,
             replay.prompting,
             (end.row, end.col) if end is not None else None,
             replay.generation,
-            None if ring is None else min(offset, ring.end),
+            replay.offset or 0,
         )
+        return self._continued(rebuilt, size, ring)
 
-    def begin_replay(self, folder: str | None) -> None:
+    def _unpack(self, replayed: Replayed, size: tuple[int, int], ring: Ring | None) -> Rebuilt:
+        from nacre.core.terminal.terminal import Terminal
+
+        prompting = Prompting()
+        vars(prompting).update(replayed.prompting)
+        rebuilt = Rebuilt(
+            Terminal.from_snapshot(replayed.engine, scrollback=self._host.settings.scrollback),
+            prompting,
+            replayed.prompt_end,
+            replayed.generation,
+            replayed.offset,
+        )
+        return self._continued(rebuilt, size, ring)
+
+    def _continued(self, rebuilt: Rebuilt, size: tuple[int, int], ring: Ring | None) -> Rebuilt:
+        """Return the screen from the journal, if the ring continues where the journal ends."""
+        if ring is None:
+            rebuilt.offset = None
+            return rebuilt
+        assert rebuilt.offset is not None
+        if rebuilt.offset < ring.begin:
+            rebuilt.terminal.close()
+            return self._begun_anew(size, ring, _GAP, rebuilt.generation)
+        rebuilt.offset = min(rebuilt.offset, ring.end)
+        return rebuilt
+
+    def _begin_replay(self, folder: str | None) -> None:
         """Leave a marker file for the next daemon, in case this one dies in the replay."""
         if folder is not None and os.path.isdir(folder):
             with suppress(OSError), open(os.path.join(folder, _REPLAYING), "ab") as file:
@@ -132,7 +167,7 @@ class Screens:
         except OSError:
             return 0
 
-    def _is_suspect(self, folder: str | None) -> bool:
+    def is_suspect(self, folder: str | None) -> bool:
         """Return whether the engine crashed in it, or too many daemons died during its replay."""
         return self._attempts(folder) >= (1 if self._host.keeping.crashed else _ATTEMPTS)
 

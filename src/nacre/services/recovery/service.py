@@ -4,9 +4,15 @@ A session that the keeper holds is alive: it continues with the same name, id, p
 secrets. A session that is only on disk was lost (a reboot, or both keeper and daemon are gone): it
 is listed with its screen and can be restored.
 
-Rule: a session that cannot be recovered does not affect the others.
+Rule 1: a session that cannot be recovered does not affect the others.
+Rule 2: `find` is quick. Then calls are served while the screens are rebuilt, one after the other:
+a call waits for the sessions that it is about, which are rebuilt first (dispatch/recovered.py).
+Rule 3: after a daemon that crashed by itself, journals are replayed by workers, in other processes:
+what crashed the engine once will do so again. Otherwise the daemon does it: to pack a replayed
+terminal there, and to unpack it here, takes longer than most replays.
 """
 
+import asyncio
 import logging
 import os
 import shutil
@@ -14,10 +20,13 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from nacre.errors import SessionNotFound
 from nacre.services.host.host import Host
 from nacre.services.recovery.screens import Rebuilt, Screens
+from nacre.services.recovery.worker import Replayed
+from nacre.services.recovery.workers import EngineCrashed, Worker
 from nacre.services.registry.ports import PortPool
 from nacre.services.registry.registry import Registry
 from nacre.services.runs.ledger import Ledger
@@ -33,6 +42,8 @@ from nacre.system.storage.segments import segments
 _log = logging.getLogger("nacre.recovery")
 
 _ANY_SIZE = (24, 80)  # for a terminal that is gone, until its journal has the size
+
+_WORKERS = 2  # so that there is something to unpack while the other one replays
 
 _LOOKS = 20  # scans of all processes, a few milliseconds each
 
@@ -55,6 +66,13 @@ class _Found:
     record: SessionRecord
     ring: Ring | None = None  # None: it is only on disk
     master: int | None = None
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def is_meant_by(self, reference: str) -> bool:
+        identity = self.record.identity
+        if identity.id == reference.lower():
+            return True
+        return self.record.listed and reference in (identity.name, str(identity.port))
 
 
 class Recovery:
@@ -64,9 +82,13 @@ class Recovery:
         self._ledger = ledger
         self._host = host
         self._screens = Screens(host)
+        self._pending: dict[str, _Found] = {}  # by id
+        self._wanted: dict[str, None] = {}  # ids that somebody waits for
+        self._over = asyncio.Event()
+        self._over.set()
 
-    def run(self, kept: dict[str, int]) -> None:
-        """Take over what the keeper holds and what is on disk. It takes up to 30 ms per session."""
+    def find(self, kept: dict[str, int]) -> None:
+        """Take over what the keeper holds and what is on disk; `rebuild` follows."""
         held: dict[str, _Held] = {}
         ports: set[int] = set()
         for key, descriptor in kept.items():
@@ -83,26 +105,98 @@ class Recovery:
                 if (opened := self._open(identifier, one)) is not None:
                     found.append(opened)
         found += self._on_disk(set(held))
-        sessions: list[Session] = []
-        for one_found in found:
-            with _careful(one_found.identifier):
-                screen = self._screens.rebuild(one_found.folder, one_found.size, one_found.ring)
-                sessions.append(self._join(one_found, screen))
-        for session in sorted(sessions, key=lambda session: session.created):
-            if session.listed:
-                self._registry.add(session)
-            else:
-                self._registry.add_unlisted(session)
-        for port in ports - {session.identity.port for session in sessions if session.listed}:
+        found.sort(key=lambda one: one.record.created)
+        self._pending = {one.identifier: one for one in found}
+        for port in ports - {one.record.identity.port for one in found if one.record.listed}:
             self._ports.release(port)  # its session was just being created
-        if sessions:
-            _log.info("sessions recovered", extra={"sessions": len(sessions)})
+        if found:
+            self._over.clear()
+
+    async def rebuild(self) -> None:
+        """Rebuild the screens of what was found. It takes up to 30 ms per session."""
+        if not self._pending:
+            return
+        await self._host.engine.load()
+        count = len(self._pending)
+        # Without a journal there is nothing to replay: a worker would be started for nothing.
+        journals = [key for key, one in self._pending.items() if one.folder is not None]
+        there = dict.fromkeys(journals) if self._host.keeping.crashed else {}
+        here = dict.fromkeys(key for key in self._pending if key not in there)
+        workers = [self._work_through(there, Worker()) for _ in range(min(_WORKERS, len(there)))]
+        async with asyncio.TaskGroup() as group:
+            for work in (self._work_through(here), *workers):
+                group.create_task(work)
+        self._registry.put_in_order()
+        self._over.set()
+        _log.info("sessions recovered", extra={"sessions": count})
+
+    async def _work_through(self, left: dict[str, None], worker: Worker | None = None) -> None:
+        """Recover sessions until none is left, first those that somebody waits for."""
+        while left:
+            key = next((key for key in self._wanted if key in left), None) or next(iter(left))
+            del left[key]
+            found = self._pending[key]
+            with _careful(key):
+                await self._recover(found, worker)
+            del self._pending[key]
+            found.done.set()
+            await asyncio.sleep(0)  # let others be answered
+        if worker is not None:
+            await worker.end()
+
+    async def _recover(self, found: _Found, worker: Worker | None) -> None:
+        replayed: Replayed | None = None
+        crashes = False
+        folder, size, ring = found.folder, found.size, found.ring
+        if worker is not None and folder is not None and not self._screens.is_suspect(folder):
+            try:
+                replayed = await worker.replay(self._screens.task(folder, size, ring))
+            except EngineCrashed:
+                crashes = True
+        # From here on nothing is awaited: the marker is one session's at a time.
+        screen = self._screens.rebuild(folder, size, ring, replayed, crashes=crashes)
+        session = self._join(found, screen)
+        if session.listed:
+            self._registry.add(session)
+        else:
+            self._registry.add_unlisted(session)
+
+    # --- for those who wait ----------------------------------------------------------------
 
     @property
-    def finds_journals(self) -> bool:
-        """Return whether there is anything on disk; if not, the engine need not be loaded."""
-        root = self._host.journals
-        return root is not None and os.path.isdir(root) and bool(os.listdir(root))
+    def is_over(self) -> bool:
+        return self._over.is_set()
+
+    @property
+    def listed(self) -> int:
+        """How many listed sessions are still to come."""
+        return sum(1 for found in self._pending.values() if found.record.listed)
+
+    async def session(self, reference: str | int) -> None:
+        """Return when the session is there that is meant by this, or it is certain that none is."""
+        meant = [one for one in self._pending.values() if one.is_meant_by(str(reference))]
+        for found in meant:
+            self._wanted[found.identifier] = None
+        for found in meant:
+            await found.done.wait()
+        try:
+            self._registry.find(reference)
+        except SessionNotFound:  # the error names all sessions that there are
+            await self._over.wait()
+
+    async def every_session(self) -> None:
+        await self._over.wait()
+
+    def keep_all(self) -> None:
+        """Give what was found, and is no session yet, to a keeper that has nothing yet."""
+        for found in self._pending.values():
+            if found.ring is None:
+                continue
+            self._host.keeping.keep(f"sessions/{found.identifier}/ring", found.ring.descriptor)
+            if found.master is not None:
+                self._host.keeping.keep(f"sessions/{found.identifier}/master", found.master)
+                if found.record.pid:
+                    self._host.keeping.watch(found.record.pid)
 
     # --- what the keeper held --------------------------------------------------------------
 
@@ -121,7 +215,6 @@ class Recovery:
 
     def _join(self, found: _Found, rebuilt: Rebuilt) -> Session:
         """Create the session that was found, with its screen, and let it continue."""
-        self._screens.begin_replay(found.folder)
         if found.ring is None:
             assert found.folder is not None
             session = self._lost(found.record, found.folder, rebuilt)
@@ -197,14 +290,14 @@ def _careful(identifier: str) -> Iterator[None]:
     """Log an error with one session, and continue with the others."""
     try:
         yield
-    except (OSError, ValueError):
+    except Exception:  # noqa: BLE001  # others wait for the sessions after it
         _log.exception("session %s could not be recovered", identifier)
 
 
 def _started_with(cookie: str) -> int | None:
     """Return a child that was started but has not opened its terminal yet.
 
-    It may still be in exec. Waiting is fine here, because no client is served yet.
+    It may still be in exec; the scans take some milliseconds.
     """
     for _ in range(_LOOKS):
         seen = look([Tree(None, cookie)])

@@ -96,6 +96,12 @@ class Registry:
         """Add a session that is known only by its id: it was killed or dismissed."""
         self._ids[session.identity.id] = session
 
+    def put_in_order(self) -> None:
+        """List sessions in the order they were made; of two with one name, the later one has it."""
+        made = sorted(self._ids.values(), key=lambda session: session.created)
+        self._names = {session.identity.name: session for session in made if session.listed}
+        self._ports = {session.identity.port: session for session in made if session.listed}
+
     def rename(self, session: Session, name: str) -> None:
         """Raises SessionExists or InvalidInput; a session that is not listed cannot be renamed."""
         if self._names.get(session.identity.name) is not session:
