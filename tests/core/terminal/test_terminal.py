@@ -291,7 +291,7 @@ def test_a_closed_terminal_says_so() -> None:
         lambda: terminal.scrollback_styled(0, 1),
         lambda: terminal.encode_key(KeyPress("a")),
         lambda: terminal.encode_paste("a"),
-        terminal.compress,
+        terminal.compress_some,
     ]
     for call in calls:
         with pytest.raises(TerminalClosed):

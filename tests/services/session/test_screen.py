@@ -72,7 +72,28 @@ async def test_screen_that_was_handed_out_is_remembered_when_it_changes() -> Non
 
 async def test_screen_is_compressed_until_it_changes() -> None:
     screen = a_screen(Ring())
-    screen.compress()
+    await screen.compress()
     assert screen.is_compressed
     screen.feed(b"more")
+    assert not screen.is_compressed
+
+
+async def test_long_scrollback_is_compressed_in_parts_and_others_run_in_between() -> None:
+    screen = a_screen(Ring())
+    screen.feed(b"x\r\n" * 10_000)
+    compressing, turns = asyncio.create_task(screen.compress()), 0
+    while not compressing.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns >= 4
+    assert screen.is_compressed
+
+
+async def test_output_ends_a_compression() -> None:
+    screen = a_screen(Ring())
+    screen.feed(b"x\r\n" * 10_000)
+    compressing = asyncio.create_task(screen.compress())
+    await asyncio.sleep(0)
+    screen.feed(b"more")
+    await compressing
     assert not screen.is_compressed

@@ -161,11 +161,15 @@ class Terminal:
             check(lib.ghostty_terminal_resize(handle, cols, rows, *_CELL_PIXELS), "resize")
         self._allowance = 0
 
-    def compress(self) -> None:
-        """Compress an idle scrollback; a read expands it again. Takes 6 to 22 ms."""
+    def compress_some(self) -> bool:
+        """Compress a part of an idle scrollback; a read expands it again. Takes under 1 ms.
+
+        Return whether there is more to compress.
+        """
         result = new("GhosttyTerminalCompressionResult *")
-        mode = lib.GHOSTTY_TERMINAL_COMPRESSION_MODE_FULL
+        mode = lib.GHOSTTY_TERMINAL_COMPRESSION_MODE_INCREMENTAL
         check(lib.ghostty_terminal_compress(self._open(), mode, result), "compress")
+        return bool(result[0] == lib.GHOSTTY_TERMINAL_COMPRESSION_RESULT_PENDING)
 
     def snapshot(self) -> bytes:
         """Return the whole state for `from_snapshot`; takes 10 ms with a full scrollback.

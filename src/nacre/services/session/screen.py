@@ -122,7 +122,14 @@ class LiveScreen:
     def is_compressed(self) -> bool:
         return self._compressed_at == self.generation
 
-    def compress(self) -> None:
-        """Compress the scrollback to a quarter or less; reading unpacks what is read."""
-        self.terminal.compress()
-        self._compressed_at = self.generation
+    async def compress(self) -> None:
+        """Compress the scrollback to a quarter or less; reading unpacks what is read.
+
+        A part in each turn of the loop, until something is shown.
+        """
+        generation = self.generation
+        while self.terminal.compress_some():
+            await asyncio.sleep(0)
+            if self.generation != generation:
+                return
+        self._compressed_at = generation

@@ -59,7 +59,7 @@ class Janitor:
         if settings.compress_after and not session.screen.is_compressed:
             due = active + settings.compress_after
             if now >= due:
-                session.screen.compress()
+                await session.screen.compress()
         if settings.idle_timeout and not _is_wanted(session):
             idle_at = active + settings.idle_timeout
             if now >= idle_at and not session.foreground_busy:
@@ -76,7 +76,7 @@ class Janitor:
         if now >= aged_out:
             await self._forget(session)
         elif not session.screen.is_compressed:
-            session.screen.compress()
+            await session.screen.compress()
         return aged_out
 
     async def _forget_surplus(self) -> None:
