@@ -106,7 +106,8 @@ def call(daemon: Daemon, operation: str, **params: Any) -> Json:
 
 
 def answering(daemon: Daemon) -> int:
-    """Return the process id of the daemon that answers."""
+    """Return the process id of the daemon that answers, once it has all of its sessions."""
+    call(daemon, "list_sessions")
     return int(call(daemon, "status")["pid"])
 
 
