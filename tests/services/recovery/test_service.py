@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,9 @@ async def test_lost_session_ages_out_under_a_daemon_that_stays(tmp_path: Path) -
 def test_idle_times_outlive_the_daemon() -> None:
     async def test() -> None:
         async with living() as before, living() as after:
-            old = await start(before, "exec cat", name="dev")
+            # Without an echo its answer is the last output.
+            old = await start(before, "stty -echo; echo ready; exec cat", name="dev")
+            await shows(old, "ready")
             old.write(b"typed\r")
             await shows(old, "typed")
             times = (old.last_output, old.last_input)
@@ -146,11 +149,11 @@ async def test_call_waits_for_its_own_session_only_and_a_list_for_all(tmp_path: 
             "wrong": await begun(dispatch(CALLER, GetScreen(session="nine"))),
         }
 
-        def note(name: str) -> None:
+        def note(name: str, _: object) -> None:
             left[name] = services.recovery.listed
 
         for name, call in calls.items():
-            call.add_done_callback(lambda _, name=name: note(name))
+            call.add_done_callback(partial(note, name))
         await services.recovery.rebuild()
         await asyncio.wait(calls.values())
         assert "seven" in str(calls["screen"].result().lines)
