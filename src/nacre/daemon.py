@@ -375,6 +375,7 @@ class _Serving:
             journals=self.paths.journals,
             keeping=self.keeping,
             umask=self.umask,
+            config=self.paths.config,
         )
         services.ledger.remove_files()  # recovery writes those anew that are still needed
         self.keeping.listen(asyncio.get_running_loop())

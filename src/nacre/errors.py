@@ -15,6 +15,7 @@ NacreError
 ├── Failed             it ran, and this came of it: something to reason about
 │   ├── SessionExited      SESSION_DEAD
 │   ├── ControlHeld        CONTROL_HELD         a person drives the session
+│   ├── PolicyDenied       POLICY_DENIED        the policy, or a person, said no: nothing was typed
 │   ├── Busy               BUSY                 another command runs there
 │   ├── NotAtPrompt        NOT_AT_PROMPT        nothing there takes a command
 │   └── WaitTimedOut       TIMEOUT
@@ -135,6 +136,10 @@ class ControlHeld(Failed):
     code = "CONTROL_HELD"
 
 
+class PolicyDenied(Failed):
+    code = "POLICY_DENIED"
+
+
 class Busy(Failed):
     code = "BUSY"
 
@@ -187,6 +192,7 @@ WIRE: dict[str, Wire] = {
     "UNKNOWN_OPERATION": Wire(http=404, jsonrpc=-32601, exit=2),
     "SESSION_DEAD": Wire(http=410, jsonrpc=None, exit=6),
     "CONTROL_HELD": Wire(http=423, jsonrpc=None, exit=10),  # 423: Locked, of RFC 4918
+    "POLICY_DENIED": Wire(http=403, jsonrpc=None, exit=77),  # 77: EX_NOPERM of sysexits.h
     # How a run ends that was not begun: a result with its status everywhere but in MCP.
     "BUSY": Wire(http=None, jsonrpc=None, exit=75),  # 75: EX_TEMPFAIL of sysexits.h
     "NOT_AT_PROMPT": Wire(http=None, jsonrpc=None, exit=1),

@@ -31,11 +31,15 @@ SHELL = {"HOME": NO_HOME, "PROMPT_COMMAND": f"PS1='{PROMPT} '", "HISTFILE": "/de
 
 @asynccontextmanager
 async def living(
-    runtime: Path | None = None, journals: Path | None = None, **settings: Any
+    runtime: Path | None = None,
+    journals: Path | None = None,
+    config: Path | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Services]:
     """Services whose sessions are all ended when the block is left.
 
-    With a runtime shells have marks, with a folder for journals sessions are recorded.
+    With a runtime shells have marks, with a folder for journals sessions are recorded, with one for
+    the configuration there may be rules of the user's.
     """
     given = {"shell": "/bin/bash", "kill_grace": 0.2, **settings}
     folder = None if runtime is None else str(runtime)
@@ -45,6 +49,7 @@ async def living(
         home="/",
         runtime=folder,
         journals=None if journals is None else str(journals),
+        config=None if config is None else str(config),
     )
     try:
         yield services

@@ -12,7 +12,7 @@ from typing import Any
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.all import parse_operation
 from nacre.core.operations.follow import Event, EventStream, Follow
-from nacre.core.operations.watch import Watch, WatchSession
+from nacre.core.operations.watch import TypeAtScreen, Watch, WatchSession
 from nacre.services.dispatch.call import HandedOver
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.session.session import Session
@@ -51,6 +51,10 @@ class House:
 
     async def __call__(self, operation: str, caller: Caller = AGENT, /, **parameters: Any) -> Any:
         return await self.dispatch(caller, parse_operation(operation, parameters))
+
+    async def type_as(self, caller: Caller, session: Session, keys: bytes) -> None:
+        """Type at a screen, as a page or attach does."""
+        await self.dispatch(caller, TypeAtScreen(session=session.identity.id, data=keys))
 
     async def told(self, caller: Caller, session: Session) -> HandedOver | None:
         """Ask about a session by a door that tells of hand-overs; return what it told."""

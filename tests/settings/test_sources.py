@@ -38,6 +38,7 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
         "token": "t" * 20,
         "shell": "/bin/sh",
         "port": 5000,
+        "policy": "strict",
     }.get(name)
     if other is None:
         other = not default if isinstance(default, bool) else default + 1

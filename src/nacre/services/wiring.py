@@ -1,13 +1,20 @@
 """Connect the services: which one knows which is decided here."""
 
 import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.follow import EventStream, Follow
+from nacre.core.operations.watch import Watch, WatchSession
 from nacre.services.commands.run_command import RunCommands
 from nacre.services.dispatch.admit import Admit
 from nacre.services.dispatch.authorise import Authorise
 from nacre.services.dispatch.dispatch import Dispatch
-from nacre.services.dispatch.handlers import Handlers
+from nacre.services.dispatch.handlers import Handlers, Type
+from nacre.services.dispatch.judge import JudgeFirst
 from nacre.services.dispatch.limit import Limit
 from nacre.services.dispatch.log import Log
 from nacre.services.dispatch.recovered import Recovered
@@ -24,6 +31,10 @@ from nacre.services.people.control import Controls
 from nacre.services.people.elements import Visuals
 from nacre.services.people.watch import Watching
 from nacre.services.pictures import Pictures
+from nacre.services.policy.approvals import Approvals
+from nacre.services.policy.judge import Judge
+from nacre.services.policy.police import Police
+from nacre.services.policy.rulebooks import Rulebooks
 from nacre.services.recordings import History
 from nacre.services.recovery.service import Recovery
 from nacre.services.registry.ports import PortPool
@@ -38,6 +49,7 @@ from nacre.services.sessions.service import Sessions
 from nacre.services.waits.service import Waiting
 from nacre.settings.table import Settings
 from nacre.system.keeper.client import Keeping
+from nacre.system.processes.tree import find_members
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,8 @@ class Services:
     history: History
     janitor: Janitor
     recovery: Recovery
+    approvals: Approvals
+    police: Police
     host: Host
 
     @property
@@ -74,22 +88,36 @@ class Services:
         controls = Controls(self.registry, self.host)
         having_handlers = (
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
-            *(self.history, self.pictures, visuals, watching, controls),
+            *(self.history, self.pictures, visuals, watching, controls, self.approvals),
         )
-        # Every call passes them in this order. Policy, approval, audit and routing to other hosts
-        # will be added here.
+        # Every call passes them in this order. Audit and routing to other hosts will be added here.
         steps = (
             Log(),
             Authorise(),
             Recovered(self.recovery),
             Resolve(KnownSessions(self.registry, self.ledger)),
             Tell(controls),
-            Admit(controls),
+            Admit(controls, self.police),
+            JudgeFirst(self.police),
             Limit(self.host.settings),
         )
         handlers = Handlers.merged([*(one.handlers() for one in having_handlers), *more])
         following = Following(self.registry, self.host)
-        return Dispatch(steps, handlers, watching.watch, following.follow)
+        present = self.approvals.present  # who watches or follows can be asked
+
+        @asynccontextmanager
+        async def watch(caller: Caller, request: WatchSession, type_: Type) -> AsyncIterator[Watch]:
+            with present(caller):
+                async with watching.watch(caller, request, type_) as watched:
+                    yield watched
+
+        @asynccontextmanager
+        async def follow(caller: Caller, request: Follow) -> AsyncIterator[EventStream]:
+            with present(caller):
+                async with following.follow(caller, request) as stream:
+                    yield stream
+
+        return Dispatch(steps, handlers, watch, follow)
 
 
 def build_services(
@@ -101,11 +129,13 @@ def build_services(
     journals: str | None = None,
     keeping: Keeping | None = None,
     umask: int = -1,
+    config: str | None = None,
 ) -> Services:
     """Build and connect all services.
 
     `home` is the folder for sessions whose caller has none, `runtime` a private folder, `journals`
-    the folder of all journals, `keeping` the keeper that started us, `umask` what sessions get.
+    the folder of all journals, `keeping` the keeper that started us, `umask` what sessions get,
+    `config` the folder of the user's own rules.
     """
     keeping = keeping or Keeping(None)
     loop = asyncio.get_running_loop()
@@ -130,6 +160,12 @@ def build_services(
     ledger = Ledger(host)
     runs = Runs(registry, ledger, host)
     sessions = Sessions(registry, host, home, runs.keeps_others_out)
+    is_inside = _finder(registry)
+    approvals = Approvals(host, _saver(config), is_inside)
+    state = None if journals is None else os.path.dirname(journals)
+    private = [folder for folder in (config, runtime, state) if folder is not None]
+    judge = Judge(settings, Rulebooks(config), private)
+    police = Police(registry, judge, approvals, host, is_inside)
     janitor = Janitor(registry, host, runs.forget_session)
     return Services(
         registry=registry,
@@ -144,5 +180,28 @@ def build_services(
         history=History(registry, host),
         janitor=janitor,
         recovery=Recovery(registry, ports, ledger, host),
+        approvals=approvals,
+        police=police,
         host=host,
     )
+
+
+def _saver(config: str | None) -> Callable[[str, str], str] | None:
+    """Return what adds a rule to the user's file; None without one."""
+
+    def save(line: str, why: str) -> str:
+        from nacre.system.policy_files import save_line  # it loads the grammar of shells
+
+        assert config is not None
+        return save_line(config, line, why)
+
+    return None if config is None else save
+
+
+def _finder(registry: Registry) -> Callable[[int], Awaitable[bool]]:
+    """Return what tells whether a process runs in one of the sessions."""
+
+    async def is_inside(pid: int) -> bool:
+        return pid in await find_members([known.supervisor.tree for known in registry.all()])
+
+    return is_inside

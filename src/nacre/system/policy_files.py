@@ -6,15 +6,17 @@ Rule 2: the files only add rules, and the strictest rule wins. So a project cann
 user forbids.
 """
 
+import json
 import os
 import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 
-from nacre.core.policy.decide import Policy, Preset, decide
+from nacre.core.policy.decide import Policy, decide
 from nacre.core.policy.paths import Where
 from nacre.core.policy.rules import Rule, RuleBook, RuleFile, rules_from
+from nacre.core.policy.verdicts import Preset
 from nacre.errors import InvalidInput
 
 USER_FILE = "policy.toml"  # beside config.toml
@@ -54,6 +56,45 @@ def rule_files(config: str, folder: str) -> list[str]:
             break
         at = parent
     return [path for path in found if os.path.exists(path)]
+
+
+def save_line(config: str, line: str, why: str) -> str:
+    """Add a rule that allows exactly this line to the user's file; return the file.
+
+    What stands in it stays as it is, comments too. Raises InvalidInput when the file is wrong.
+    """
+    path = os.path.join(config, USER_FILE)
+    try:
+        with open(path, encoding="utf-8") as file:
+            before = file.read()
+    except FileNotFoundError:
+        before = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}", "correct the file") from error
+    if before and not before.endswith("\n"):
+        before += "\n"
+    # A string of JSON is one of TOML's basic strings, but for DEL.
+    texts = [json.dumps(text).replace("\x7f", "\\u007f") for text in (line, why)]
+    rule = f'[[rule]]\nline = {texts[0]}\nverdict = "allow"\njustification = {texts[1]}\n'
+    after = before + ("\n" if before else "") + rule
+    try:
+        rules = rules_from(tomllib.loads(after), path)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"cannot add a rule to {path}: {error}", "correct the file") from error
+    if not any(known.line == line for known in rules.rule):
+        raise InvalidInput("this line cannot be written to a file of rules", "allow it once")
+    _replace(path, after)
+    return path
+
+
+def _replace(path: str, text: str) -> None:
+    new = f"{path}.new"
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(new, path)
 
 
 def read_rules(path: str) -> RuleFile:

@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from nacre.core.policy.decide import Decision, Policy, Preset, decide, decide_argv, decide_tool
+from nacre.core.policy.decide import Decision, Policy, decide, decide_argv, decide_tool
 from nacre.core.policy.paths import Where
 from nacre.core.policy.rules import RuleBook, rules_from
+from nacre.core.policy.verdicts import Preset
 from nacre.system.policy_files import EXAMPLE, load_policy
 
 from core.policy.lines import HARMFUL, HARMLESS

@@ -275,3 +275,27 @@ def test_marks_that_had_to_be_asked_for_are_not_trusted_for_the_next_command() -
 def test_prompts_are_counted() -> None:
     prompting, _ = noted(("A", ""), ("B", ""), ("P", ""), ("A", ""), ("B", ""))
     assert prompting.shown == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        ("", ""),
+        ("ls -l", "ls -l"),
+        ("a\\nb", "a\nb"),
+        ("a\\\\nb", "a\\nb"),
+        ("\\?", None),
+        ("\\", None),
+    ],
+)
+def test_the_shell_tells_what_its_line_holds(value: str, line: str | None) -> None:
+    prompting = Prompting()
+    assert prompting.note(Mark("L", value, NONCE)) is None
+    assert prompting.line == line
+
+
+def test_an_answer_within_a_command_leaves_it_continued() -> None:
+    prompting = Prompting()
+    for kind, value in (("A", ""), ("B", ""), ("P", ""), ("R", "0;prompt;/")):
+        prompting.note(Mark(kind, value, NONCE))
+    assert prompting.phase == "continuation"

@@ -40,6 +40,7 @@ IDENTITY = {
 IN_RING: dict[str, Any] = {
     "identity": IDENTITY,
     "launch": {**LAUNCH, "env": {"HOME": "/root"}},
+    "policy": None,
     "created": 1.5,
     "cookie": "c00c1e",
     "nonce": "0ce",
@@ -59,6 +60,7 @@ IN_RING: dict[str, Any] = {
 ON_DISK: dict[str, Any] = {
     **IDENTITY,
     **LAUNCH,
+    "policy": None,
     "created": 1.5,
     "ended": 2.5,
     "exit_code": 7,

@@ -19,7 +19,7 @@ from nacre.errors import InvalidInput, NacreError
 def add_new(parser: ArgumentParser) -> None:
     parser.usage = "nacre new [NAME] [options] [-- COMMAND [ARGS …]]"
     parser.add_argument("words", metavar="NAME", nargs="*", help=describe(CreateSession, "name"))
-    add_flags(parser, CreateSession, ("rows", "cols", "cwd", "keep"))
+    add_flags(parser, CreateSession, ("rows", "cols", "cwd", "keep", "policy"))
     parser.add_argument(
         "--env", metavar="K=V", action="append", help=describe(CreateSession, "env")
     )
@@ -42,6 +42,7 @@ def run_new(arguments: Namespace) -> int:
         "cols": arguments.cols,
         "cwd": arguments.cwd,
         "keep": arguments.keep,
+        "policy": arguments.policy,
         "env": _variables(arguments.env),
         "tags": arguments.tag,
     }

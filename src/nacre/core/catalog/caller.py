@@ -25,6 +25,7 @@ class Caller:
     key: str = ""  # the same for all connections of one page or terminal; "" for who has no other
     patience: float | None = None  # seconds that the other side waits for an answer, if it is known
     label: str = ""  # what others are shown of a person: "web page", "attach"
+    pid: int | None = None  # its process, if the door knows that from the kernel
     told_as: str = ""  # by what it is told apart from other agents, when a hand-over is told
 
     @property

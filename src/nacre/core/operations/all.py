@@ -5,8 +5,17 @@ that agents written for those work here. Parameters that we added are optional.
 """
 
 from nacre.core.catalog.catalog import CATALOG, parse_operation
-from nacre.core.operations import control, daemon, display, recordings, runs, sessions, terminal
+from nacre.core.operations import (
+    approvals,
+    control,
+    daemon,
+    display,
+    recordings,
+    runs,
+    sessions,
+    terminal,
+)
 
 __all__ = ["CATALOG", "parse_operation"]
 
-ENTERED = (sessions, terminal, runs, display, control, recordings, daemon)
+ENTERED = (sessions, terminal, runs, display, control, recordings, approvals, daemon)

@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.catalog import Operation, unlisted
+from nacre.core.operations.approvals import Approval
 from nacre.core.operations.control import Handover
 from nacre.core.operations.display import InputMode, ParsedKey
 from nacre.core.operations.elements import Overlay, Panel
@@ -33,10 +34,13 @@ Kind = Literal[
     "control",
     "changes",
     "daemon",
+    "approvals",
 ]
 
 # What can be followed of all sessions at once.
-OF_ALL: frozenset[str] = frozenset({"runs", "states", "sessions", "control", "changes", "daemon"})
+OF_ALL: frozenset[str] = frozenset(
+    {"runs", "states", "sessions", "control", "changes", "daemon", "approvals"}
+)
 
 
 @unlisted("follow", scope=Scope.OBSERVE)
@@ -143,6 +147,13 @@ class RunEvent(Event, kw_only=True, tag="run"):
     command: str | None = None
     exit_code: int | None = None
     duration_ms: int | None = None
+
+
+class ApprovalEvent(Event, kw_only=True, tag="approval"):
+    """A question to people: asked, answered, expired, or left by the call that asked."""
+
+    status: Literal["asked", "answered", "expired", "left"]
+    approval: Approval
 
 
 class StateEvent(Event, kw_only=True, tag="state"):

@@ -70,6 +70,7 @@ class SessionDetails(SessionBrief, frozen=True, kw_only=True):
     asks: str | None = None
     viewers: int = 0  # how many watch it now
     driver: str | None = None  # the person who has taken it over
+    policy: str = "open"  # the preset that applies: its own or the daemon's
     notice: str | None = None  # what its user should know, such as that the journal has stopped
 
 

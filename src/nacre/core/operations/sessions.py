@@ -21,6 +21,7 @@ from nacre.core.operations.results import (
     Size,
     Success,
 )
+from nacre.core.policy.verdicts import Preset
 
 
 @operation("create_session", "POST /sessions", result=SessionCreated, scope=Scope.DRIVE)
@@ -60,7 +61,10 @@ class CreateSession(Operation, frozen=True, kw_only=True):
         | None
     ) = None
     policy: (
-        Annotated[Literal["open"], Meta(description="Policy preset; this version has only open.")]
+        Annotated[
+            Preset,
+            Meta(description="Policy preset; it can only be stricter than the daemon's."),
+        ]
         | None
     ) = None
 
@@ -173,6 +177,13 @@ class StartSession(Operation, frozen=True, kw_only=True):
     shell: Annotated[str, Meta(description="Shell: bash, zsh, fish, sh …")] | None = None
     name: Annotated[str, Meta(description="Session name. Default: derived.")] | None = None
     cwd: Annotated[str, Meta(description="Working directory. Default: the caller's.")] | None = None
+    policy: (
+        Annotated[
+            Preset,
+            Meta(description="Policy preset; it can only be stricter than the daemon's."),
+        ]
+        | None
+    ) = None
 
 
 @operation(

@@ -7,17 +7,17 @@ Rule 3: the same line gets the same verdict, whichever door it came by.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.paths import Where
 from nacre.core.policy.resolving import Resolved, resolve_line, resolve_words
-from nacre.core.policy.rules import STRICTNESS, Rule, RuleBook, Verdict, paths_of
+from nacre.core.policy.rules import Rule, RuleBook, paths_of
 from nacre.core.policy.variables import is_harmless
+from nacre.core.policy.verdicts import STRICTNESS, Preset, Verdict
 from nacre.core.policy.way import Way
 from nacre.core.policy.words import FOLDER_COMMANDS, Program, Redirect, Word, literal
-
-Preset = Literal["open", "guarded", "strict"]
 
 # What a preset says where no rule does: of a program, and of a line that nobody can prove.
 _NO_RULE: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "deny"}
@@ -57,7 +57,13 @@ def decide(line: str, policy: Policy, where: Where, syntax: Syntax = "posix") ->
     """Judge a line that a shell will read."""
     if not line.strip():
         return Decision("allow")
-    return _Judge(policy, where, resolve_line(line, syntax), line).decide()
+    return _Judge(policy, where, _resolved(line, syntax), line).decide()
+
+
+@lru_cache(maxsize=256)
+def _resolved(line: str, syntax: Syntax) -> Resolved:
+    """Read a line once: who judges it only looks. Where it leads is asked anew each time."""
+    return resolve_line(line, syntax)
 
 
 def decide_argv(argv: Sequence[str], policy: Policy, where: Where) -> Decision:

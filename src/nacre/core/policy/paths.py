@@ -83,12 +83,13 @@ class Where:
     def may_write(self, path: str) -> bool:
         """Return whether it is the workspace's or scratch, and nothing that runs by itself.
 
-        That is a hook of git's, or a hidden file of a home, where programs begin.
+        That is a hook of git's, a hidden file of a home, where programs begin, or a rule of the
+        policy itself.
         """
         if path in _NOWHERE or path.startswith("/dev/fd/"):
             return True
         workspace = self.workspace or self.folder
-        if self.is_blocked(path) or f"{path}/".find("/.git/") >= 0:
+        if self.is_blocked(path) or "/.git/" in f"{path}/" or "/.nacre/" in f"{path}/":
             return False
         if is_below(path, _SCRATCH):
             return True

@@ -12,20 +12,16 @@ does as far as it can be seen.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from nacre.core.policy.checks import CHECKS, FILES
 from nacre.core.policy.options import operands
 from nacre.core.policy.paths import DISKS, Where
+from nacre.core.policy.verdicts import STRICTNESS, Verdict
 from nacre.core.policy.words import Program, Word
 from nacre.errors import InvalidInput
-
-Verdict = Literal["allow", "ask", "deny"]
-
-STRICTNESS: Mapping[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
-
 
 _MOST_WORDS = 200  # of a program that is allowed: each is compared with many patterns
 
@@ -122,6 +118,10 @@ class RuleBook:
                 first = rule.pattern[0]
                 for name in (first,) if isinstance(first, str) else first:
                     self._by_name.setdefault(name, []).append(rule)
+
+    def knows(self, name: str) -> bool:
+        """Return whether there may be a rule about a program; one for a line may be about any."""
+        return name in self._by_name or "*" in self._by_name or bool(self._lines)
 
     def for_line(self, line: str) -> Rule | None:
         return self._lines.get(line)

@@ -15,6 +15,8 @@ session's nonce: `ESC ] 133 ; letter ; n=NONCE [; value] BEL`. The letters:
      something else where a command reads a line
   V  how the line editor takes keys now: "emacs", "vi", "command" in vi's command mode, or
      what zsh's bindkey says of its main keymap, "bindkey -A viins main", and the end of that line
+  L  the line that stands in the line editor, before R: `\\` is a backslash, `\n` a new line, and
+     `\\?` a line that is too long or has control characters
   S  a wrapped command starts, value is its shell's process id
   E  a wrapped command ended, value is its exit code; with the shell's id where it was asked for
 
@@ -26,7 +28,7 @@ is held back until the next chunk, but never more than the length of a mark.
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 # A shell with integration answers this key with mark R, and repairs its hooks. Its line editor
 # shows nothing of it, and what is typed stays. No keyboard has it (xterm ctlseqs: CSI Ps ~).
@@ -37,7 +39,7 @@ _MAX = 4096 + 128  # a path (PATH_MAX) and the rest of a mark
 
 # Within the value no control character can stand: the scripts leave such folders out.
 _MARK = re.compile(
-    rb"\x1b\]133;([A-EO-SV]);n=([0-9a-f]+)((?:;[^\x00-\x1f]*)?)(?:\r?\n)?(?:\x07|\x1b\\)"
+    rb"\x1b\]133;([A-ELO-SV]);n=([0-9a-f]+)((?:;[^\x00-\x1f]*)?)(?:\r?\n)?(?:\x07|\x1b\\)"
 )
 
 
@@ -115,6 +117,14 @@ class MarkScanner:
         return held
 
 
+class Prompt(NamedTuple):
+    """Where a shell is, by its marks."""
+
+    ended: int  # commands that have ended so far
+    shown: int  # prompts that were drawn so far
+    continued: bool  # it asks for the rest of a command
+
+
 class Prompting:
     """Where a shell with integration stands, by its marks.
 
@@ -133,10 +143,15 @@ class Prompting:
         self.edits_like_vi = False  # the line editor, whose keys may be commands then
         self.reads_line = False  # it said so itself: a command runs, and edits a line
         self.answers = 0  # to ASK_KEY
+        self.line: str | None = None  # what the line editor held at its last answer
         self.unanswered = 0  # times in a row that it did not answer
         self._number: str | None = None  # of the last prompt
         self._told = False  # the end before this prompt
         self._printed_all = False
+
+    @property
+    def place(self) -> Prompt:
+        return Prompt(self.ended, self.shown, self.phase == "continuation")
 
     def note(self, mark: Mark) -> Mark | None:
         """Return the mark as others should take it; None for what says nothing new."""
@@ -162,6 +177,9 @@ class Prompting:
                 self._printed_all = not mark.value
             case "Q":
                 return self._note_prompt(mark)
+            case "L":
+                self.line = _line(mark.value)
+                return None
             case "R":
                 return self._note_answer(mark)
             case "V":
@@ -200,7 +218,8 @@ class Prompting:
         end = Mark("D", f"{code};{folder}", mark.nonce)
         if ended:
             self._end(end)
-        self.phase = "prompt"
+        if self.phase != "continuation":
+            self.phase = "prompt"
         return end if ended else None
 
     def _end(self, mark: Mark) -> None:
@@ -208,6 +227,15 @@ class Prompting:
         self.ended += 1
         self.exit_code = mark.exit_code
         self.folder = mark.folder or self.folder
+
+
+def _line(value: str) -> str | None:
+    """Return the line that an L mark tells; None for one that it cannot tell."""
+    found = re.sub(r"\\(.?)", lambda sign: _SIGNS.get(sign[1], "\0"), value)
+    return None if "\0" in found else found
+
+
+_SIGNS = {"\\": "\\", "n": "\n"}
 
 
 def _unfinished(data: bytes) -> int:

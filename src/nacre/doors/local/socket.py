@@ -8,12 +8,15 @@ The daemon answers with its own version, so a mismatch is reported at once.
 import asyncio
 import logging
 import secrets
+import socket
+import struct
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from nacre import __version__
 from nacre.client.greeting import ENVIRONMENT, PROTOCOL
@@ -55,6 +58,7 @@ class Hello(msgspec.Struct, frozen=True):
     told: bool = False  # a command line that passes on what it is told of hand-overs
     client_id: str = ""  # the same when it connects again
     typing: str | None = None  # the name under which it numbers what it types
+    pid: int | None = None  # of the client's process: the kernel's word, whatever the line says
 
     @property
     def words(self) -> Words:
@@ -76,6 +80,7 @@ class Hello(msgspec.Struct, frozen=True):
             client=f"nacre {self.version}",
             cwd=self.cwd,
             env=MappingProxyType(env),
+            pid=self.pid,
         )
 
 
@@ -125,6 +130,7 @@ class LocalDoor:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             hello = self._read_hello(await read_line(reader))
+            hello = replace(hello, pid=_peer(writer))
             serve = await self._doors[hello.door](hello)
         except NacreError as error:
             send_line(
@@ -148,6 +154,18 @@ class LocalDoor:
         if hello.door not in self._doors:
             raise InvalidInput(f"no door {hello.door!r}", f"there are {', '.join(self._doors)}")
         return hello
+
+
+def _peer(writer: asyncio.StreamWriter) -> int | None:
+    """Return the process at the other end of a Unix socket, if the system tells."""
+    connection = writer.get_extra_info("socket")
+    try:
+        if hasattr(socket, "SO_PEERCRED"):
+            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            return int(struct.unpack("3i", credentials)[0]) or None
+        return int(connection.getsockopt(0, 2)) or None  # SOL_LOCAL, LOCAL_PEERPID of macOS
+    except (OSError, AttributeError):
+        return None
 
 
 def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:

@@ -65,10 +65,11 @@ class Exchange:
         self._run.state.first = session.generation
         # It goes on behind what stands in the line: where a row ends depends on that.
         output.record(ALTERNATE if session.terminal.alternate else self._shown.encode())
+        whole = "".join(lines) if self._prompt is not None else None
         for number, line in enumerate(lines):
             self._typed.append(line.rstrip("\r\n"))
             ended = session.stream.prompting.ended
-            await type_into(session, line.encode())
+            await type_into(session, line.encode(), part_of=whole)
             if left := len(lines) - number - 1:
                 await self._until_taken(ended, left)
         by, state = await until_answered(session, self._wait, self._host, ended, self._prompt)

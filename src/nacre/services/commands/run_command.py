@@ -31,7 +31,15 @@ from nacre.core.shell.typed import (
     is_keys,
     lines_of,
 )
-from nacre.errors import BadParameter, Busy, ControlHeld, Failed, NotAtPrompt, WaitTimedOut
+from nacre.errors import (
+    BadParameter,
+    Busy,
+    ControlHeld,
+    Failed,
+    NotAtPrompt,
+    PolicyDenied,
+    WaitTimedOut,
+)
 from nacre.services.commands.exchange import Exchange, Late
 from nacre.services.commands.typed_lines import type_lines
 from nacre.services.dispatch.handlers import Handlers
@@ -232,7 +240,7 @@ class RunCommands:
                 return await self._wrapped(run, command, wait, budget)
             async with self._in_time(run, wait, budget):
                 end = await type_lines(run, lines, wait, self._host)
-        except (ControlHeld, NotAtPrompt):
+        except (ControlHeld, NotAtPrompt, PolicyDenied):
             session.stream.lift_veil()
             run.leave()  # the rest of it will not be typed
             raise

@@ -72,7 +72,8 @@ async def _type_each(run: TrackedRun, lines: list[str], wait: Quiesce, host: Hos
         if step == "ended":
             await _clear_line(run, wait.deadline)
             await leave_vi_commands(run.session, line)
-        typing = _Typing(run, line, wait.deadline, in_shell=step != "asks")
+        whole = "".join(lines) if step != "asks" else None
+        typing = _Typing(run, line, wait.deadline, in_shell=step != "asks", part_of=whole)
         try:
             if step == "asks" and not run.request.more_lines:
                 return await typing.answer(wait, host)
@@ -125,8 +126,17 @@ def _ended(run: TrackedRun, step: Step, state: State | None, last: "_Typing") ->
 class _Typing:
     """One line, and what the session was like before it was typed."""
 
-    def __init__(self, run: TrackedRun, line: str, deadline: float, *, in_shell: bool) -> None:
+    def __init__(
+        self,
+        run: TrackedRun,
+        line: str,
+        deadline: float,
+        *,
+        in_shell: bool,
+        part_of: str | None = None,
+    ) -> None:
         self._run = run
+        self._part_of = part_of  # all lines, for the policy
         self.session = run.session
         self._prompting = run.session.stream.prompting
         self._line = line
@@ -184,7 +194,7 @@ class _Typing:
             await self._type(self._line.encode())
 
     async def _type(self, data: bytes) -> None:
-        await type_into(self.session, data)
+        await type_into(self.session, data, part_of=self._part_of)
         self.inputs = self.session.inputs
 
     @property

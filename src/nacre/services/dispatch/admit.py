@@ -7,12 +7,13 @@ write that the call causes (permit.py).
 from typing import Any
 
 from nacre.services.dispatch.call import Call, Onward
-from nacre.services.dispatch.permit import Gate, Permit, holding
+from nacre.services.dispatch.permit import Gate, Permit, TypingJudge, holding
 
 
 class Admit:
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: Gate, police: TypingJudge | None = None) -> None:
         self._gate = gate
+        self._police = police
 
     async def __call__(self, call: Call, onward: Onward) -> Any:
         """Raises ControlHeld."""
@@ -22,5 +23,12 @@ class Admit:
         if types or (spec.acts_on(call.operation) and not caller.person):
             for target in call.targets:
                 await self._gate.admit(caller, target.id)
-        with holding(Permit(self._gate, caller, types=types or spec.asks)):
+        permit = Permit(
+            self._gate,
+            caller,
+            types=types or spec.asks,
+            police=self._police,
+            judged=call.judged,
+        )
+        with holding(permit):
             return await onward(call)

@@ -10,6 +10,7 @@ import msgspec
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation, Spec
 from nacre.core.operations.control import Handover
+from nacre.services.dispatch.permit import Judged
 
 
 class Target(NamedTuple):
@@ -42,6 +43,7 @@ class Call:
     targets: tuple[Target, ...] = ()
     told: HandedOver | None = None
     notices: list[str] = field(default_factory=list)  # what the caller is told of its own request
+    judged: Judged = field(default_factory=Judged)  # what the policy said of it
     began: float = field(default_factory=time.monotonic)
 
 

@@ -100,7 +100,12 @@ class Follower:
 
     # --- what sessions do ------------------------------------------------------------------
 
-    def happened(self, kind: str, session: Session, event: Event) -> None:
+    def happened(self, kind: str, session: Session | None, event: Event) -> None:
+        if session is None or (kind == "approvals" and kind in self._wanted):
+            # Who follows one session can answer for the others, too.
+            if kind in self._wanted:
+                self.push(event if session is None else of_session(session, event))
+            return
         if self._one is not None and session is not self._one:
             return
         if kind == "sessions":

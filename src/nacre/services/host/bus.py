@@ -27,7 +27,8 @@ HeardT = TypeVar("HeardT", bound=Subject, contravariant=True)
 class Listener(Protocol[HeardT]):
     kinds: frozenset[str]
 
-    def happened(self, kind: str, session: HeardT, event: Event) -> None: ...
+    def happened(self, kind: str, session: HeardT | None, event: Event) -> None:
+        """Take an event; without a session it is about all of them."""
 
 
 class Events(Generic[SubjectT]):
@@ -58,7 +59,7 @@ class Events(Generic[SubjectT]):
     def wanted(self, kind: str) -> bool:
         return any(kind in listener.kinds for listener in self._listeners)
 
-    def tell(self, kind: str, session: SubjectT, make: Callable[[], Event]) -> None:
+    def tell(self, kind: str, session: SubjectT | None, make: Callable[[], Event]) -> None:
         event: Event | None = None
         for listener in list(self._listeners):
             if kind in listener.kinds:

@@ -21,6 +21,7 @@ from nacre.core.operations.results import (
     SessionShort,
 )
 from nacre.core.operations.terminal import GetScreen, GetScrollback, ReadOutput
+from nacre.core.policy.verdicts import stricter
 from nacre.core.screen.screen import Line, ScreenMode, Span
 from nacre.core.text.budget import (
     first_lines,
@@ -289,6 +290,7 @@ def view_details(session: Session, now: float, *, handed_out: bool = True) -> Se
         asks=state.asks,
         viewers=len(session.viewers),
         driver=session.display.control.driver,
+        policy=stricter(session.settings.policy, session.record.policy or "open"),
         notice=session.notice,
     )
 

@@ -27,6 +27,7 @@ from nacre.core.operations.watch import (
 )
 from nacre.errors import InvalidInput, NacreError, SessionExited
 from nacre.services.dispatch.handlers import Handlers, Type
+from nacre.services.dispatch.permit import judge_typing
 from nacre.services.host.host import Host
 from nacre.services.observe.lines import find_line, read_lines
 from nacre.services.registry.registry import Registry
@@ -70,7 +71,13 @@ class Watching:
                 "send them in parts",
             )
         session = self._registry.find(request.session)
-        session.display.type(caller, request.data, request.receipt)
+        data, receipt = request.data, request.receipt
+        if not session.display.captures(caller):
+            data = await judge_typing(session, data)
+            if receipt is not None and data != request.data:
+                receipt.begin()
+                receipt.exact = False
+        session.display.type(caller, data, receipt)
         return Success()
 
     def handlers(self) -> Handlers:

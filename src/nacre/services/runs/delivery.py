@@ -17,7 +17,7 @@ from nacre.core.shell.dialects import (
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.state import State
 from nacre.core.shell.wrapper import wrap, wrap_long
-from nacre.services.dispatch.permit import turn, type_into
+from nacre.services.dispatch.permit import turn, type_into, write_judged
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import read_on, settle
 from nacre.services.observe.state import line_before_cursor
@@ -55,7 +55,8 @@ class Delivery:
             await ask_shell(session)
         if prompting.edits_like_vi:
             # Else the command's letters might be commands themselves.
-            await type_into(session, dialect_of(session.launch.program).begin_anew)
+            await turn(session)
+            write_judged(session, dialect_of(session.launch.program).begin_anew)
         elif self._line_may_be_typed(session, run):
             await type_into(session, _KILL_LINE)
         # A wrapped line that was not understood once is no way out for the next command either.
@@ -65,7 +66,7 @@ class Delivery:
             dialect = dialect_of(session.launch.program)
             await self._write_line(session, run, command, dialect, dialect.longest_line)
         else:
-            await type_into(session, session.terminal.encode_paste(command) + b"\r")
+            await type_into(session, session.terminal.encode_paste(command) + b"\r", runs=command)
 
     def _line_may_be_typed(self, session: Session, run: TrackedRun) -> bool:
         """Return whether there may be typed text at the prompt, visible or not.
@@ -144,7 +145,10 @@ class Delivery:
             soon = self._host.loop.time() + _PASTE_MODE
             await settle(session, lambda: session.terminal.modes().bracketed_paste, soon)
         await type_into(
-            session, pasted(session, line), recorded=command.encode(errors="replace") + b"\r"
+            session,
+            pasted(session, line),
+            recorded=command.encode(errors="replace") + b"\r",
+            runs=command,
         )
 
     async def _write_parts(
@@ -152,14 +156,17 @@ class Delivery:
     ) -> None:
         head, parts = wrap_long(command, dialect, run.request.nonce, own=run.in_own_shell)
         await type_into(
-            session, pasted(session, head), recorded=command.encode(errors="replace") + b"\r"
+            session,
+            pasted(session, head),
+            recorded=command.encode(errors="replace") + b"\r",
+            runs=command,
         )
         until = self._host.loop.time() + self._host.settings.mark_wait
         await settle(
             session, lambda: run.state.reads_parts or run.state.started_by_mark, until, asks=never
         )
         for part in parts:
-            await type_into(session, part.encode() + b"\r", recorded=b"")
+            await type_into(session, part.encode() + b"\r", recorded=b"", runs=command)
 
     def _veil(self, session: Session, run: TrackedRun, command: str) -> None:
         session.stream.scanner.accept(run.request.nonce)

@@ -25,7 +25,7 @@ from nacre.core.shell.repls import (
 )
 from nacre.core.shell.state import State
 from nacre.core.terminal.repl_cut import ReplCut
-from nacre.services.dispatch.permit import may_type, turn, type_into
+from nacre.services.dispatch.permit import may_type, turn, type_into, write_judged
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import Settled, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor, look
@@ -260,7 +260,7 @@ class ReplRun:
         for _ in range(_GIVE_UPS if can else 0):
             if not may_type(session):
                 break  # a person has taken over: they see what the REPL waits for
-            session.write(self._repl.give_up)
+            write_judged(session, self._repl.give_up)
             until = self._host.loop.time() + self._host.settings.repl_prompt_wait
             how, _ = await settle(session, lambda: False, until, asks=back, looks_at=_LOOKS)
             if how == "needs_input":

@@ -20,7 +20,7 @@ from nacre.core.shell.repls import is_same_prompt, listens_always
 from nacre.core.shell.state import State
 from nacre.core.shell.wrapper import report
 from nacre.errors import ControlHeld
-from nacre.services.dispatch.permit import may_type
+from nacre.services.dispatch.permit import may_type, write_judged
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import Settled, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor
@@ -242,7 +242,8 @@ class RunWait:
         """Return when it has answered, or waits for the next line without having understood."""
         session, request = run.session, run.request
         session.stream.hide_echo(Veil(request.nonce, ERASE_LINE, "E"))
-        session.write(
+        write_judged(  # nacre's own line: it only reports an exit code
+            session,
             pasted(session, report(request.dialect, request.nonce, own=run.in_own_shell)),
             recorded=b"",
         )

@@ -24,7 +24,7 @@ from nacre.core.operations.steps import interrupt, wait_for_run
 from nacre.core.shell.state import State
 from nacre.core.text.budget import first_text, json_size
 from nacre.core.text.pattern import RE2, LineFinder, PatternError
-from nacre.errors import BadParameter, ControlHeld, InvalidInput
+from nacre.errors import BadParameter, ControlHeld, InvalidInput, PolicyDenied
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import turn
 from nacre.services.host.host import Host
@@ -240,7 +240,7 @@ class Runs:
                 await self.delivery.native(run.session, run, command)
             else:
                 await self.delivery.wrapped(run.session, run, command, deadline)
-        except ControlHeld:
+        except (ControlHeld, PolicyDenied):
             self._give_up(run)
             raise
 

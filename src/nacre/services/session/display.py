@@ -17,6 +17,7 @@ from nacre.core.keys.capture import Capture
 from nacre.core.operations.display import CapturedKey
 from nacre.core.operations.follow import Event, InputEvent, InputModeEvent, VisualsEvent
 from nacre.core.operations.watch import Receipt
+from nacre.services.dispatch.permit import write_judged
 from nacre.services.host.host import Host
 from nacre.services.host.wait import Waiters, next_of
 from nacre.services.session.identity import Identity
@@ -47,7 +48,12 @@ class Displayed(Driven, Protocol):
 
     def tell(self, kind: str, make: Callable[[], Event]) -> None: ...
 
-    def write(self, data: bytes, *, receipt: Receipt | None = None) -> None: ...
+    @property
+    def inputs(self) -> int: ...
+
+    def write(
+        self, data: bytes, *, recorded: bytes | None = None, receipt: Receipt | None = None
+    ) -> None: ...
 
     def set_size(self, rows: int, cols: int) -> None: ...
 
@@ -162,19 +168,23 @@ class Display:
 
     # --- whose keys ------------------------------------------------------------------------
 
+    def captures(self, caller: Caller) -> bool:
+        """Tell whether what this caller types goes to an agent instead."""
+        return caller.person and self.keyboard.active
+
     def type(self, caller: Caller, data: bytes, receipt: Receipt | None = None) -> None:
-        """Handle what was typed at a screen. Raises what Session.write raises.
+        """Handle what was typed at a screen, and judged. Raises what Session.write raises.
 
         `receipt` hears what becomes of it.
         """
         self.control.note_typed(caller, len(data))
-        if caller.person and self.keyboard.active:
+        if self.captures(caller):
             if receipt is not None:
                 receipt.begin()
                 receipt.exact = False
             data = self._captured(data)
         if data:
-            self._session.write(data, receipt=receipt)
+            write_judged(self._session, data, receipt=receipt)
         elif receipt is not None:
             receipt.settle()
 

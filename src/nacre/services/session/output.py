@@ -236,7 +236,7 @@ class OutputStream:
 
     def _note_mark(self, mark: Mark) -> Mark | None:
         """Return the mark as others should take it; None for what says nothing new."""
-        if mark.kind in "ABCDOPQRV":
+        if mark.kind in "ABCDLOPQRV":
             noted = self.prompting.note(mark)
             if noted is None:
                 return None
@@ -292,6 +292,21 @@ class OutputStream:
         if row >= 0 and lines:
             lines[0] = from_column(lines[0], self.prompt_end[1])
         return "\n".join(lines).strip()
+
+    @property
+    def shown_line(self) -> str:
+        """Return what stands between the prompt's end and the cursor, as it is shown."""
+        terminal = self._screen.terminal
+        if terminal.alternate or self.prompt_end is None or self._prompt_line is None:
+            return ""
+        row = self._prompt_line - terminal.evicted - terminal.scrollback_total
+        cursor = terminal.cursor().row
+        if row < 0 or row > cursor:
+            return ""
+        lines = terminal.unwrapped_rows(row, cursor - row + 1)
+        if lines:
+            lines[0] = from_column(lines[0], self.prompt_end[1])
+        return "\n".join(lines).rstrip()
 
     @property
     def last_prompt(self) -> str:

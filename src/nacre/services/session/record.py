@@ -19,6 +19,7 @@ import msgspec
 from nacre.core.display.layers import KeptElements
 from nacre.core.keys.capture import KeptCapture
 from nacre.core.operations.control import CommandRun, Handover
+from nacre.core.policy.verdicts import Preset
 from nacre.core.text.budget import fitting
 from nacre.services.session.identity import Identity
 from nacre.services.session.launch import Launch
@@ -73,6 +74,7 @@ class DiskRecord(msgspec.Struct, kw_only=True):
 
     identity: Identity
     launch: Launch  # on disk without its environment
+    policy: Preset | None = None  # its own preset; the daemon's may be stricter
     created: float = msgspec.field(default_factory=time.time)  # seconds since the epoch
     ended: float | None = None  # the same; unknown for a lost session
     exit_code: int | None = None

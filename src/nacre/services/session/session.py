@@ -23,6 +23,7 @@ from nacre.core.display.compose import Shown
 from nacre.core.journal import records as journal
 from nacre.core.operations.follow import Change, Event
 from nacre.core.operations.watch import Receipt
+from nacre.core.shell.entering import TypedLine
 from nacre.core.shell.repls import TypedRepl
 from nacre.core.shell.state import State
 from nacre.services.dispatch.permit import require_permit
@@ -62,6 +63,7 @@ class Session:
         self.in_escape = False  # the last key that was typed is an Escape
         self._escaped_at = -1  # commands that had ended when Escape was last typed
         self.inputs = 0  # counts inputs: the loop's clock is too coarse to order them
+        self.typed = TypedLine()
         self.watchers: list[Callable[[], None]] = []  # called at every change of the screen
         self.glanced: tuple[object, State] | None = None  # see observe/state.py
         self.settings = host.settings
@@ -144,6 +146,7 @@ class Session:
         """
         rows, cols = self.terminal.rows, self.terminal.cols
         self._keep_ring()
+        self.typed = TypedLine(fresh=True)
         self.supervisor.prepare()
         self.stream.begin(self.record.nonce)
         self.put_down(started=False)
@@ -360,13 +363,17 @@ class Session:
     ) -> None:
         """Raises SessionExited when the child has ended, LimitReached when it does not read.
 
-        ControlHeld when it is for a call that may not type now (dispatch/permit.py).
+        ControlHeld when it is for a call that may not type now, and PolicyDenied for what nobody
+        has judged (dispatch/permit.py).
         `recorded` goes into the journal instead, if `data` must not be seen there. `receipt` hears
         what becomes of it.
         """
         child = self.require_alive()
-        caller = require_permit(self.identity.id)
+        caller = require_permit(self.identity.id, data)
         self.last_input = self._ring.typed_at = self._host.loop.time()
+        prompting = self.stream.prompting
+        at_prompt = prompting.phase in ("prompt", "continuation") and self.in_foreground
+        self.typed.note(data, prompting.place, self.inputs, reads=at_prompt)
         self.inputs += 1
         self.in_escape = data.endswith(b"\x1b")
         if b"\x1b" in data and _ESCAPE_KEY.search(data):
@@ -378,10 +385,7 @@ class Session:
             return
         shown = data if recorded is None else recorded
         if shown:
-            visible = (
-                self.stream.prompting.phase in ("prompt", "continuation") and self.in_foreground
-            )
-            visible = visible or child.shows_input
+            visible = at_prompt or child.shows_input
             self.recorder.note(journal.INPUT, shown if visible else b"", self.generation)
         child.input.write(data, "" if caller is None else caller.key, receipt)
 
@@ -391,6 +395,14 @@ class Session:
         prompting = self.stream.prompting
         escaped = self._escaped_at == prompting.ended
         return escaped and prompting.edits_like_vi and prompting.phase == "prompt"
+
+    @property
+    def known_line(self) -> str | None:
+        """What its own shell's line holds, as far as what was typed tells; None: unknown."""
+        prompting = self.stream.prompting
+        if prompting.edits_like_vi:  # what was typed may have been commands
+            return self.typed.told(self.inputs)
+        return self.typed.known(prompting.place, self.inputs)
 
     def drop_input_of_others(self, key: str) -> int:
         """Forget what waits for the program and somebody else has sent; return how many bytes."""

@@ -137,7 +137,7 @@ class Sessions:
         except OSError as error:
             terminal.close()
             raise shortage("no memory for a session", error) from error
-        record = SessionRecord(identity=identity, launch=launch)
+        record = SessionRecord(identity=identity, launch=launch, policy=request.policy)
         session = Session(record, Beginning(terminal), ring, self._host)
         try:
             session.start()
@@ -223,7 +223,9 @@ class Sessions:
         shell = request.shell
         if shell is not None and not shell.strip():
             raise BadParameter("shell", "is empty", Omit(("shell",), "to get yours"))
-        create = CreateSession(name=request.name, command=shell, cwd=request.cwd)
+        create = CreateSession(
+            name=request.name, command=shell, cwd=request.cwd, policy=request.policy
+        )
         try:
             session = await self._create(caller, create, request.port)
         except CommandNotFound as error:

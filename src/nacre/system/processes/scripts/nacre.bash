@@ -143,6 +143,15 @@ if [[ -n ${__nacre_nonce-} ]]; then
         done 2>/dev/null
     }
 
+    # What stands in the line editor (mark L), within the length of a mark.
+    __nacre_tell_line() {
+        local line=$READLINE_LINE slash=\\
+        line=${line//"$slash"/"$slash$slash"}
+        line=${line//$'\n'/"${slash}n"}
+        [[ ${#line} -le 900 && $line != *[[:cntrl:]]* ]] || line="$slash?"
+        __nacre_say '\e]133;L;n=%s;%s\a' "$__nacre_nonce" "$line"
+    }
+
     __nacre_choose
     __nacre_hook
     __nacre_mark_prompts
@@ -155,6 +164,7 @@ if [[ -n ${__nacre_nonce-} ]]; then
         elif [[ -z ${_nacre_c-} ]] && ((__nacre_in == 0 && __nacre_at > __nacre_line)); then
             __nacre_in=prompt
         fi
+        __nacre_tell_line
         __nacre_say '\e]133;R;n=%s;%s;%s;%s\a' "$__nacre_nonce" "$__nacre_code" "$__nacre_in" \
             "${PWD//*[[:cntrl:]]*}"
     fi

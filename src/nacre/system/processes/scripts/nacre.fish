@@ -63,6 +63,12 @@ if set -q __nacre_nonce; and functions -q fish_prompt
         source $__nacre_script
         set -l folder $PWD
         string match -qr '[[:cntrl:]]' -- $PWD; and set folder
+        # What stands in the line editor (mark L), within the length of a mark.
+        set -l line (commandline | string replace -a '\\' '\\\\' | string join '\\n')
+        if test (string length -- "$line") -gt 900; or string match -qr '[[:cntrl:]]' -- "$line"
+            set line '\\?'
+        end
+        builtin printf '\e]133;L;n=%s;%s\a' $__nacre_nonce "$line" >/dev/tty
         builtin printf '\e]133;R;n=%s;%s;%s;%s\a' $__nacre_nonce $code $where "$folder" >/dev/tty
     end
 

@@ -150,6 +150,12 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
         __nacre_code
         $__nacre_word . "$__nacre_script"
         [[ "$CONTEXT" == (start|cont) ]] && where=prompt
+        # What stands in the line editor, with the lines before it of the same command (mark L).
+        local line="$PREBUFFER$BUFFER"
+        line="${line//\\/\\\\}"
+        line="${line//$'\n'/\\n}"
+        [[ ${#line} -le 900 && "$line" != *[[:cntrl:]]* ]] || line='\?'
+        __nacre_say '\e]133;L;n=%s;%s\a' "$__nacre_nonce" "$line"
         __nacre_say '\e]133;R;n=%s;%s;%s;%s\a' "$__nacre_nonce" "$REPLY" "$where" \
             "${PWD:#*[[:cntrl:]]*}"
     }

@@ -1,0 +1,92 @@
+"""`nacre approvals`: see what the policy asks people, and answer it."""
+
+import time
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from nacre.cli.output.answers import add_json, harmless, show
+from nacre.client.calls import Client
+from nacre.errors import InvalidInput
+
+_ACTIONS = ("list", "approve", "deny")
+
+
+def add_approvals(parser: ArgumentParser) -> None:
+    parser.description = (
+        "List and answer what the policy asks people.\n"
+        "list     print the commands that wait for an approval (the default)\n"
+        "approve  let one run: once, in its session from now on, or always\n"
+        "deny     refuse it"
+    )
+    parser.add_argument(
+        "action",
+        metavar="ACTION",
+        nargs="?",
+        choices=_ACTIONS,
+        default="list",
+        help="list, approve or deny",
+    )
+    parser.add_argument("id", metavar="ID", nargs="?", help="The question's id, from the list.")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--once", dest="how", action="store_const", const="once", help="Only now (the default)."
+    )
+    how.add_argument(
+        "--session",
+        dest="how",
+        action="store_const",
+        const="session",
+        help="The same command in the same session and folder, from now on.",
+    )
+    how.add_argument(
+        "--save",
+        dest="how",
+        action="store_const",
+        const="save",
+        help="Always: add a rule for exactly this line to policy.toml.",
+    )
+    add_json(parser)
+    parser.set_defaults(run=run_approvals)
+
+
+def run_approvals(arguments: Namespace) -> int:
+    if arguments.action == "list":
+        if arguments.id or arguments.how:
+            raise InvalidInput("list takes no ID and no answer: use approve or deny")
+        with Client.open() as client:
+            found = client.call("list_approvals")
+        return show(arguments, found, _listed(found["approvals"]))
+    if arguments.id is None:
+        raise InvalidInput(f"which one? nacre approvals {arguments.action} ID")
+    if arguments.action == "deny" and arguments.how:
+        raise InvalidInput(f"--{arguments.how} goes with approve")
+    answer = "deny" if arguments.action == "deny" else arguments.how or "once"
+    with Client.open() as client:
+        done = client.call("answer_approval", id=arguments.id, answer=answer)
+    return show(arguments, done, _told(done))
+
+
+def _listed(approvals: list[dict[str, Any]]) -> str:
+    if not approvals:
+        return "nothing waits for an approval"
+    return "\n".join(_one(approval) for approval in approvals)
+
+
+def _one(approval: dict[str, Any]) -> str:
+    seconds = max(0, round(time.time() - approval["asked"]))
+    waits = "its call waits" if approval["waiting"] else "its call has given up"
+    where = approval["session"] or "a new session"
+    lines = [
+        f"{approval['id']}  {approval['command']}",
+        f"          in {where}, {approval['cwd'] or 'a folder that is not known'}",
+        f"          asked by {approval['asked_by']} {seconds} s ago; {waits}",
+        f"          {approval['policy']}: {'; '.join(approval['reasons'])}",
+    ]
+    return "\n".join(harmless(line) for line in lines)
+
+
+def _told(done: dict[str, Any]) -> str:
+    if done["answer"] == "deny":
+        return "denied"
+    told = "approved; it runs now" if done["waiting"] else "approved: it runs at the next try"
+    return f"{told}; a rule was added to {done['file']}" if done.get("file") else told

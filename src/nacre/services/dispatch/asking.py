@@ -1,0 +1,28 @@
+"""How a call's own host can be asked: a door sets it where its client offers that.
+
+Rule: it asks the person at the host, never the model; the door sees to that by its protocol.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from nacre.core.operations.approvals import Answer, Approval
+
+Asking = Callable[[Approval], Awaitable[Answer | None]]  # None: the host's person did not answer
+
+_of_this_call: ContextVar[Asking | None] = ContextVar("asking", default=None)
+
+
+@contextmanager
+def asked_by(asking: Asking | None) -> Iterator[None]:
+    """Let questions of calls that are made meanwhile go to their host."""
+    token = _of_this_call.set(asking)
+    try:
+        yield
+    finally:
+        _of_this_call.reset(token)
+
+
+def asking_of_call() -> Asking | None:
+    return _of_this_call.get()

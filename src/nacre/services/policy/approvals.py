@@ -1,0 +1,321 @@
+"""What the policy asks people, and their answers.
+
+Rule 1: an answer is bound to what was asked: the exact text, the session, its folder and preset. It
+counts once, or as long as its session lives, or as a rule in the user's file.
+Rule 2: only a person answers: at a page, attached, at a command line outside of every session, or
+by the agent's own host, which asks its user.
+Rule 3: nobody there means no. A question stays open for a while, also when its call has given up;
+a late answer counts at the next try.
+"""
+
+import asyncio
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.approvals import (
+    Answer,
+    AnswerApproval,
+    Answered,
+    Approval,
+    ApprovalList,
+    ListApprovals,
+)
+from nacre.core.operations.follow import ApprovalEvent
+from nacre.errors import BadParameter, Forbidden, InvalidInput, LimitReached
+from nacre.services.dispatch.asking import Asking, asking_of_call
+from nacre.services.dispatch.handlers import Handlers
+from nacre.services.host.host import Host
+from nacre.services.session.session import Session
+from nacre.wording import Use
+
+_MOST_SAVED = 4000  # characters of a line that is saved as a rule
+_GRANTS = 500  # answers that are remembered: each is a line and a folder
+
+
+class Bound(NamedTuple):
+    """What an answer is bound to."""
+
+    session: str  # its id; of one that is about to be created, what it is to run
+    text: str
+    data: bytes  # the keys, where the text is not all that the shell will read
+    folder: str | None
+    profile: str  # preset and sandbox
+
+
+class Asked(NamedTuple):
+    """What became of a question: a person's answer, or None and whether anybody was there."""
+
+    answer: Answer | None
+    id: str
+    seconds: float
+    somebody: bool
+
+
+@dataclass(slots=True, eq=False)
+class _Question:
+    id: str
+    bound: Bound
+    shown: Approval
+    session: Session | None
+    expires: float  # by the loop's clock
+    waiting: int = 0
+    answer: Answer | None = None
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+Status = Literal["asked", "answered", "expired", "left"]
+IsInside = Callable[[int], Awaitable[bool]]
+Save = Callable[[str, str], str]
+
+
+class Approvals:
+    def __init__(self, host: Host, save: Save | None, is_inside: IsInside) -> None:
+        """`save` adds a rule to the user's file; `is_inside` tells of a process in a session."""
+        self._host = host
+        self._save = save
+        self._is_inside = is_inside
+        self._open: OrderedDict[str, _Question] = OrderedDict()
+        self._granted: OrderedDict[tuple[Bound, bool], float] = OrderedDict()
+        self._people = 0  # who watch or follow
+        self._somebody = asyncio.Event()
+
+    def handlers(self) -> Handlers:
+        return Handlers().on(ListApprovals, self.list).on(AnswerApproval, self.answer)
+
+    # --- people ----------------------------------------------------------------------------
+
+    @contextmanager
+    def present(self, caller: Caller) -> Iterator[None]:
+        """Know that a person is there, while this context is entered."""
+        if not caller.person:
+            yield
+            return
+        self._people += 1
+        self._somebody.set()
+        try:
+            yield
+        finally:
+            self._people -= 1
+            if not self._people:
+                self._somebody.clear()
+
+    async def list(self, caller: Caller, request: ListApprovals) -> ApprovalList:
+        self._forget_old()
+        return ApprovalList(approvals=[self._shown(question) for question in self._open.values()])
+
+    async def answer(self, caller: Caller, request: AnswerApproval) -> Answered:
+        """Raises Forbidden for who is no person, InvalidInput for an unknown question."""
+        await self._require_person(caller)
+        self._forget_old()
+        question = self._open.get(request.id)
+        if question is None:
+            raise InvalidInput(
+                f"no question {request.id!r} is open: it was answered, or is too old",
+                Use("list_approvals", "list those that are"),
+            )
+        if request.answer not in question.shown.answers:
+            raise BadParameter(
+                "answer",
+                f"{request.answer} is not possible for this one",
+                f"it can be {', '.join(question.shown.answers)}",
+            )
+        return self._settle(question, request.answer)
+
+    async def _require_person(self, caller: Caller) -> None:
+        if not caller.person:
+            raise Forbidden(
+                "only a person can answer what the policy asks",
+                "let one do it on the web page, attached, or by the command line",
+            )
+        if caller.pid is not None and await self._is_inside(caller.pid):
+            raise Forbidden(
+                "an approval cannot be given from inside of a session: its agent could do that too",
+                "give it on the web page, attached, or in a terminal of your own",
+            )
+
+    def _settle(self, question: _Question, answer: Answer) -> Answered:
+        file = None
+        if answer == "save":
+            assert self._save is not None
+            file = self._save(question.bound.text, "a person allowed this line")
+        if answer == "session":
+            self._grant(question.bound, once=False)
+        elif answer == "once" and not question.waiting:
+            self._grant(question.bound, once=True)
+        waiting = question.waiting > 0
+        question.answer = answer
+        question.answered.set()
+        self._close(question, "answered")
+        return Answered(
+            id=question.id,
+            answer=answer,
+            command=question.bound.text,
+            waiting=waiting,
+            file=file,
+        )
+
+    # --- calls -----------------------------------------------------------------------------
+
+    def takes_grant(self, bound: Bound) -> bool:
+        """Return whether a person has allowed this before; what counts once is used up by it."""
+        if (bound, False) in self._granted:
+            return True
+        until = self._granted.pop((bound, True), None)
+        return until is not None and until >= self._host.loop.time()
+
+    async def ask(
+        self,
+        caller: Caller,
+        bound: Bound,
+        session: Session | None,
+        reasons: Collection[str],
+        rule: str | None,
+    ) -> Asked:
+        """Ask whoever is there, and return the answer. Raises LimitReached."""
+        question = self._question(caller, bound, session, reasons, rule)
+        began = self._host.loop.time()
+        asking = asking_of_call()
+        question.waiting += 1
+        if question.waiting == 1:
+            self._tell(question, "asked")
+        try:
+            await self._wait(question, caller, began, asking)
+        finally:
+            question.waiting -= 1
+        seconds = self._host.loop.time() - began
+        somebody = self._people > 0 or asking is not None
+        if question.answer is None:
+            self._tell(question, "left")
+        return Asked(question.answer, question.id, seconds, somebody)
+
+    async def _wait(
+        self, question: _Question, caller: Caller, began: float, asking: Asking | None
+    ) -> None:
+        settings = self._host.settings
+        elicited = asyncio.create_task(self._elicit(question, asking)) if asking else None
+        answered = asyncio.create_task(question.answered.wait())
+        try:
+            alone = asking is None and not self._people
+            if alone:
+                until = began + _within(settings.approval_wait_alone, caller)
+                came = asyncio.create_task(self._somebody.wait())
+                await _first_of((answered, came), until, self._host.loop.time())
+                came.cancel()
+            if self._people or asking is not None:
+                until = began + _within(settings.approval_wait, caller)
+                await _first_of((answered,), until, self._host.loop.time())
+        finally:
+            answered.cancel()
+            if elicited is not None:
+                elicited.cancel()
+
+    async def _elicit(self, question: _Question, asking: Asking) -> None:
+        """Let the agent's host ask its user; whoever answers first counts."""
+        answer = await asking(self._shown(question))
+        if answer is not None and question.id in self._open and answer in question.shown.answers:
+            self._settle(question, answer)
+
+    def _question(
+        self,
+        caller: Caller,
+        bound: Bound,
+        session: Session | None,
+        reasons: Collection[str],
+        rule: str | None,
+    ) -> _Question:
+        self._forget_old()
+        known = next((one for one in self._open.values() if one.bound == bound), None)
+        if known is not None:
+            return known
+        if len(self._open) >= self._host.settings.max_approvals:
+            raise LimitReached(
+                f"{len(self._open)} questions to people are open already (max_approvals); nothing "
+                "was typed",
+                "wait until some are answered",
+            )
+        lifetime = self._host.settings.approval_lifetime
+        identifier = secrets.token_hex(4)
+        shown = self._describe(caller, bound, session, reasons, rule, lifetime)
+        expires = self._host.loop.time() + lifetime
+        question = _Question(identifier, bound, replace(shown, id=identifier), session, expires)
+        self._open[identifier] = question
+        return question
+
+    def _describe(
+        self,
+        caller: Caller,
+        bound: Bound,
+        session: Session | None,
+        reasons: Collection[str],
+        rule: str | None,
+        lifetime: float,
+    ) -> Approval:
+        answers: list[Answer] = ["once", "deny"]
+        if not bound.data:
+            savable = self._save is not None and len(bound.text) <= _MOST_SAVED
+            answers[1:1] = ["session", "save"] if savable else ["session"]
+        if session is None:
+            answers = ["once", "deny"]
+        return Approval(
+            id="",
+            command=bound.text,
+            session=None if session is None else session.identity.name,
+            session_id=None if session is None else session.identity.id,
+            cwd=bound.folder,
+            policy=bound.profile,
+            asked_by=" ".join(filter(None, (caller.door, caller.client))),
+            reasons=list(reasons),
+            rule=rule,
+            answers=answers,
+            asked=(now := time.time()),
+            expires=now + lifetime,
+            waiting=True,
+        )
+
+    # --- what is open ----------------------------------------------------------------------
+
+    def _grant(self, bound: Bound, *, once: bool) -> None:
+        lifetime = self._host.settings.approval_lifetime if once else float("inf")
+        self._granted[bound, once] = self._host.loop.time() + lifetime
+        if len(self._granted) > _GRANTS:
+            self._granted.popitem(last=False)
+
+    def _forget_old(self) -> None:
+        now = self._host.loop.time()
+        for question in [one for one in self._open.values() if one.expires < now]:
+            self._close(question, "expired")
+
+    def _close(self, question: _Question, status: Status) -> None:
+        self._open.pop(question.id, None)
+        self._tell(question, status)
+
+    def _shown(self, question: _Question) -> Approval:
+        return replace(question.shown, waiting=question.waiting > 0)
+
+    def _tell(self, question: _Question, status: Status) -> None:
+        def make() -> ApprovalEvent:
+            return ApprovalEvent(status=status, approval=self._shown(question))
+
+        self._host.events.tell("approvals", question.session, make)
+
+
+def _within(seconds: float, caller: Caller) -> float:
+    """Return how long to wait, so that the caller still gets its answer."""
+    if caller.patience is None:
+        return seconds
+    return min(seconds, max(0.0, caller.patience - _ANSWER))
+
+
+_ANSWER = 2.0  # seconds of a caller's patience that are left for the answer itself
+
+
+async def _first_of(tasks: Collection[asyncio.Task[bool]], until: float, now: float) -> None:
+    await asyncio.wait(tasks, timeout=max(0.0, until - now), return_when=asyncio.FIRST_COMPLETED)

@@ -1,0 +1,60 @@
+"""What may run without asking, and how a person is asked."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from nacre.settings.groups.runs import RunSettings
+
+
+class PolicySettings(RunSettings, frozen=True, kw_only=True):
+    policy: Annotated[
+        Literal["open", "guarded", "strict"],
+        Meta(
+            description=(
+                "What agents may run without asking a person (docs/policy.md). A session can have "
+                "a stricter preset than this, never a laxer one."
+            ),
+        ),
+    ] = "open"
+    approval_wait: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds that a call waits for a person's answer while one is connected: on the "
+                "page, attached, or at the agent's own host. Hosts give up on longer calls."
+            ),
+        ),
+    ] = 45.0
+    approval_wait_alone: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds that a call waits for a person's answer while none is connected; one may "
+                "come, or use `nacre approvals`."
+            ),
+        ),
+    ] = 10.0
+    approval_lifetime: Annotated[
+        float,
+        Meta(
+            ge=1,
+            description=(
+                "Seconds that a question to a person can be answered, also when the call that "
+                "asked has given up: the same command then runs once at the next try."
+            ),
+        ),
+    ] = 600.0
+    max_approvals: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=10_000,
+            description=(
+                "Most questions to people that are open at once. Nobody reads more; the next one "
+                "is refused."
+            ),
+        ),
+    ] = 50
