@@ -117,6 +117,8 @@ class Police:
         await self._loaded()
         site = self._judge.place(known)
         if typing.runs is not None:
+            if (known.identity.id, typing.runs, site) in permit.granted:
+                return typing.data, False  # judged when the call began: nothing is different now
             return typing.data, await self._pass(permit, known, site, Line(typing.runs))
         strokes = strokes_of(typing.data)
         if site.preset == "open":
@@ -139,6 +141,7 @@ class Police:
             permit.judged.judgements.append(
                 Judgement("allow", session.identity.id, text, site.preset)
             )
+            permit.granted.add((session.identity.id, text, site))
             return
         if _reads(look(session)) in ("program", "unseen"):
             return  # it is no shell's line there; it is judged as what is typed

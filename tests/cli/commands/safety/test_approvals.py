@@ -1,0 +1,97 @@
+"""A person answers what the policy asks at a command line of their own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from nacre.client.calls import Client
+from nacre.client.start import connect
+
+from cli.conftest import PATIENCE, Nacre
+
+LINE = "truncate -s 1 made"
+
+
+def asked(nacre: Nacre) -> dict[str, str]:
+    """Return the question, once it is there."""
+    while True:
+        for one in nacre.call("list_approvals")["approvals"]:
+            return dict(one)
+
+
+def ends(run: "subprocess.Popen[str]") -> tuple[int, str]:
+    """Return the exit code and what was printed."""
+    printed, _ = run.communicate(timeout=PATIENCE)
+    return run.returncode, printed
+
+
+def test_a_command_waits_for_an_answer(nacre: Nacre, tmp_path: Path) -> None:
+    created = nacre.json("new", "approved", "--policy", "guarded", "--cwd", str(tmp_path))
+    assert nacre.listed(created["session"])["policy"] == "guarded"
+    assert nacre.ok("approvals") == "nothing waits for an approval\n"
+
+    run = nacre.start("run", "approved", "--", LINE)
+    question = asked(nacre)
+    shown = nacre.ok("approvals", "list")
+    assert f"{question['id']}  {LINE}\n" in shown
+    assert f"in approved, {tmp_path}" in shown
+    assert nacre.ok("approvals", "approve", question["id"], "--once") == "approved; it runs now\n"
+    assert ends(run)[0] == 0
+    assert (tmp_path / "made").exists()
+
+    run = nacre.start("run", "approved", "--json", "--", LINE)
+    assert nacre.ok("approvals", "deny", asked(nacre)["id"]) == "denied\n"
+    code, printed = ends(run)
+    error = json.loads(printed)["error"]
+    assert code == 77
+    assert (error["code"], error["command"]) == ("POLICY_DENIED", LINE)
+    nacre.fails("INVALID_INPUT", 2, "approvals", "deny", question["id"])
+    nacre.fails("INVALID_INPUT", 2, "approvals", "approve")
+    nacre.call("close_session", session="approved")
+
+
+def test_a_saved_answer_is_asked_no_more(nacre: Nacre, home: Path, tmp_path: Path) -> None:
+    nacre.call("create_session", name="saved", policy="guarded", cwd=str(tmp_path))
+    run = nacre.start("run", "saved", "--", "truncate -s 2 x")
+    told = nacre.ok("approvals", "approve", asked(nacre)["id"], "--save")
+    file = Path(nacre.paths.config) / "policy.toml"
+    assert told == f"approved; it runs now; a rule was added to {file}\n"
+    assert ends(run)[0] == 0
+    try:
+        assert nacre("run", "saved", "--", "truncate -s 2 x").returncode == 0
+        assert nacre.ok("policy", "check", "truncate -s 2 x").startswith("allow")
+    finally:
+        file.unlink()
+    nacre.call("close_session", session="saved")
+
+
+def test_an_agent_cannot_approve_by_the_command_line_of_its_session(
+    nacre: Nacre, tmp_path: Path
+) -> None:
+    nacre.call("create_session", name="guarded", policy="guarded", cwd=str(tmp_path))
+    nacre.call("create_session", name="agent", cwd=str(tmp_path))
+    run = nacre.start("run", "guarded", "--", LINE)
+    identifier = asked(nacre)["id"]
+    command = f"{sys.executable} -m nacre approvals approve {identifier}"
+    with Client(connect(nacre.paths), timeout=PATIENCE) as client:
+        tried = client.call("run", session="agent", command=command)
+    assert (tried["exit_code"], "inside of a session" in tried["output"]) == (8, True)
+    nacre.ok("approvals", "deny", identifier)
+    assert ends(run)[0] == 77
+    for name in ("guarded", "agent"):
+        nacre.call("close_session", session=name)
+
+
+def test_a_wrong_file_of_rules_stops_agents_and_says_why(nacre: Nacre, tmp_path: Path) -> None:
+    nacre.call("create_session", name="wrong", cwd=str(tmp_path))
+    file = Path(nacre.paths.config) / "policy.toml"
+    file.write_text("[[rule]]\npattern = 'x'\n")
+    try:
+        done = nacre("run", "wrong", "--", "true")
+        assert done.returncode == 77
+        assert str(file) in done.stderr
+    finally:
+        file.unlink()
+    assert nacre("run", "wrong", "--", "true").returncode == 0
+    nacre.call("close_session", session="wrong")
