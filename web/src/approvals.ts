@@ -1,11 +1,30 @@
-// What agents asked to do and that waits for a person's approval.
+// What the policy asks people: commands of agents that wait for a person's answer.
+// Rule: only the daemon's answers and events change the list.
 
 import { signal } from "@preact/signals";
 
-export interface Approval {
-  id: string;
-  session: string;
-  text: string;
-}
+import type { Approval, ApprovalAnswer, Event } from "./wire/shapes";
 
 export const approvals = signal<Approval[]>([]);
+
+export function hear(event: Event): void {
+  if (event.event !== "approval") return;
+  const others = approvals.value.filter((one) => one.id !== event.approval.id);
+  const open = event.status === "asked" || event.status === "left";
+  approvals.value = open ? [...others, event.approval] : others;
+}
+
+export const ANSWERS: Record<ApprovalAnswer, { text: string; title: string }> = {
+  once: { text: "Allow once", title: "Let it run now" },
+  session: { text: "In this session", title: "The same command, in this session and folder" },
+  save: { text: "Always", title: "Add a rule for exactly this line to policy.toml" },
+  deny: { text: "Deny", title: "The agent is told that you said no" },
+};
+
+/** Characters that nobody sees, or that change the order of others, as escapes. */
+export function visible(text: string): string {
+  return text.replace(
+    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

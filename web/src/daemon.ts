@@ -2,12 +2,13 @@
 
 import { batch, effect, signal } from "@preact/signals";
 
+import * as approvals from "./approvals";
 import { go, route } from "./route";
 import * as sessions from "./sessions";
 import { complain } from "./toasts";
 import { key } from "./wire/api";
 import { JsonDoor } from "./wire/json-door";
-import type { Event } from "./wire/shapes";
+import type { Approval, Event } from "./wire/shapes";
 
 /** Null while nobody is logged in. */
 export const door = signal<JsonDoor | null>(null);
@@ -23,13 +24,14 @@ effect(() => {
     door.value = null;
     warn([]);
     sessions.sessions.value = null;
+    approvals.approvals.value = [];
   }
 });
 
 function connect(): void {
   const opened = new JsonDoor();
   door.value = opened;
-  opened.subscribe(null, ["sessions", "states", "control", "daemon"], hear);
+  opened.subscribe(null, ["sessions", "states", "control", "daemon", "approvals"], hear);
 }
 
 /** In one step, so that an open session stays open when it is renamed. */
@@ -43,6 +45,8 @@ function hear(event: Event): void {
     }
     if (event.event === "daemon") warn(event.warnings);
     sessions.hear(event);
+    approvals.hear(event);
+    if (event.event === "sync") void catchUp();
   });
 }
 
@@ -54,6 +58,12 @@ function warn(told: readonly string[]): void {
   clearTimeout(lasting);
   if (told.length) lasting = window.setTimeout(() => (warnings.value = told), LASTS);
   else warnings.value = [];
+}
+
+/** A sync has no questions: ask for those that are open. */
+async function catchUp(): Promise<void> {
+  const found = await ask<{ approvals: Approval[] }>("list_approvals", null);
+  if (found) approvals.approvals.value = found.approvals;
 }
 
 /** Ask for an operation. If it fails, show the error and return null. */

@@ -8,6 +8,7 @@ import { door, warnings } from "../daemon";
 import { route } from "../route";
 import { find } from "../sessions";
 import { key } from "../wire/api";
+import { Approvals } from "./approvals";
 import { Dialogs } from "./dialogs";
 import { Empty } from "./empty";
 import { Login } from "./login";
@@ -47,6 +48,7 @@ function Shell() {
       {at.view === "list" && <Empty />}
       {at.view === "session" && <SessionView key={id} reference={at.session} />}
       {at.view === "replay" && <ReplayView key={id} reference={at.session} />}
+      <Approvals />
       <Connection />
       <Updated />
     </div>

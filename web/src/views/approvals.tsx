@@ -1,17 +1,52 @@
 // What waits for a person's approval; not shown while there is nothing.
 
-import { approvals } from "../approvals";
+import { ANSWERS, approvals, visible } from "../approvals";
+import { ask } from "../daemon";
 import { hrefOf } from "../route";
+import { shortPath } from "../words";
+import type { Approval, ApprovalAnswer } from "../wire/shapes";
 
 export function Approvals() {
   if (!approvals.value.length) return null;
   return (
     <section class="approvals" aria-label="Waiting for your approval" role="status">
       {approvals.value.map((one) => (
-        <a key={one.id} class="approval" href={hrefOf({ view: "session", session: one.session })}>
-          <b>{one.session}</b> {one.text}
-        </a>
+        <Question key={one.id} one={one} />
       ))}
     </section>
+  );
+}
+
+function Question({ one }: { one: Approval }) {
+  const answer = (given: ApprovalAnswer) =>
+    void ask("answer_approval", null, { id: one.id, answer: given });
+  return (
+    <article class="approval" data-approval={one.id}>
+      <p class="approval-where">
+        {one.session ? (
+          <a href={hrefOf({ view: "session", session: one.session })}>{one.session}</a>
+        ) : (
+          "a new session"
+        )}{" "}
+        {one.cwd && <span title={visible(one.cwd)}>{shortPath(visible(one.cwd))}</span>}
+      </p>
+      <pre class="approval-command">{visible(one.command)}</pre>
+      <p class="approval-why">
+        {visible(one.reasons.join("; "))} ({one.policy}). Asked by {visible(one.asked_by)}
+        {!one.waiting && ", which has given up waiting: your answer counts at its next try"}.
+      </p>
+      <div class="approval-answers">
+        {one.answers.map((given) => (
+          <button
+            key={given}
+            class={given === "deny" ? "dangerous" : given === "once" ? "primary" : ""}
+            title={ANSWERS[given].title}
+            onClick={() => answer(given)}
+          >
+            {ANSWERS[given].text}
+          </button>
+        ))}
+      </div>
+    </article>
   );
 }

@@ -6,7 +6,6 @@ import type { TargetedKeyboardEvent } from "preact";
 import { dialog } from "../dialogs";
 import { door } from "../daemon";
 import { live, over, sessions, type Listed } from "../sessions";
-import { Approvals } from "./approvals";
 import { Icon, Pearl } from "./icons";
 import { Row } from "./row";
 import { SidebarFoot } from "./sidebar-foot";
@@ -48,7 +47,6 @@ export function Sidebar() {
           <Icon name="plus" /> New
         </button>
       </header>
-      <Approvals />
       <Filter />
       <nav class="rows" aria-label="Sessions" onKeyDown={walk}>
         <List />

@@ -109,7 +109,31 @@ export interface ListSync {
   sessions: SessionSummary[];
 }
 
+export type ApprovalAnswer = "once" | "session" | "save" | "deny";
+
+/** A question that the policy asks people. */
+export interface Approval {
+  id: string;
+  command: string;
+  session: string | null;
+  session_id: string | null;
+  cwd: string | null;
+  policy: string;
+  asked_by: string;
+  reasons: string[];
+  rule: string | null;
+  answers: ApprovalAnswer[];
+  asked: number;
+  expires: number;
+  waiting: boolean;
+}
+
 export type Event =
+  | {
+      event: "approval";
+      status: "asked" | "answered" | "expired" | "left";
+      approval: Approval;
+    }
   | SessionSync
   | ListSync
   | (OfSession & { event: "visuals"; overlays: Overlay[]; panels: Panel[]; mode: "normal" | "alt" })
