@@ -60,3 +60,11 @@ def test_it_fits(cols: int, name: str) -> None:
 
 def test_forty_columns_have_the_way_out() -> None:
     assert text(40) == " dev  running           Ctrl+] detaches "
+
+
+def test_a_question_of_the_policy_is_shown_with_its_key() -> None:
+    shown = text(120, question="rm a\nb", approve_key="Ctrl+Y")
+    assert "approve? rm a b" in shown
+    assert "Ctrl+Y answers" in shown
+    assert "Ctrl+Y" not in text(120, approve_key="Ctrl+Y")
+    assert "…" in text(80, question="x" * 100, approve_key="Ctrl+Y")

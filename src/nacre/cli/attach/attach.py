@@ -66,7 +66,8 @@ def attach(
     connection = Connection(daemon, rest, knock, hello)
     control = None if read_only else keys.control
     own = (keys.detach, control, keys.look_back)
-    view = View(connection, *own, name, status=status, mouse=mouse)
+    approve = None if read_only else keys.approve
+    view = View(connection, *own, name, status=status, mouse=mouse, approve=approve)
     # Signals first: one that came in between would leave the terminal raw.
     with _signals() as wakeup, _own_screen() as screen:
         if os.get_terminal_size(1) != size:  # it changed before we got signals
@@ -98,6 +99,7 @@ def _knock(
         detach_key=keys.detach.name,
         control_key=keys.control.name,
         look_back_key=keys.look_back.name if keys.look_back else "",
+        approve_key=keys.approve.name if keys.approve else "",
         inside=os.environ.get("NACRE_SESSION"),
         own_words=True,
         client_id=identity,

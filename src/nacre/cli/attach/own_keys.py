@@ -23,6 +23,8 @@ from nacre.errors import InvalidInput
 # and Ctrl+^ are taken, and Ctrl+\ frees captured keys, so this one is left. It means undo in
 # readline and Emacs, which is also Ctrl+X Ctrl+U and Ctrl+X u.
 LOOK_BACK = "ctrl+_"
+# Only while the policy asks something; else it is the program's (yank in readline).
+APPROVE = "ctrl+y"
 
 _CODE = MODIFIED_KEY + b"|" + CODED_KEY
 # Terminals send one control character for all of these (on a VT100 there was no other way to type
@@ -113,19 +115,26 @@ class OwnKeys(NamedTuple):
     detach: OwnKey
     control: OwnKey
     look_back: OwnKey | None  # None: the default key is used for another one
+    approve: OwnKey | None = None  # the same
 
     @classmethod
-    def parse(cls, detach: str, control: str, look_back: str | None = None) -> "OwnKeys":
+    def parse(
+        cls, detach: str, control: str, look_back: str | None = None, approve: str | None = None
+    ) -> "OwnKeys":
         """Raises InvalidInput."""
         uses = {
             "detach": OwnKey.parse(detach),
             "control": OwnKey.parse(control, "control key"),
             "look-back": OwnKey.parse(look_back or LOOK_BACK, "look-back key"),
+            "approve": OwnKey.parse(approve or APPROVE, "approve key"),
         }
         taken = {uses[use].name for use in ("detach", "control")}
         if look_back is None and uses["look-back"].name in taken:
             del uses["look-back"]
+        taken |= {uses["look-back"].name} if "look-back" in uses else set()
+        if approve is None and uses["approve"].name in taken:
+            del uses["approve"]
         for (one, key), (other, again) in combinations(uses.items(), 2):
             if key.name == again.name:
                 raise InvalidInput(f"{key.name} cannot be both the {one} and the {other} key")
-        return cls(uses["detach"], uses["control"], uses.get("look-back"))
+        return cls(uses["detach"], uses["control"], uses.get("look-back"), uses.get("approve"))

@@ -36,6 +36,9 @@ from nacre.errors import WIRE, DaemonUnreachable
 _CHUNK = 65536
 _BELL = b"\x07"
 
+_ANSWERS = {b"y": "once", b"s": "session", b"a": "save", b"n": "deny"}
+_LETTERS = {"once": "[y]es", "session": "[s]ession", "save": "[a]lways", "deny": "[n]o"}
+
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
@@ -61,6 +64,7 @@ class View:
         *,
         status: bool,
         mouse: bool = False,
+        approve: OwnKey | None = None,
     ) -> None:
         """`control` is None for a read-only viewer; `status`: the last row is a status line."""
         self._connection = connection
@@ -68,6 +72,9 @@ class View:
         self._detach = detach
         self._control = control
         self._look_back = look_back
+        self._approve = approve
+        self._question: dict[str, Any] | None = None  # what the policy asks, if it asks anything
+        self._answering: dict[str, Any] | None = None  # the question that the next key answers
         self._looking: Looking | None = None
         self._live = True  # the terminal shows the session; else it waits for a snapshot
         self._resized = False  # and the daemon does not know yet
@@ -135,7 +142,10 @@ class View:
     def _look_at_the_clock(self) -> None:
         now = time.monotonic()
         if self._last_row.until is not None and now >= self._last_row.until:
-            self._drop_said()
+            if self._answering is not None:
+                self._say(_asks(self._answering))
+            else:
+                self._drop_said()
         self._connection.check_patience(now)
 
     def _watch(self, descriptor: int, *, read: bool = False, write: bool = False) -> None:
@@ -161,24 +171,32 @@ class View:
         before, after = self._detach.split(typed)
         self._drop_said()
         self._hear(before)
+        if self._answering is not None:
+            self._say(_asks(self._answering))
         if after is not None:
             self._connection.say_goodbye()
             raise _Over(f"nacre: detached from {self._name}; it is still running", 0)
 
     def _hear(self, typed: bytes) -> None:
         while typed:
-            typed = self._command(typed) if self._looking else self._type_until_ours(typed)
+            if self._answering is not None:
+                typed = self._answer(typed)
+            else:
+                typed = self._command(typed) if self._looking else self._type_until_ours(typed)
 
     def _type_until_ours(self, typed: bytes) -> bytes:
         """Type what comes before one of our own keys, handle that key, and return the rest."""
         reports = [MOUSE_REPORT] if self._wheel is not None and self._wheel.ours else []
-        pressed = first_pressed(self._own_keys(SHIFT_PAGE_UP, *reports), typed)
+        asked = [self._approve] if self._question and self._approve else []
+        pressed = first_pressed(self._own_keys(SHIFT_PAGE_UP, *reports, *asked), typed)
         if pressed.before:
             self._type(pressed.before)
         if pressed.key is None:
             return b""
         if pressed.key is self._control:
             self._tell_control()
+        elif pressed.key is self._approve and self._question is not None:
+            self._answering = self._question
         elif pressed.key is MOUSE_REPORT:
             if (lines := wheel_lines(pressed.raw)) < 0:
                 self._begin_looking(lines=-lines)
@@ -186,6 +204,15 @@ class View:
             passed = pressed.raw if pressed.key is SHIFT_PAGE_UP else b""
             self._begin_looking(passed)
         return pressed.after
+
+    def _answer(self, typed: bytes) -> bytes:
+        """Answer what the policy asks by a letter; any other key leaves it open."""
+        assert self._answering is not None
+        question, self._answering = self._answering, None
+        answer = _ANSWERS.get(typed[:1].lower())
+        if answer in question["answers"]:
+            self._connection.tell({"answer": [question["id"], answer]})
+        return typed[1:] if typed[:1] != b"\x1b" else b""  # a key of several bytes
 
     def _own_keys(self, *more: OwnKey) -> list[OwnKey]:
         return [key for key in (self._control, self._look_back, *more) if key is not None]
@@ -346,6 +373,10 @@ class View:
                 self._say_lament()
         elif "look" in message or "found" in message:
             self._take_answer(message)
+        elif "approval" in message:
+            self._question = message["approval"]
+            if self._question is not None:
+                self._to_screen += _BELL
         elif "ended" in message:
             raise self._ended(**message["ended"])
         elif "detached" in message:
@@ -394,6 +425,15 @@ class View:
     def _drop_said(self) -> None:
         if self._last_row.drop():
             self._connection.tell({"refresh": True})
+
+
+def _asks(question: dict[str, Any]) -> str:
+    """Say what can be answered, and then what is asked: a narrow terminal cuts the end."""
+    words = [_LETTERS[answer] for answer in question["answers"]]
+    where = f"{question['session'] or 'a new session'}, {question['cwd'] or 'unknown folder'}"
+    why = "; ".join(question["reasons"])
+    command = question["command"].replace("\n", "⏎")
+    return f" {' '.join(words)}: {command} ({where}: {why}) "
 
 
 def _hint(detach: OwnKey, control: OwnKey | None, name: str) -> str:

@@ -4,7 +4,7 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from nacre.cli.attach.attach import attach
-from nacre.cli.attach.own_keys import LOOK_BACK, OwnKeys
+from nacre.cli.attach.own_keys import APPROVE, LOOK_BACK, OwnKeys
 from nacre.cli.session_argument import add_session
 from nacre.client.calls import Client
 from nacre.errors import InvalidInput
@@ -34,6 +34,12 @@ def add_attach(parser: ArgumentParser) -> None:
         f"uses that key itself. [default: {LOOK_BACK}]",
     )
     parser.add_argument(
+        "--approve-key",
+        metavar="KEY",
+        help="Key that answers what the policy asks; while it asks nothing, the key is the "
+        f"program's. [default: {APPROVE}]",
+    )
+    parser.add_argument(
         "--mouse",
         action="store_true",
         help="Look back with the mouse wheel too, unless the program uses the mouse. To select "
@@ -53,7 +59,12 @@ def add_attach(parser: ArgumentParser) -> None:
 
 
 def run_attach(arguments: Namespace) -> int:
-    keys = OwnKeys.parse(arguments.detach_key, arguments.control_key, arguments.look_back_key)
+    keys = OwnKeys.parse(
+        arguments.detach_key,
+        arguments.control_key,
+        arguments.look_back_key,
+        arguments.approve_key,
+    )
     if not (os.isatty(0) and os.isatty(1)):
         raise InvalidInput(
             "nacre attach needs a terminal; in a script use 'nacre send' and 'nacre screen'"

@@ -21,6 +21,7 @@ _ASKS |= {"pager": "in a pager", "editor": "in an editor", "repl": "at its promp
 
 _MUST = 7  # the weight of anything unusual
 _LEAST_NAME = 8  # columns that a long name keeps
+_QUESTION = 40  # columns of a command that waits for approval
 _CAPTURED = "keys captured: Ctrl+\\ frees"
 
 
@@ -38,6 +39,8 @@ class StatusLine(NamedTuple):
     detach_key: str = ""
     control_key: str = ""
     look_back_key: str = ""
+    question: str = ""  # a command that waits for this person's approval
+    approve_key: str = ""
 
 
 class _Part(NamedTuple):
@@ -76,6 +79,11 @@ def _left(status: StatusLine, cols: int) -> list[_Part]:
         parts.append(_Part("you drive", _MUST, bold=True))
     elif status.driver is not None:
         parts.append(_Part(f"{status.driver} drives", _MUST, bold=True))
+    if status.question:
+        asked = status.question.replace("\n", " ")
+        short = _cut(asked, min(_QUESTION, cols // 2))
+        asked = asked if short == asked else f"{short}…"
+        parts.append(_Part(f"approve? {asked}", _MUST + 1, bold=True))
     if status.read_only:
         parts.append(_Part("(read-only)", 6))
     if status.viewers > 1:
@@ -85,6 +93,8 @@ def _left(status: StatusLine, cols: int) -> list[_Part]:
 
 def _right(status: StatusLine) -> list[_Part]:
     parts = []
+    if status.question and status.approve_key:
+        parts.append(_Part(f"{status.approve_key} answers", _MUST))
     if status.look_back_key:
         parts.append(_Part(f"{status.look_back_key} looks back", 0))
     if status.control_key and not status.read_only:

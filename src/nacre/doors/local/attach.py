@@ -12,9 +12,24 @@ import msgspec
 from nacre.core.catalog.catalog import Operation, parse_parameters
 from nacre.core.catalog.messages import read_message
 from nacre.core.display.statusline import StatusLine, status_line
+from nacre.core.operations.approvals import (
+    Answer,
+    AnswerApproval,
+    Approval,
+    ApprovalList,
+    ListApprovals,
+)
 from nacre.core.operations.control import Control, ControlNow
+from nacre.core.operations.follow import (
+    ApprovalEvent,
+    Follow,
+    InputEvent,
+    InputModeEvent,
+    StateEvent,
+    Sync,
+    SyncAll,
+)
 from nacre.core.operations.follow import Event as FollowedEvent
-from nacre.core.operations.follow import Follow, InputEvent, InputModeEvent, StateEvent, Sync
 from nacre.core.operations.results import SessionDetails
 from nacre.core.operations.sessions import ListSessions, ResizeSession
 from nacre.core.operations.watch import (
@@ -59,6 +74,7 @@ class KeyNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     control: bool = False
     look: Look | None = None
     find: Find | None = None
+    answer: tuple[str, Answer] | None = None  # to what the policy asks: the question's id, and it
 
 
 _WISHES = ", ".join(KeyNames.__struct_fields__)
@@ -99,6 +115,7 @@ class _Attached:
         self._caller = hello.caller()
         self._size = hello.size
         self._status: StatusLine | None = None  # as it is shown
+        self._question: Approval | None = None  # the oldest one that is open
 
     async def serve(self) -> None:
         rows, cols = self._size or (None, None)
@@ -122,14 +139,17 @@ class _Attached:
 
     async def _serve(self, watch: Watch) -> None:
         taking = asyncio.create_task(self._take_all(watch))
+        beside = []
+        if not self._hello.read_only:
+            beside.append(asyncio.create_task(self._tell_questions(watch)))
         if self._hello.status:
             shown = asyncio.Event()
-            status = asyncio.create_task(self._tell_status(watch, shown))
-            telling = asyncio.create_task(_tell(watch, self._writer, shown))
             # The status may end before the rest: a killed session still has to send its end.
-            await until_one_ends((taking, telling), beside=[status])
+            beside.append(asyncio.create_task(self._tell_status(watch, shown)))
+            telling = asyncio.create_task(_tell(watch, self._writer, shown))
         else:
-            await until_one_ends((taking, asyncio.create_task(_tell(watch, self._writer))))
+            telling = asyncio.create_task(_tell(watch, self._writer))
+        await until_one_ends((taking, telling), beside=beside)
 
     # --- the person ------------------------------------------------------------------------
 
@@ -165,6 +185,9 @@ class _Attached:
             await self._answer("look", await watch.look(keys.look))
         if keys.find is not None:
             await self._answer("found", await watch.look(keys.find))
+        if keys.answer is not None:
+            identifier, answer = keys.answer
+            await self._dispatch(self._caller, AnswerApproval(id=identifier, answer=answer))
 
     async def _answer(self, kind: str, answer: Lines | Found) -> None:
         send_line(self._writer, {kind: answer})
@@ -183,6 +206,28 @@ class _Attached:
         now = await self._dispatch(self._caller, Control(session=self._session, action=action))
         assert isinstance(now, ControlNow)
         return now
+
+    # --- what the policy asks --------------------------------------------------------------
+
+    async def _tell_questions(self, watch: Watch) -> None:
+        """Send the oldest open question whenever it changes."""
+        async with self._dispatch.follow(self._caller, Follow(events=["approvals"])) as stream:
+            async for event in stream:
+                if not isinstance(event, SyncAll | ApprovalEvent):
+                    continue
+                found = await self._dispatch(self._caller, ListApprovals())
+                assert isinstance(found, ApprovalList)
+                self._ask(watch, next(iter(found.approvals), None))
+                await self._writer.drain()
+
+    def _ask(self, watch: Watch, question: Approval | None) -> None:
+        if question == self._question:
+            return
+        self._question = question
+        send_line(self._writer, {"approval": question})
+        if self._status is not None:
+            shown = "" if question is None else question.command
+            self._show_status(watch, self._status._replace(question=shown))
 
     # --- the status line -------------------------------------------------------------------
 
@@ -233,6 +278,8 @@ class _Attached:
             detach_key=self._hello.detach_key,
             control_key=self._hello.control_key,
             look_back_key=self._hello.look_back_key,
+            question="" if self._question is None else self._question.command,
+            approve_key=self._hello.approve_key,
         )
 
     def _show_status(

@@ -53,6 +53,7 @@ class Hello(msgspec.Struct, frozen=True):
     detach_key: str = ""
     control_key: str = ""
     look_back_key: str = ""
+    approve_key: str = ""
     inside: str | None = None  # the id of the session in which it attaches
     own_words: bool = False  # it puts errors and hints into words itself
     told: bool = False  # a command line that passes on what it is told of hand-overs
