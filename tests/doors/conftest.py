@@ -14,7 +14,7 @@ import httpx2
 import mcp.client.session
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
-from mcp.client.session import MessageHandlerFnT
+from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, Tool
@@ -131,10 +131,11 @@ async def connect(
     cwd: Path | None = None,
     prefix: str | None = None,
     heard: MessageHandlerFnT | None = None,
+    elicit: ElicitationFnT | None = None,
 ) -> Client:
     """Open the official SDK's client over a transport, pinned to a protocol revision.
 
-    `heard` gets the notifications of the handshake era.
+    `heard` gets the notifications of the handshake era, `elicit` answers for the host's person.
     """
     kind, _, version = transport.partition("-")
     chosen = {"toolsets": toolsets, "prefix": prefix}
@@ -155,11 +156,15 @@ async def connect(
         query = f"?{urlencode(chosen)}" if chosen else ""
         wire = streamable_http_client(f"{daemon.url}/mcp{query}", http_client=http)
     if version == MODERN:
-        return await stack.enter_async_context(Client(wire, mode=MODERN))
+        return await stack.enter_async_context(
+            Client(wire, mode=MODERN, elicitation_callback=elicit)
+        )
     with pytest.MonkeyPatch.context() as patch:
         # The client always offers its newest handshake; there is no option for an older one.
         patch.setattr(mcp.client.session, "LATEST_HANDSHAKE_VERSION", version)
-        client = await stack.enter_async_context(Client(wire, mode="legacy", message_handler=heard))
+        client = await stack.enter_async_context(
+            Client(wire, mode="legacy", message_handler=heard, elicitation_callback=elicit)
+        )
     assert client.protocol_version == version
     return client
 

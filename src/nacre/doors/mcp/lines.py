@@ -22,6 +22,8 @@ from typing import Any
 import msgspec
 
 from nacre.core.catalog.caller import Caller
+from nacre.core.operations.approvals import Answer, Approval
+from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, offers
 from nacre.doors.mcp.halves import LATER, answer_halves
 from nacre.doors.mcp.identifiers import (
     UNREADABLE,
@@ -33,6 +35,7 @@ from nacre.doors.mcp.identifiers import (
 )
 from nacre.doors.mcp.server import CallTool, ProtocolError
 from nacre.doors.mcp.standing import MODERN_REVISIONS, Standing
+from nacre.services.dispatch.asking import asked_by
 from nacre.settings.table import Settings
 
 LAST_ANSWERS = 1.0  # seconds for open requests after the client closed its side
@@ -127,6 +130,13 @@ class _Handshake(msgspec.Struct, frozen=True, rename="camel"):
     meta: dict[str, Any] | None = msgspec.field(name="_meta", default=None)
 
 
+class _Response(msgspec.Struct, frozen=True):
+    """An answer to a request of ours; without a result it is an error."""
+
+    id: str | int
+    result: dict[str, Any] | None = None
+
+
 class _Cancelled(msgspec.Struct, frozen=True, rename="camel"):
     request_id: str | int
 
@@ -154,6 +164,10 @@ class LineConnection:
         self._open = asyncio.Semaphore(settings.max_waiting_requests)  # further lines wait unread
         self._by_id: dict[str | int, asyncio.Task[None]] = {}  # to cancel them by
         self._for_library: LineQueue | None = None
+        self._elicits = False
+        self._may_elicit = settings.elicitation
+        self._questions: dict[str, asyncio.Future[dict[str, Any]]] = {}  # to the host's person
+        self._asked = 0
 
     @property
     def opening(self) -> list[bytes]:
@@ -214,6 +228,8 @@ class LineConnection:
         if problem := misfit(message):
             self.refuse(INVALID_REQUEST, problem, echo(message.id))
             return
+        if not message.method and self._questions and self._take_response(line):
+            return
         if self._handshake:
             done = await self._answer(message, line)
         elif self._for_library is not None:
@@ -253,6 +269,7 @@ class LineConnection:
         except UNREADABLE:
             return False
         self._handshake = [line]
+        self._elicits = self._may_elicit and offers(given.capabilities)
         self.answer(message.id, self._served.standing.initialize(given.protocol_version))
         return True
 
@@ -311,14 +328,49 @@ class LineConnection:
         token = call.meta.get("progressToken") if call.meta else None
         meta = None if token is None else {"progress_token": token}
         asked = _Asked(self.caller, meta, _Progress(self, token))
+        asking = self._ask_person if self._elicits else None
         async with self._free:
             try:
-                shaped = await self._served.call_tool(asked, call)
+                with asked_by(asking):
+                    shaped = await self._served.call_tool(asked, call)
                 shaped.pop("resultType", None)  # a word of a later revision than these
                 self.answer(raw, msgspec.json.encode(shaped))
             except ProtocolError as error:
                 self.refuse(error.code, error.message, raw, error.data)
             await self.drain()
+
+    # --- the person at the host -------------------------------------------------------------
+
+    async def _ask_person(self, approval: Approval) -> Answer | None:
+        """Let the host ask its user; None when they gave no answer."""
+        self._asked += 1
+        identifier = f"nacre-approval-{self._asked}"
+        answered = asyncio.get_running_loop().create_future()
+        self._questions[identifier] = answered
+        body = {"jsonrpc": "2.0", "id": identifier, "method": CREATE, "params": form_of(approval)}
+        try:
+            self.write(msgspec.json.encode(body))
+            await self.drain()
+            return answer_of(await answered, approval)
+        finally:
+            del self._questions[identifier]
+            if not answered.done():  # somebody else has answered, or nobody did in time
+                params = {"requestId": identifier, "reason": "the question is over"}
+                note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+                self.write(msgspec.json.encode(note))
+
+    def _take_response(self, line: bytes) -> bool:
+        """Take the host's answer to one of our questions; return False for what is none."""
+        try:
+            response = msgspec.json.decode(line, type=_Response)
+        except UNREADABLE:
+            return False
+        question = self._questions.get(str(response.id))
+        if question is None:
+            return False
+        if not question.done():
+            question.set_result(response.result or {})  # an error is no answer
+        return True
 
     # --- out -------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -183,6 +183,8 @@ class Approvals:
         question = self._question(caller, bound, session, reasons, rule)
         began = self._host.loop.time()
         asking = asking_of_call()
+        if asking is not None and caller.pid is not None and await self._is_inside(caller.pid):
+            asking = None  # a host inside of a session may be its agent
         question.waiting += 1
         if question.waiting == 1:
             self._tell(question, "asked")
@@ -209,8 +211,10 @@ class Approvals:
                 came = asyncio.create_task(self._somebody.wait())
                 await _first_of((answered, came), until, self._host.loop.time())
                 came.cancel()
-            if self._people or asking is not None:
-                until = began + _within(settings.approval_wait, caller)
+            until = began + _within(settings.approval_wait, caller)
+            if elicited is not None:
+                await _first_of((answered, elicited), until, self._host.loop.time())
+            if self._people and not question.answered.is_set():
                 await _first_of((answered,), until, self._host.loop.time())
         finally:
             answered.cancel()
@@ -317,5 +321,5 @@ def _within(seconds: float, caller: Caller) -> float:
 _ANSWER = 2.0  # seconds of a caller's patience that are left for the answer itself
 
 
-async def _first_of(tasks: Collection[asyncio.Task[bool]], until: float, now: float) -> None:
+async def _first_of(tasks: Collection[asyncio.Task[Any]], until: float, now: float) -> None:
     await asyncio.wait(tasks, timeout=max(0.0, until - now), return_when=asyncio.FIRST_COMPLETED)

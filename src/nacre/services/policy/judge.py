@@ -54,8 +54,10 @@ class Judge:
         preset = self.preset(session.record.policy)
         program: str | None = session.launch.program
         folder: str | None = None
-        if session.in_foreground:
-            reported = session.stream.prompting.folder
+        prompting = session.stream.prompting
+        begins = session.marks_itself and prompting.phase is None  # its shell is being started
+        if session.in_foreground or begins:
+            reported = prompting.folder
             folder = reported or working_directory(session.pid) or session.launch.cwd
         elif preset == "open":  # a look at all of the kernel's facts costs as much as a command
             folder, program = working_directory(session.foreground or 0), None

@@ -47,6 +47,15 @@ class PolicySettings(RunSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 600.0
+    elicitation: Annotated[
+        bool,
+        Meta(
+            description=(
+                "Let an agent's own host ask its user for approvals, where it offers that (MCP's "
+                "elicitation). Turn it off where hosts answer by themselves."
+            ),
+        ),
+    ] = True
     max_approvals: Annotated[
         int,
         Meta(

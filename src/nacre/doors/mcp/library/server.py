@@ -4,9 +4,11 @@ Rule 1: what goes out has the shape of the revision that the client speaks: the 
 Rule 2: only what is done is advertised: of the lists, only that of the resources changes.
 """
 
+import asyncio
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import mcp_types as types
@@ -15,6 +17,8 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from nacre.core.operations.approvals import Answer, Approval
+from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, offers
 from nacre.doors.mcp.library.subscriptions import Subscriptions
 from nacre.doors.mcp.prompts import get_prompt
 from nacre.doors.mcp.resources import Resources
@@ -26,10 +30,11 @@ from nacre.doors.mcp.server import (
     caller_of,
     unexpected,
 )
-from nacre.doors.mcp.standing import SERVER, Standing
+from nacre.doors.mcp.standing import MODERN_REVISIONS, SERVER, Standing
 from nacre.doors.mcp.toolsets import Selection
 from nacre.doors.mcp.words import ToolWords
 from nacre.errors import InvalidInput, NacreError
+from nacre.services.dispatch.asking import asked_by
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings
 from nacre.wording import Words
@@ -38,6 +43,7 @@ _log = logging.getLogger("nacre.mcp")
 
 _INVALID_PARAMS = -32602
 
+_APPROVAL = "approval"  # the key of a question, and of its answer
 _MOST_WRONG = 3  # problems reported for one request; more often follow from the first
 
 Context = ServerRequestContext[Any, Any]
@@ -79,7 +85,8 @@ def build_server(
     )
     server.middleware.append(_explain)
     words = ToolWords(selection.tools())
-    _add_tools(server, standing, build_call_tool(dispatch, selection, words, settings))
+    call_tool = build_call_tool(dispatch, selection, words, settings)
+    _add_tools(server, standing, call_tool, elicits=settings.elicitation)
     _add_prompts(server, selection, standing, words)
     resources = Resources(dispatch, selection.prefix, words)
     _add_resources(server, resources, subscriptions, standing, words)
@@ -113,7 +120,66 @@ def _as_mcp_error(error: NacreError) -> MCPError:
     return MCPError(told.code, told.message, told.data)
 
 
-def _add_tools(server: Server[Any], standing: Standing, call_tool: CallTool) -> None:
+def _offers_forms(ctx: Context) -> bool:
+    capabilities = ctx.session.client_capabilities
+    return capabilities is not None and offers(
+        capabilities.model_dump(by_alias=True, exclude_none=True)
+    )
+
+
+async def _ask_person(ctx: Context, approval: Approval) -> Answer | None:
+    """Let the host ask its user; None when they gave no answer."""
+    form = form_of(approval)
+    try:
+        given = await ctx.session.elicit_form(
+            form["message"], form["requestedSchema"], ctx.request_id
+        )
+    except (MCPError, ValidationError, RuntimeError):  # it cannot, whatever it said before
+        _log.warning("a host offers elicitation, but does not take it", exc_info=True)
+        return None
+    return answer_of(given.model_dump(by_alias=True, exclude_none=True), approval)
+
+
+async def _call_in_rounds(
+    ctx: Context, params: types.CallToolRequestParams, call_tool: CallTool
+) -> Any:
+    """Answer with the question, in place of the result; the client repeats the call with an answer.
+
+    So it is since revision 2026-07-28, where servers make no requests (InputRequiredResult).
+    """
+    asked: asyncio.Future[Approval] = asyncio.get_running_loop().create_future()
+    given = (params.input_responses or {}).get(_APPROVAL)
+
+    async def ask(approval: Approval) -> Answer | None:
+        if given is not None and approval.id == params.request_state:
+            return answer_of(given.model_dump(by_alias=True, exclude_none=True), approval)
+        if not asked.done():
+            asked.set_result(approval)
+        await asyncio.get_running_loop().create_future()  # this call ends before that
+        return None
+
+    with asked_by(ask):
+        call = asyncio.ensure_future(call_tool(ctx, params))
+    try:
+        await asyncio.wait((call, asked), return_when=asyncio.FIRST_COMPLETED)
+        if call.done():
+            return call.result()
+        approval = asked.result()
+        request = types.ElicitRequest.model_validate(
+            {"method": CREATE, "params": {"mode": "form", **form_of(approval)}}
+        )
+        return types.InputRequiredResult(
+            input_requests={_APPROVAL: request}, request_state=approval.id
+        )
+    finally:
+        call.cancel()
+        with suppress(asyncio.CancelledError):
+            await call
+
+
+def _add_tools(
+    server: Server[Any], standing: Standing, call_tool: CallTool, *, elicits: bool
+) -> None:
     listing = types.ListToolsResult.model_validate(standing.tools(), by_name=False)
 
     async def list_tools(
@@ -122,7 +188,12 @@ def _add_tools(server: Server[Any], standing: Standing, call_tool: CallTool) -> 
         return listing
 
     async def call(ctx: Context, params: types.CallToolRequestParams) -> Any:
-        return await call_tool(ctx, params)
+        if not (elicits and _offers_forms(ctx)):
+            return await call_tool(ctx, params)
+        if ctx.protocol_version in MODERN_REVISIONS:
+            return await _call_in_rounds(ctx, params, call_tool)
+        with asked_by(partial(_ask_person, ctx)):
+            return await call_tool(ctx, params)
 
     async def set_level(ctx: Context, params: types.SetLevelRequestParams) -> types.Result:
         # Hosts set one without asking whether there is a log; an error would stop some of them.

@@ -1,0 +1,68 @@
+"""Ask the person at an agent's host what the policy asks: MCP's elicitation, in its form mode.
+
+Rule 1: only the host's own answer counts, which no tool can give. A host that answers without
+asking its user is believed: the setting `elicitation` turns this off.
+Rule 2: no MCP library in here (server.py).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nacre.core.operations.approvals import Answer, Approval
+
+CREATE = "elicitation/create"
+
+_TITLES: dict[Answer, str] = {
+    "once": "Allow once",
+    "session": "Allow in this session",
+    "save": "Always allow exactly this line",
+    "deny": "Deny",
+}
+_MOST_SHOWN = 4000  # characters of a command in a form
+
+
+def offers(capabilities: Mapping[str, Any] | None) -> bool:
+    """Return whether a client can show forms; before there were modes, `{}` said so."""
+    found = (capabilities or {}).get("elicitation")
+    return isinstance(found, Mapping) and ("form" in found or "url" not in found)
+
+
+def form_of(approval: Approval) -> dict[str, Any]:
+    """Return the parameters of a request that asks for an answer."""
+    command = approval.command
+    if len(command) > _MOST_SHOWN:
+        left_out = len(command) - _MOST_SHOWN
+        command = f"{command[:_MOST_SHOWN]}[… {left_out} characters left out …]"
+    where = f"session {approval.session}" if approval.session else "a new session"
+    folder = approval.cwd or "a folder that is not known"
+    message = (
+        f"May this run in {where}, in {folder}?\n\n{_visible(command)}\n\n"
+        f"The policy ({approval.policy}) asks because: {'; '.join(approval.reasons)}"
+    )
+    choice = {
+        "type": "string",
+        "title": "Answer",
+        "enum": list(approval.answers),
+        "enumNames": [_TITLES[answer] for answer in approval.answers],
+    }
+    schema = {"type": "object", "properties": {"answer": choice}, "required": ["answer"]}
+    return {"message": message, "requestedSchema": schema}
+
+
+def answer_of(result: Mapping[str, Any], approval: Approval) -> Answer | None:
+    """Return what the person said; None when they said nothing."""
+    action = result.get("action")
+    if action == "decline":
+        return "deny"
+    content = result.get("content")
+    if action != "accept" or not isinstance(content, Mapping):
+        return None
+    return next((answer for answer in approval.answers if answer == content.get("answer")), None)
+
+
+def _visible(text: str) -> str:
+    """Write what nobody sees, or what changes the order of others, as escapes."""
+    return "".join(
+        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
+        for char in text
+    )

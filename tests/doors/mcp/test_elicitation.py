@@ -1,0 +1,98 @@
+"""The person at an agent's host is asked by it, where the host offers that."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+
+from conftest import Daemon
+from nacre.core.operations.approvals import Approval
+from nacre.doors.mcp.elicitation import answer_of, form_of, offers
+
+from doors.conftest import TRANSPORTS, Tools, connect
+
+pytestmark = pytest.mark.anyio
+
+LINE = "truncate -s 1 made"
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_the_hosts_person_is_asked(daemon: Daemon, tmp_path: Path, transport: str) -> None:
+    asked: list[str] = []
+    answers: list[types.ElicitResult] = [
+        types.ElicitResult(action="accept", content={"answer": "once"}),
+        types.ElicitResult(action="decline"),
+    ]
+
+    async def elicit(context: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        assert params.requested_schema["properties"]["answer"]["enum"] == [
+            *("once", "session", "save", "deny")
+        ]
+        return answers.pop(0)
+
+    async with AsyncExitStack() as stack:
+        client = await connect(stack, daemon, transport, "terminal,shell", elicit=elicit)
+        tools = Tools(client, (await client.list_tools()).tools)
+        made = await tools("create_session", command="bash", policy="guarded", cwd=str(tmp_path))
+        name = made["session"]
+        try:
+            ran = await tools("run_command", session=name, input=LINE)
+            assert ran["exit_code"] == 0
+            assert (tmp_path / "made").exists()
+            assert (LINE in asked[0], str(tmp_path) in asked[0], name in asked[0]) == (True,) * 3
+            told = await tools.failure("run_command", session=name, input=LINE)
+            assert told["code"] == "POLICY_DENIED"
+            assert "a person said no" in told["message"]
+            assert len(asked) == 2
+        finally:
+            await tools("manage_session", session=name, action="kill")
+
+
+def approval(command: str = LINE) -> Approval:
+    return Approval(
+        id="1",
+        command=command,
+        session="dev",
+        session_id="2",
+        cwd="/",
+        policy="guarded",
+        asked_by="mcp",
+        reasons=["why"],
+        rule=None,
+        answers=["once", "deny"],
+        asked=0.0,
+        expires=0.0,
+        waiting=True,
+    )
+
+
+def test_a_form_hides_nothing() -> None:
+    shown = form_of(approval("echo a\u202e\x1b[2K\nb"))["message"]
+    assert "echo a\\u202e\\x1b[2K\nb" in shown
+
+
+@pytest.mark.parametrize(
+    ("result", "answer"),
+    [
+        ({"action": "accept", "content": {"answer": "once"}}, "once"),
+        ({"action": "accept", "content": {"answer": "save"}}, None),  # it was not offered
+        ({"action": "accept", "content": {}}, None),
+        ({"action": "accept"}, None),
+        ({"action": "decline"}, "deny"),
+        ({"action": "cancel"}, None),
+        ({}, None),
+    ],
+)
+def test_only_an_answer_that_was_offered_counts(result: dict[str, Any], answer: str | None) -> None:
+    assert answer_of(result, approval()) == answer
+
+
+def test_a_host_says_whether_it_shows_forms() -> None:
+    assert offers({"elicitation": {}})
+    assert offers({"elicitation": {"form": {}, "url": {}}})
+    assert not offers({"elicitation": {"url": {}}})
+    assert not offers({})
+    assert not offers(None)
