@@ -215,6 +215,20 @@ async def test_a_call_waits_longer_when_somebody_comes(tmp_path: Path) -> None:
                 await call
 
 
+async def test_one_answer_lets_one_of_two_equal_calls_run(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as ask:
+        session = await shell(ask, tmp_path)
+        calls = [begin(ask, session), begin(ask, session)]
+        async with asyncio.timeout(PATIENCE):
+            while len(await questions(ask)) < 2:  # noqa: ASYNC110  # the second is told as the first
+                await asyncio.sleep(0)
+        first, second = await questions(ask)
+        await ask("answer_approval", ANNA, id=first.id, answer="once")
+        await ask("answer_approval", ANNA, id=second.id, answer="deny")
+        results = await asyncio.gather(*calls, return_exceptions=True)
+        assert sorted(type(one).__name__ for one in results) == ["PolicyDenied", "RunOutcome"]
+
+
 async def test_questions_are_bounded(tmp_path: Path) -> None:
     async with guarded(tmp_path, approval_wait_alone=0.0, max_approvals=1) as ask:
         session = await shell(ask, tmp_path)

@@ -1,6 +1,8 @@
 """What agents type is judged at Enter, whichever way the line got there."""
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -43,10 +45,9 @@ async def guarded(folder: Path, **settings: Any) -> AsyncIterator[House]:
     config, runtime = folder / "config", folder / "run"  # an agent has no business there
     config.mkdir(exist_ok=True)
     runtime.mkdir(exist_ok=True)
-    async with living(
-        runtime, config=config, **{"policy": "guarded", **NOBODY, **settings}
-    ) as home:
-        yield House(home)
+    given = {"policy": "guarded", **NOBODY, **settings}
+    async with living(runtime, config=config, **given) as services:
+        yield House(services)
 
 
 async def shell(ask: House, folder: Path, program: str = "bash") -> Session:
@@ -303,6 +304,33 @@ async def test_a_nested_shell_is_judged_too(tmp_path: Path) -> None:
         assert (tmp_path / "witness").exists()
 
 
+async def test_ctrl_d_is_enter_to_a_shell_without_a_line_editor(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as ask:
+        session = await shell(ask, tmp_path)
+        await ask.type_as(ANNA, session, b"sh\r")
+        await until(session, lambda: session.stream.prompting.phase == "running")
+        await reads(session)
+        with pytest.raises(PolicyDenied):
+            await typed(ask, session, f"{FORBIDDEN}\x04\x04")
+        await typed(ask, session, FORBIDDEN)
+        with pytest.raises(PolicyDenied):
+            await typed(ask, session, "\x04")
+        assert (tmp_path / "witness").exists()
+
+
+async def test_what_is_restarted_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "witness").touch()
+    async with guarded(tmp_path) as ask:
+        command = f"cd {tmp_path} && rm -f nothing && sleep 600"
+        session = await start(ask.services, command)  # as a person would, who is not judged
+        for operation, parameters in (
+            ("restart_session", {}),
+            ("manage_session", {"action": "restart"}),
+        ):
+            with pytest.raises(PolicyDenied):
+                await ask(operation, session=session.identity.id, **parameters)
+
+
 async def test_a_repl_takes_code(tmp_path: Path) -> None:
     async with guarded(tmp_path) as ask:
         session = await shell(ask, tmp_path)
@@ -432,3 +460,11 @@ async def test_the_call_carries_what_the_policy_said(tmp_path: Path) -> None:
         with pytest.raises(PolicyDenied):
             await ask("run", session=session.identity.id, command=FORBIDDEN)
         assert (seen[-1].verdict, seen[-1].rule, seen[-1].preset) == ("deny", "rm", "guarded")
+
+
+def test_the_grammar_of_shells_is_not_loaded_before_it_is_needed() -> None:
+    program = "import sys, nacre.services.wiring; print('tree_sitter' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"

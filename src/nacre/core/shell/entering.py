@@ -32,7 +32,8 @@ _STROKES = re.compile(
     rb"|(?P<strange>\x1b\[[0-9;?<>=]*[ -/]*[@-~]|\x1bO.|\x1b.|.)",
     re.DOTALL,
 )
-_MAY_RUN = re.compile(rb"[\r\n\x0f\x18]|\x1b(?!\[[0-9;]*[A-DFHZ~]|O[A-DFH])")
+# Ctrl+D hands a shell without a line editor what was typed so far, without Enter.
+_MAY_RUN = re.compile(rb"[\r\n\x04\x0f\x18]|\x1b(?!\[[0-9;]*[A-DFHZ~]|O[A-DFH])")
 
 
 class Stroke(NamedTuple):
@@ -87,6 +88,11 @@ def up_to_last_enter(strokes: Sequence[Stroke]) -> Sequence[Stroke]:
     """Leave out what stands behind the last Enter: it waits in the line and runs nothing yet."""
     last = max((at for at, stroke in enumerate(strokes) if stroke.kind == "enter"), default=-1)
     return strokes[: last + 1]
+
+
+def ends_input(strokes: Sequence[Stroke]) -> bool:
+    """Return whether Ctrl+D hands over what stands before it, as Enter would."""
+    return any(stroke.data == b"\x04" for stroke in strokes)
 
 
 def is_plain(strokes: Sequence[Stroke]) -> bool:

@@ -236,9 +236,10 @@ class Approvals:
         rule: str | None,
     ) -> _Question:
         self._forget_old()
-        known = next((one for one in self._open.values() if one.bound == bound), None)
-        if known is not None:
-            return known
+        for known in self._open.values():
+            # Two calls that wait at once are two questions: an answer counts for one of them.
+            if known.bound == bound and not known.waiting:
+                return known
         if len(self._open) >= self._host.settings.max_approvals:
             raise LimitReached(
                 f"{len(self._open)} questions to people are open already (max_approvals); nothing "

@@ -16,11 +16,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nacre.core.catalog.caller import Caller
+from nacre.core.operations.recordings import RestoreSessions
 from nacre.core.operations.runs import Run, RunCommand, Send
-from nacre.core.operations.sessions import CreateSession, StartSession
+from nacre.core.operations.sessions import (
+    CreateSession,
+    ManageSession,
+    RestartSession,
+    StartSession,
+)
 from nacre.core.operations.watch import WatchSession
 from nacre.core.shell.entering import (
     Stroke,
+    ends_input,
     expands_history,
     first_that_runs,
     is_plain,
@@ -96,6 +103,8 @@ class Police:
         if isinstance(operation, CreateSession | StartSession):
             self._judge.rulebooks.begin_to_load()
             await self._new_session(permit, operation)
+        elif isinstance(operation, RestartSession | ManageSession | RestoreSessions):
+            await self._restart(permit, operation)
         elif isinstance(operation, Run):
             await self._command(permit, operation.session, operation.command.strip("\r\n"))
         elif isinstance(operation, RunCommand):
@@ -177,13 +186,33 @@ class Police:
                 permit, None, site, Line(f"{shown} {text}".strip()), Decision("ask", (why,))
             )
 
+    async def _restart(
+        self, permit: Permit, request: RestartSession | ManageSession | RestoreSessions
+    ) -> None:
+        """Judge what would run again: somebody else may have started it, who was not judged."""
+        if isinstance(request, ManageSession) and request.action != "restart":
+            return
+        if request.session is not None:
+            wanted = [self._registry.find(request.session)]
+        else:
+            wanted = [known for known in self._registry if known.ending and known.ending.lost]
+        for session in wanted:
+            launch = session.launch
+            if launch.is_shell:
+                continue
+            await self._loaded()
+            site = Site(launch.cwd, launch.cwd, self._judge.preset(session.record.policy))
+            await self._pass(permit, session, site, Line(launch.command))
+
     # --- open ------------------------------------------------------------------------------
 
     async def _in_open(
         self, permit: Permit, session: Session, site: Site, strokes: list[Stroke]
     ) -> bool:
-        text = text_of(up_to_last_enter(strokes))
-        if _own_shell_reads(session):
+        own = _own_shell_reads(session)
+        handed = not own and ends_input(strokes)
+        text = text_of(strokes if handed else up_to_last_enter(strokes))
+        if own:
             line = session.known_line
             text = (_shown_line(session) if line is None else line) + text
         if not text.strip():
@@ -198,6 +227,8 @@ class Police:
     async def _typed(
         self, permit: Permit, session: Session, site: Site, typing: Typing, strokes: list[Stroke]
     ) -> tuple[bytes, bool]:
+        if _own_shell_reads(session) and first_that_runs(strokes) is None:
+            return typing.data, False  # a line editor runs nothing for Ctrl+D
         if await self._until_read(session):
             return typing.data, True
         reader = "own" if _own_shell_reads(session) else _reads(look(session))
@@ -205,7 +236,9 @@ class Police:
             return await self._at_prompt(permit, session, site, typing, strokes)
         if reader == "program":
             return await self._for_program(permit, session, site, typing, strokes)
-        run = up_to_last_enter(strokes)
+        if strokes[0].data == b"\x04" and len(strokes) == 1 and not session.typed.partial:
+            return typing.data, False  # it ends a shell, with nothing in its line
+        run = strokes if ends_input(strokes) else up_to_last_enter(strokes)
         text = text_of(run).rstrip("\n")
         doubt = ""
         ours = permit.typed_last.get(session.identity.id) == session.inputs
