@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from cli.conftest import PATIENCE, Nacre
+from conftest import PATIENCE
+
+from cli.conftest import Nacre
 from cli.person import DETACH, Person
 
 LINE = "truncate -s 1 made"

@@ -27,7 +27,7 @@ class Heard:
     def __init__(self) -> None:
         self.events: list[RunEvent] = []
 
-    def happened(self, kind: str, session: Session, event: Event) -> None:
+    def happened(self, kind: str, session: Session | None, event: Event) -> None:
         assert isinstance(event, RunEvent)
         self.events.append(event)
 

@@ -5,10 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from conftest import PATIENCE
 from nacre.client.calls import Client
 from nacre.client.start import connect
 
-from cli.conftest import PATIENCE, Nacre
+from cli.conftest import Nacre
 
 LINE = "truncate -s 1 made"
 
