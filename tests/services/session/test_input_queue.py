@@ -49,6 +49,67 @@ async def read_all(waiting: InputQueue, slave: int) -> bytes:
     return found
 
 
+class Heard:
+    """A receipt that notes what became of an input."""
+
+    def __init__(self) -> None:
+        self.exact = True
+        self.written = 0
+        self.said: list[str] = []
+
+    def begin(self) -> None:
+        self._say("begin")
+
+    def wrote(self, count: int) -> None:
+        self.written += count
+        self._say("wrote")
+
+    def settle(self) -> None:
+        self._say("settle")
+
+    def drop(self, why: str) -> None:
+        self._say("drop")
+
+    def _say(self, what: str) -> None:
+        if self.said[-1:] != [what]:
+            self.said.append(what)
+
+
+async def test_a_receipt_hears_what_the_terminal_took(terminal: tuple[int, int]) -> None:
+    waiting = queue(terminal[0])
+    small, large, later = Heard(), Heard(), Heard()
+    waiting.write(b"small", "anna", small)
+    waiting.write(b"l" * MUCH, "anna", large)
+    waiting.write(b"later", "anna", later)
+    assert small.said == ["begin", "settle"]
+    assert large.said == ["begin", "wrote", "begin", "wrote"]  # the second time it is full
+    assert large.written == MUCH - (waiting.pending - len(b"later")) < MUCH
+    assert later.said == ["wrote"]  # nothing of it is being written
+    assert await read_all(waiting, terminal[1]) == b"small" + b"l" * MUCH + b"later"
+    assert (large.said[-1], later.said[-1]) == ("settle", "settle")
+
+
+async def test_a_receipt_hears_that_somebody_took_over(terminal: tuple[int, int]) -> None:
+    waiting = queue(terminal[0])
+    begun, waits = Heard(), Heard()
+    waiting.write(b"b" * MUCH, "bert", begun)
+    waiting.write(b"w", "bert", waits)
+    waiting.drop_others("anna")
+    assert (begun.said[-1], waits.said[-1]) == ("drop", "drop")
+
+
+@pytest.mark.parametrize("end", ["discard", "close"])
+async def test_what_nobody_will_type_is_settled(terminal: tuple[int, int], end: str) -> None:
+    waiting = queue(terminal[0])
+    heard, late = Heard(), Heard()
+    waiting.write(b"x" * MUCH, "anna", heard)
+    getattr(waiting, end)()
+    assert heard.said[-1] == "settle"
+    waiting.close()
+    waiting.write(b"x", "anna", late)
+    assert late.said == ["settle"]
+
+
 async def test_what_others_sent_is_dropped_and_ones_own_is_not(terminal: tuple[int, int]) -> None:
     waiting = queue(terminal[0])
     waiting.write(b"a" * MUCH, "agent")

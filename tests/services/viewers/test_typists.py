@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
-from nacre.core.operations.watch import Dropped, Numbered, Taken, Typing
+from nacre.core.operations.watch import Dropped, Numbered, Printed, Snapshot, Taken, Typing
+from nacre.errors import ControlHeld
 from nacre.services.viewers.typists import TypingConnection, Typists
 from nacre.system.storage.ring import Ring
+
+from services.living import shows, start, text_of
+from services.people import ANNA, BERT, Told, house
 
 NAME = "00000000000000a1"
 
@@ -136,3 +141,55 @@ def test_viewers_are_told_apart_and_the_longest_gone_makes_way(ring: Ring) -> No
     assert Viewer(next_daemon, names[-1]).told == [Typing(200, 200)]
     assert Viewer(next_daemon, names[150]).told == [Typing(151, 151)]
     assert Viewer(next_daemon, names[0]).told == [Typing(0, 0)]
+
+
+def events_of(watch: Any) -> Told:
+    """What is told at a screen, one event after the other."""
+    return Told(watch)
+
+
+@pytest.mark.anyio
+async def test_keys_are_confirmed_with_their_echo_or_soon_after_it() -> None:
+    async with house() as ask:
+        session = await start(ask.services, "stty raw -echo; echo ready; exec cat")
+        await shows(session, "ready")
+        async with ask.watch(ANNA, session, typing=NAME) as watch:
+            told = events_of(watch)
+            assert await told.next() == Typing(0, 0)
+            await told.of(Snapshot)
+            await watch.type(b"abc", Numbered(0))
+            assert await told.next() == Taken(3)
+            assert (await told.next()).data == b"abc"
+            await watch.type(b"abcde", Numbered(0))
+            await told.of(Taken, number=5)
+        # Where nothing is echoed, the receipt comes alone.
+        silent = await start(ask.services, "stty -echo; echo ready; exec cat > /dev/null")
+        await shows(silent, "ready")
+        async with ask.watch(ANNA, silent, typing=NAME) as watch:
+            told = events_of(watch)
+            await told.of(Snapshot)
+            await watch.type(b"secret", Numbered(0))
+            await told.of(Taken, number=6)
+            assert not [one for one in told.seen if isinstance(one, Printed)]
+
+
+@pytest.mark.anyio
+async def test_what_an_agent_captures_is_confirmed_and_what_is_refused_too() -> None:
+    async with house() as ask:
+        session = await start(ask.services, "stty raw -echo; echo ready; exec cat")
+        await shows(session, "ready")
+        async with ask.watch(ANNA, session, typing=NAME) as watch:
+            told = events_of(watch)
+            await ask("input_mode", session=session.identity.id, mode="capture")
+            await watch.type(b"abc", Numbered(0))
+            await told.of(Taken, number=3)
+            await ask("input_mode", session=session.identity.id, mode="release")
+            async with ask.watch(BERT, session):
+                await ask("control", BERT, session=session.identity.id, action="take")
+                with pytest.raises(ControlHeld):
+                    await watch.type(b"def", Numbered(3))
+                await told.of(Taken, number=6)
+            await watch.type(b"\r\nghi\r\n", Numbered(6))
+            await told.of(Taken, number=13)
+            await shows(session, "ghi")
+            assert text_of(session).split() == ["ready", "ghi"]

@@ -40,7 +40,7 @@ OfCursor = Literal["saved", "restored"] | None
 # mode wait 150 ms to 1 s.
 _LONGEST_UPDATE = 0.15
 # Seconds after which a viewer is told that the terminal took its keys. Mostly their echo comes
-# first and takes it along; an event of its own before that would cost the echo a frame.
+# first and takes it along.
 _LATEST_RECEIPT = 0.05
 
 
@@ -169,8 +169,8 @@ class Viewer:
 
     def _acknowledge(self) -> None:
         self._acknowledging = False
-        if self._told:
-            self._wake()
+        if self._told and not self._woken:  # else it goes with what is shown next
+            self._ready.set()
 
     def show_status(self, line: Sequence[VisualSpan]) -> None:
         """Show this in the last row, which then always stays."""
@@ -192,6 +192,12 @@ class Viewer:
         while True:
             await self._ready.wait()
             self._ready.clear()
+            if self._told and not (self._woken or self._held or self.finished):
+                # Only a receipt: it uses up no frame, or the next echo would wait for one.
+                told, self._told = self._told, []
+                for event in told:
+                    yield event
+                continue
             self._woken = False
             self._next_frame = self._clock.next()
             if self._holds_back():
