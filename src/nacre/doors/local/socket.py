@@ -140,8 +140,9 @@ class LocalDoor:
             )
             await writer.drain()
             return
-        # `numbers`: what is typed in attach is confirmed.
-        send_line(writer, {"nacre": PROTOCOL, "version": __version__, "numbers": True})
+        # What a client types that gave itself a name for that is confirmed, by numbers.
+        confirmed = {} if hello.typing is None else {"numbers": True}
+        send_line(writer, {"nacre": PROTOCOL, "version": __version__, **confirmed})
         await serve(reader, writer)
 
     def _read_hello(self, line: bytes) -> Hello:
