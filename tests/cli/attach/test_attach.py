@@ -78,9 +78,11 @@ def test_the_terminals_size_becomes_the_sessions_for_as_long_as_one_stays(
     person.sees("20 70")
     person.resize(30, 90)
     person.sees("30 90")
+    watcher = attach(session, "--read-only")
+    watcher.sees("30 90")
     person.type(DETACH)
     assert person.leaves() == 0
-    running.until(session, "24 80")
+    watcher.see(lambda: watcher.text.count("24 80") == 2)  # at the start, and again
     details = running.listed(session)
     assert (details["rows"], details["cols"]) == (24, 80)
 
