@@ -14,6 +14,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nacre import __version__
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from nacre.doors.local.socket import LocalDoor
     from nacre.doors.mcp.late import LateMcpDoor
     from nacre.doors.server import HttpDoor
+    from nacre.services.audit.audit import Audit
     from nacre.services.daemon.lifecycle import Lifecycle
     from nacre.services.dispatch.dispatch import Dispatch
     from nacre.services.registry.ports import PortPool
@@ -282,6 +284,7 @@ class _Serving:
         if life.upgrading:
             _log.info("making way for the next daemon")
             services.sessions.put_down_all()
+            services.close_audit("upgrade")
             self.keeping.leave(UPGRADE)
             os._exit(UPGRADE)  # like a crash: the keeper holds everything that must survive
         _log.info("stopping")
@@ -301,6 +304,7 @@ class _Serving:
         await serving
         with suppress(asyncio.CancelledError):
             await janitor
+        services.close_audit("stop")
 
     def _presence(self, door: "LocalDoor") -> Presence:
         def serve(listener: socket.socket) -> Awaitable[asyncio.Server]:
@@ -359,6 +363,15 @@ class _Serving:
         )
         return door
 
+    def _audit(self) -> "Audit":
+        from nacre.services.audit.audit import Audit
+        from nacre.system.storage.audit_log import AuditLog, RotationLimits
+
+        settings = self.settings
+        limits = RotationLimits(settings.audit_file_bytes, settings.audit_files, settings.audit_age)
+        open_log = partial(AuditLog, self.paths.audit, limits)
+        return Audit(asyncio.get_running_loop(), settings, open_log)
+
     async def _recover(self, services: "Services", life: "Lifecycle") -> None:
         await services.recovery.rebuild()
         life.reconsider()
@@ -367,6 +380,7 @@ class _Serving:
         """Build the services, which know of the sessions of an earlier daemon."""
         from nacre.services.wiring import build_services
 
+        audit = self._audit()
         services = build_services(
             self.settings,
             descriptor_limit=descriptor_limit() or raise_descriptor_limit(),
@@ -374,9 +388,12 @@ class _Serving:
             runtime=self.paths.runtime,
             journals=self.paths.journals,
             keeping=self.keeping,
+            audit=audit,
             umask=self.umask,
             config=self.paths.config,
         )
+        started = {"event": "start", "pid": os.getpid(), "version": __version__}
+        audit.record("daemon", None, None, started)
         services.ledger.remove_files()  # recovery writes those anew that are still needed
         self.keeping.listen(asyncio.get_running_loop())
         services.recovery.find(self.kept)

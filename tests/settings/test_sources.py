@@ -37,6 +37,8 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
         "log_level": "debug",
         "token": "t" * 20,
         "shell": "/bin/sh",
+        "audit_log": "/tmp/executions.log",
+        "audit_sync": "always",
         "port": 5000,
         "policy": "strict",
     }.get(name)

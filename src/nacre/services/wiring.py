@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.watch import Watch, WatchSession
+from nacre.services.audit.audit import Audit
 from nacre.services.commands.run_command import RunCommands
 from nacre.services.dispatch.admit import Admit
+from nacre.services.dispatch.audit import RecordCalls
 from nacre.services.dispatch.authorise import Authorise
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.handlers import Handlers, Type
@@ -81,6 +83,12 @@ class Services:
             session.keep_all()
         self.recovery.keep_all()
 
+    def close_audit(self, event: str) -> None:
+        """Write the last record: that the daemon ends, and why."""
+        if self.host.audit is not None:
+            self.host.audit.record("daemon", None, None, {"event": event})
+            self.host.audit.close()
+
     def dispatch(self, *more: Handlers) -> Dispatch:
         """Return dispatch for all operations; `more` are handlers that are not about sessions."""
         visuals = Visuals(self.registry, self.host)
@@ -90,9 +98,10 @@ class Services:
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
             *(self.history, self.pictures, visuals, watching, controls, self.approvals),
         )
-        # Every call passes them in this order. Audit and routing to other hosts will be added here.
+        # Every call passes them in this order. Routing to other hosts will be added here.
         steps = (
             Log(),
+            *(() if self.host.audit is None else (RecordCalls(self.host.audit),)),
             Authorise(),
             Recovered(self.recovery),
             Resolve(KnownSessions(self.registry, self.ledger)),
@@ -128,14 +137,15 @@ def build_services(
     runtime: str | None = None,
     journals: str | None = None,
     keeping: Keeping | None = None,
+    audit: Audit | None = None,
     umask: int = -1,
     config: str | None = None,
 ) -> Services:
     """Build and connect all services.
 
     `home` is the folder for sessions whose caller has none, `runtime` a private folder, `journals`
-    the folder of all journals, `keeping` the keeper that started us, `umask` what sessions get,
-    `config` the folder of the user's own rules.
+    the folder of all journals, `keeping` the keeper that started us, `audit` what records who did
+    what, `umask` what sessions get, `config` the folder of the user's own rules.
     """
     keeping = keeping or Keeping(None)
     loop = asyncio.get_running_loop()
@@ -152,7 +162,10 @@ def build_services(
         journals,
         keeping,
         events,
-        warnings=Warnings(keeping, keeper=settings.keeper),
+        warnings=Warnings(
+            keeping, keeper=settings.keeper, more=lambda: audit.warnings if audit else ()
+        ),
+        audit=audit,
         umask=umask,
     )
     ports = PortPool(settings.first_session_port, keeping)

@@ -32,6 +32,10 @@ class Paths(NamedTuple):
         return os.path.join(self.state, "daemon.log")
 
     @property
+    def audit(self) -> str:
+        return os.path.join(self.state, "audit")
+
+    @property
     def journals(self) -> str:
         return os.path.join(self.state, "sessions")
 

@@ -255,6 +255,12 @@ def permit_of_call() -> Permit | None:
     return _of_this_call.get()
 
 
+def caller_now() -> Caller | None:
+    """Return for whom something is done; None: for no call."""
+    permit = _of_this_call.get()
+    return None if permit is None else permit.caller
+
+
 def require_permit(session: str, data: bytes) -> Caller | None:
     """Return for whom is typed; None: for no call. Asked by the session at each write.
 

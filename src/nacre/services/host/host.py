@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from nacre.services.audit.audit import Audit
 from nacre.services.host.bus import Events
 from nacre.services.host.engine import Engine
 from nacre.services.host.read_share import ReadShare
@@ -31,6 +32,7 @@ class Host:
     # How many outputs are rendered in threads at the same time; the other threads stay free.
     renderers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_RENDERERS))
     warnings: Warnings = field(default_factory=lambda: Warnings(Keeping(None), keeper=False))
+    audit: Audit | None = None  # None: nothing is recorded
     umask: int = -1  # of sessions and of files for the user; -1: as this process
 
     def journal_of(self, identifier: str) -> str | None:

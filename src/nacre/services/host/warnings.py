@@ -1,4 +1,4 @@
-"""What people must know about the daemon itself: so far, that a crash would lose the sessions.
+"""What people must know about the daemon itself: a crash would lose the sessions, no audit.
 
 Rule: who listens is called whenever it may have changed.
 """
@@ -13,15 +13,23 @@ _NO_KEEPER = (
 
 
 class Warnings:
-    def __init__(self, keeping: Keeping, *, keeper: bool) -> None:
-        """`keeper`: the daemon is to have one."""
+    def __init__(
+        self,
+        keeping: Keeping,
+        *,
+        keeper: bool,
+        more: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
+        """`keeper`: the daemon is to have one; `more` is what others have to say."""
         self._keeping = keeping
+        self._more = more
         self._keeper = keeper
         self._listeners: list[Callable[[], None]] = []
         keeping.when_changed = self._changed
 
     def __call__(self) -> tuple[str, ...]:
-        return (_NO_KEEPER,) if self._keeper and not self._keeping.alive else ()
+        alone = self._keeper and not self._keeping.alive
+        return (*((_NO_KEEPER,) if alone else ()), *self._more())
 
     def add(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)

@@ -18,6 +18,8 @@ from nacre.services.runs.run_state import RunState
 from nacre.services.session.record import KeptRun
 from nacre.services.session.session import Session
 
+_COMMAND = 400  # characters of a running command that the next daemon's audit has
+
 
 def pack_run(run: TrackedRun) -> bytes:
     """Return what the next daemon must know about it."""
@@ -45,6 +47,7 @@ def pack_run(run: TrackedRun) -> bytes:
             program=request.program,
             shell_id=_text(state.shell_id),
             prompt=_text(request.prompt),
+            command=request.command[:_COMMAND] if request.command and end is None else None,
         )
     )
 
@@ -73,6 +76,7 @@ def _request(kept: KeptRun) -> RunRequest:
         pid=kept.pid,
         program=kept.program,
         prompt=kept.prompt,
+        command=kept.command,
     )
 
 

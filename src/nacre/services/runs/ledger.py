@@ -15,7 +15,9 @@ from functools import partial
 
 from nacre.core.operations.follow import RunEvent
 from nacre.errors import InvalidInput
+from nacre.services.dispatch.permit import caller_now
 from nacre.services.host.host import Host
+from nacre.services.runs.audited_run import audit_run
 from nacre.services.runs.kept_run import pack_run, restored_run
 from nacre.services.runs.outputs.spool import Spool
 from nacre.services.runs.request import Context, RunRequest
@@ -104,6 +106,7 @@ class Ledger:
         stack.append(run)
         self._last[identifier] = run
         if told:
+            request.command, request.caller = command, caller_now()
             self._follow(run, command)
             self._keep(run)
         else:
@@ -155,6 +158,8 @@ class Ledger:
             duration_ms=round(lasted * 1000),
         )
         self._tell(run.session, event)
+        if self._host.audit is not None:
+            audit_run(self._host.audit, run)
 
     def _tell(self, session: Session, event: RunEvent) -> None:
         self._host.events.tell("runs", session, lambda: event)

@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Literal
 
+from nacre.core.catalog.caller import Caller
 from nacre.core.shell.dialects import SH, Dialect
 
 # native: the session's own shell, with marks; wrapped: another shell; repl: without marks.
@@ -31,3 +32,5 @@ class RunRequest:
     prompt: str = ""  # the prompt that the command was sent at
     group: int | None = None  # the foreground processes whose prompt that is
     before: tuple[int | None, str] = (None, "")  # the same two of the run before
+    command: str | None = None  # for the audit; None for what is no command
+    caller: Caller | None = None  # the same; None after a restart of the daemon

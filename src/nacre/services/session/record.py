@@ -190,6 +190,7 @@ class KeptRun(msgspec.Struct, frozen=True, kw_only=True):
     program: str | None = None
     shell_id: str = ""
     prompt: str = ""
+    command: str | None = None  # its beginning, while it runs: the ring has little room
 
 
 def pack_short(veil: KeptVeil | None, runs: list[bytes], limit: int) -> bytes:

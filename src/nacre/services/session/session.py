@@ -19,6 +19,7 @@ from contextlib import suppress
 from signal import SIGKILL
 from typing import TYPE_CHECKING
 
+from nacre.core.catalog.caller import Caller
 from nacre.core.display.compose import Shown
 from nacre.core.journal import records as journal
 from nacre.core.operations.follow import Change, Event
@@ -26,7 +27,7 @@ from nacre.core.operations.watch import Receipt
 from nacre.core.shell.entering import TypedLine
 from nacre.core.shell.repls import TypedRepl
 from nacre.core.shell.state import State
-from nacre.services.dispatch.permit import require_permit
+from nacre.services.dispatch.permit import caller_now, require_permit
 from nacre.services.host.host import Host
 from nacre.services.session.changes import Changes
 from nacre.services.session.child import ChildProcess
@@ -155,6 +156,7 @@ class Session:
         self.put_down()
         self.recorder.note(journal.START, journal.size_payload(rows, cols), self.generation)
         self.recorder.flush()  # the ring alone does not show that a new screen began
+        self._audit_start(child.pid)
         self.supervisor.begin(child)
 
     def resume(self, child: tuple[int, int] | None, veil: KeptVeil | None) -> None:
@@ -169,6 +171,8 @@ class Session:
         if display is not None:
             self.display.restore_lease(display)
         if child is None:
+            if self.alive:  # it ended while no daemon was there
+                self._audit_end(Ending(None, None))
             self.end_with(self.ending or Ending(None, None), self.record.ended)
             self.display.ended()
             return
@@ -241,6 +245,7 @@ class Session:
         if child is not self.supervisor.last:
             return
         self.end_with(ending)
+        self._audit_end(ending)
         self._host.keeping.forget(child.pid)
         self.display.ended()
         self.viewers.ended(ending.exit_code, ending.signal)
@@ -258,6 +263,25 @@ class Session:
             payload = journal.ending_payload(ending.exit_code, ending.signal)
             self.recorder.note(journal.EXIT, payload, self.generation)
         self.put_down()
+
+    # --- the audit -------------------------------------------------------------------------
+
+    def _audit_start(self, pid: int) -> None:
+        if (audit := self._host.audit) is not None:
+            launch = self.launch
+            fields = {"argv": list(launch.argv), "cwd": launch.cwd, "pid": pid}
+            audit.record("spawn", self.identity, caller_now(), fields)
+
+    def _audit_end(self, ending: Ending) -> None:
+        if (audit := self._host.audit) is not None:
+            fields = {"exit_code": ending.exit_code, "signal": ending.signal, "pid": self.pid}
+            audit.record("exit", self.identity, None, fields)
+
+    def _audit_input(self, caller: Caller | None, shown: bytes, *, visible: bool) -> None:
+        """Record what was typed if it is shown; else only that something was: not even how long."""
+        if (audit := self._host.audit) is not None and audit.on:
+            text = audit.text(shown.decode(errors="replace")) if visible else {"hidden": True}
+            audit.record("input", self.identity, caller, text)
 
     # --- what outlives the daemon ----------------------------------------------------------
 
@@ -380,6 +404,7 @@ class Session:
             self._escaped_at = self.stream.prompting.ended
         self.stream.note_typing()
         if child.interrupted_by(data):
+            self._audit_input(caller, data, visible=True)
             if receipt is not None:
                 receipt.settle()
             return
@@ -387,6 +412,7 @@ class Session:
         if shown:
             visible = at_prompt or child.shows_input
             self.recorder.note(journal.INPUT, shown if visible else b"", self.generation)
+            self._audit_input(caller, shown, visible=visible)
         child.input.write(data, "" if caller is None else caller.key, receipt)
 
     @property

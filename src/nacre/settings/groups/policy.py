@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from nacre.settings.groups.runs import RunSettings
+from nacre.settings.groups.audit import AuditSettings
 
 
-class PolicySettings(RunSettings, frozen=True, kw_only=True):
+class PolicySettings(AuditSettings, frozen=True, kw_only=True):
     policy: Annotated[
         Literal["open", "guarded", "strict"],
         Meta(

@@ -1,0 +1,225 @@
+"""The audit: who did what, where and when.
+
+Rule 1: `record` only notes. The loop seals and writes at the end of its turn, in order, while the
+program that was typed into only begins to run. So a call waits for no disk, and whoever kills the
+daemon is recorded first. Only if records come faster than `audit_pause` are they collected.
+Rule 2: no call ever fails because of the audit. If the disk takes nothing, that is said (log,
+`nacre status`, `nacre doctor`), records wait up to a bound, and how many were dropped is a record.
+Rule 3: what must not be known is not handed in: input that was not shown, values of secrets.
+"""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from nacre.core.catalog.caller import Caller
+from nacre.errors import NacreError
+from nacre.services.audit.executions import ExecutionLog
+from nacre.settings.table import Settings
+from nacre.system.storage.audit_log import AuditLog
+
+_log = logging.getLogger("nacre.audit")
+
+_AGAIN = 1.0  # seconds until a write that failed is tried again
+_BATCH = 512  # records in one write; the rest comes in the loop's next turn
+_encode = msgspec.json.Encoder().encode
+# What a person or the policy has decided: nobody can ask them again after a power cut.
+DECISIONS = frozenset({"decision", "approval", "token"})
+
+
+class AuditedSession(Protocol):
+    """What a record says of its session."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+class Audit:
+    """`open_log` opens the log, which is first written to when something is noted."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        settings: Settings,
+        open_log: Callable[[], AuditLog] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._loop = loop
+        self._settings = settings
+        self._open_log = open_log if settings.audit else None
+        self._clock = clock
+        self._logged: AuditLog | None = None
+        self._pending: list[dict[str, Any]] = []  # with their time in seconds
+        self._planned: asyncio.Handle | None = None
+        self._tick_planned: asyncio.TimerHandle | None = None
+        self._syncing: asyncio.Future[int] | None = None
+        self._dropped = 0  # records, since the disk took the last one
+        self._trouble = ""
+        self._second, self._written_second = 0, ""
+        self.executions: ExecutionLog | None = None
+        if settings.audit_log is not None:
+            self.executions = ExecutionLog(settings.audit_log)
+
+    @property
+    def on(self) -> bool:
+        """Whether anything is recorded at all."""
+        return self._open_log is not None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person has to know: that records are not written."""
+        found = [] if not self._trouble else [self._trouble]
+        if self.executions is not None and self.executions.trouble:
+            found.append(self.executions.trouble)
+        return tuple(found)
+
+    def record(
+        self,
+        kind: str,
+        session: AuditedSession | None,
+        caller: Caller | None,
+        fields: Mapping[str, Any],
+    ) -> None:
+        """Note that something happened; it never fails. Values are as JSON takes them.
+
+        Kinds: daemon, call, spawn, exit, input, run, decision, approval, token, login, upstream.
+        """
+        if self._open_log is None:
+            return
+        if len(self._pending) >= self._settings.audit_pending:
+            self._dropped += 1
+            return
+        noted: dict[str, Any] = {"time": self._clock(), "kind": kind}
+        if session is not None:
+            noted["session"], noted["session_id"] = session.name, session.id
+        if caller is not None:
+            noted["caller"] = described(caller)
+        noted.update(fields)
+        self._pending.append(noted)
+        if self._planned is None and (self._tick_planned is None or kind in DECISIONS):
+            self._planned = self._loop.call_soon(self._write)
+
+    def text(self, text: str) -> dict[str, Any]:
+        """Return fields for a text of any length: it is cut, and how long it was is said."""
+        most = self._settings.audit_text_chars
+        return {"text": text} if len(text) <= most else {"text": text[:most], "chars": len(text)}
+
+    def close(self) -> None:
+        """Write what is left, onto the disk itself. Afterwards nothing is recorded."""
+        while self._pending and not self._trouble:
+            self._write()
+        self._open_log = None
+        for planned in (self._planned, self._tick_planned):
+            if planned is not None:
+                planned.cancel()
+        self._planned = self._tick_planned = None
+        if self._logged is not None:
+            self._logged.close()
+
+    # --- writing ---------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        if self._planned is not None:
+            self._planned.cancel()
+            self._planned = None
+        try:
+            self._write_some()
+        except (OSError, NacreError) as error:
+            self._complain(error)
+            self._planned = self._loop.call_later(_AGAIN, self._write)
+            return
+        if self._trouble:
+            _log.warning("the audit log is written again", extra={"dropped": self._dropped})
+            self._trouble = ""
+        if self._dropped:
+            dropped, self._dropped = self._dropped, 0
+            self.record("daemon", None, None, {"event": "dropped", "records": dropped})
+        if self._pending and self._planned is None:
+            self._planned = self._loop.call_soon(self._write)
+
+    def _write_some(self) -> None:
+        if self._logged is None:
+            assert self._open_log is not None
+            self._logged = self._open_log()
+        log = self._logged
+        batch = self._pending[:_BATCH]
+        bodies = [self._encoded(noted) for noted in batch]
+        if log.found:
+            found = {"time": self._clock(), "kind": "daemon", "event": "found", **log.found}
+            bodies.insert(0, self._encoded(found))
+        log.write(bodies)
+        log.found = {}
+        del self._pending[: len(batch)]
+        if self._tick_planned is None:
+            self._tick_planned = self._loop.call_later(self._settings.audit_pause, self._tick)
+        self._sync(log, batch)
+
+    def _tick(self) -> None:
+        """Write what came since the last write, and let the head follow: its seal costs as much."""
+        self._tick_planned = None
+        if self._logged is not None:
+            self._logged.put_head()
+        if self._pending and self._planned is None:
+            self._write()
+
+    def _encoded(self, noted: dict[str, Any]) -> bytes:
+        at = noted["time"]
+        if isinstance(at, float):  # not so if an earlier write of it failed
+            noted["time"] = self._time(at)
+        try:
+            return _encode(noted)
+        except (UnicodeEncodeError, TypeError):  # a name of bytes that are no text
+            return json.dumps(noted, default=str).encode()
+
+    def _time(self, at: float) -> str:
+        second = int(at)
+        if second != self._second:
+            self._second = second
+            self._written_second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        return f"{self._written_second}.{int((at - second) * 1000):03d}Z"
+
+    def _sync(self, log: AuditLog, batch: list[dict[str, Any]]) -> None:
+        policy = self._settings.audit_sync
+        if policy == "never" or self._syncing is not None:
+            return  # one that is under way may have begun before this batch: see _synced
+        if policy == "decisions" and not any(noted["kind"] in DECISIONS for noted in batch):
+            return
+        self._syncing = self._loop.run_in_executor(None, log.sync)
+        self._syncing.add_done_callback(self._synced)
+
+    def _synced(self, done: "asyncio.Future[int]") -> None:
+        self._syncing = None
+        if done.cancelled() or self._logged is None:
+            return
+        if (error := done.exception()) is not None:
+            self._complain(error)
+        elif self._open_log is not None:
+            self._logged.note_synced(done.result())
+
+    def _complain(self, error: BaseException) -> None:
+        reason = getattr(error, "strerror", None) or str(error)
+        if not self._trouble:
+            _log.error("the audit log cannot be written", extra={"reason": reason})
+        self._trouble = (
+            f"the audit log cannot be written ({reason}): {len(self._pending)} records wait"
+            + (f", {self._dropped} were dropped" if self._dropped else "")
+        )
+
+
+def described(caller: Caller) -> dict[str, Any]:
+    """Return what a record says of who asked."""
+    told: dict[str, Any] = {"door": caller.door, "person": caller.person}
+    if caller.client:
+        told["client"] = caller.client[:_CLIENT_CHARS]
+    return told
+
+
+_CLIENT_CHARS = 120  # of the name that a program gives itself

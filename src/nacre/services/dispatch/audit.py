@@ -1,0 +1,81 @@
+"""Record what callers did, and what they were refused.
+
+Rule 1: what was typed and what ran is recorded where it happens, with what is known there: whether
+it was shown, how it ended (services/session, services/runs). Here is recorded what these do not
+tell: other acts, and everything that was refused or failed.
+Rule 2: only reading is not recorded.
+Rule 3: no text that was to be typed is recorded here: nobody knows yet whether it is a password.
+"""
+
+import asyncio
+import time
+from typing import Any
+
+from nacre.core.catalog.caller import Scope
+from nacre.errors import NacreError
+from nacre.services.audit.audit import Audit
+from nacre.services.dispatch.call import Call, Onward
+
+# Parameters that say what was done. Others may hold what nobody should read in a log.
+_TOLD = (
+    *("name", "new_name", "action", "signal", "mode", "rows", "cols", "port", "keep"),
+    *("tags", "sandbox", "policy", "preset", "run_id", "path", "format", "profile"),
+)
+_PROGRAM = ("command", "args", "cwd", "shell")  # where nothing is typed
+_EXECUTES = ("run", "run_command")  # commands, as others than the policy may refuse them
+_REFUSED = ("FORBIDDEN", "DENIED")
+
+
+class RecordCalls:
+    def __init__(self, audit: Audit) -> None:
+        self._audit = audit
+
+    async def __call__(self, call: Call, onward: Onward) -> Any:
+        spec = call.spec
+        if spec.scope is Scope.OBSERVE:
+            return await onward(call)
+        try:
+            result = await onward(call)
+        except NacreError as error:
+            self._note(call, error.code, reason=error.message)
+            self._note_refusal(call, error)
+            raise
+        except asyncio.CancelledError:
+            self._note(call, "given up")
+            raise
+        except Exception:
+            self._note(call, "INTERNAL_ERROR")
+            raise
+        if not spec.types_into(call.operation):
+            self._note(call, "ok")
+        elif (status := getattr(result, "status", None)) in ("busy", "error"):
+            self._note(call, status)
+        return result
+
+    def _note(self, call: Call, outcome: str, *, reason: str | None = None) -> None:
+        operation, spec = call.operation, call.spec
+        fields: dict[str, Any] = {"operation": spec.name, "outcome": outcome}
+        if reason is not None and not spec.types_into(operation):
+            fields["reason"] = reason
+        given = _TOLD if spec.types is not False else (*_TOLD, *_PROGRAM)
+        for name in given:
+            value = getattr(operation, name, None)
+            if value not in (None, (), [], "", False):
+                fields[name] = value
+        if names := getattr(operation, "env", None):
+            fields["env"] = sorted(names)  # not the values
+        fields["ms"] = round((time.monotonic() - call.began) * 1000, 1)
+        for target in call.targets or (None,):
+            self._audit.record("call", target, call.caller, fields)
+
+    def _note_refusal(self, call: Call, error: NacreError) -> None:
+        """Add the one line of a command that was refused to the log of executions."""
+        executions = self._audit.executions
+        if executions is None or error.code not in _REFUSED:
+            return
+        line = error.details.get("line")  # what a policy has judged
+        if line is None and call.spec.name in _EXECUTES:
+            # What run_command was to type may be a password: the name of the operation must do.
+            line = getattr(call.operation, "command", call.spec.name)
+        if line is not None:
+            executions.add(str(line).strip(), "denied")

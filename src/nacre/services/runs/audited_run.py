@@ -1,0 +1,35 @@
+"""A run that is over, for the audit and the log of executions."""
+
+from typing import Any
+
+from nacre.services.audit.audit import Audit
+from nacre.services.audit.executions import ExecutionStatus
+from nacre.services.runs.run import TrackedRun
+
+
+def audit_run(audit: Audit, run: TrackedRun) -> None:
+    """Record how a run ended: once, also if an earlier daemon saw a part of it."""
+    command = run.request.command
+    if command is None:
+        return  # it was over before this daemon began, and is recorded already
+    told = audit.text(command)
+    told["command"] = told.pop("text")
+    fields: dict[str, Any] = {
+        **told,
+        "run_id": run.id,
+        "exit_code": run.exit_code,
+        "ended_by": run.ended_by,
+        "ms": run.duration_ms,
+    }
+    audit.record("run", run.session.identity, run.request.caller, fields)
+    if audit.executions is not None:
+        audit.executions.add(
+            command, _status(run), exit_code=run.exit_code, duration_ms=run.duration_ms
+        )
+
+
+def _status(run: TrackedRun) -> ExecutionStatus:
+    """A REPL knows no exit codes; elsewhere an unknown one is no success."""
+    if run.exit_code is None:
+        return "success" if run.request.context == "repl" else "failed"
+    return "failed" if run.exit_code else "success"

@@ -1,0 +1,239 @@
+"""The audit in the services: what is recorded of sessions, runs and calls, and what never is."""
+
+import asyncio
+import errno
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nacre.core.catalog.caller import Caller, Scope
+from nacre.core.operations.runs import Run
+from nacre.core.operations.sessions import CreateSession, ManageSession
+from nacre.core.operations.terminal import GetScreen, SendInput
+from nacre.errors import Forbidden
+from nacre.services.audit.audit import Audit
+from nacre.services.wiring import Services, build_services
+from nacre.settings.table import Settings
+from nacre.system.storage.audit_log import AuditLog, RotationLimits, read_lines, verify
+
+from services import living as house
+from services.living import living, shows, start, start_marked, until
+
+pytestmark = pytest.mark.anyio
+
+AGENT = Caller(door="mcp", client="Claude Code 2.1", cwd="/")
+
+
+def open_audit(folder: Path, **settings: Any) -> Audit:
+    limits = RotationLimits(1 << 20, 10, 0.0)
+    loop = asyncio.get_running_loop()
+    return Audit(loop, Settings(**settings), lambda: AuditLog(str(folder), limits))
+
+
+@asynccontextmanager
+async def audited(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any
+) -> AsyncIterator[Services]:
+    audit = open_audit(folder / "audit", **settings)
+
+    def build(*given: Any, **more: Any) -> Services:
+        return build_services(*given, audit=audit, **more)
+
+    monkeypatch.setattr(house, "build_services", build)
+    async with living(folder / "run", folder / "journals", **settings) as services:
+        yield services
+    audit.close()
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for _, line in read_lines(str(folder / "audit"))]
+
+
+def of_kind(folder: Path, kind: str) -> list[dict[str, Any]]:
+    return [record for record in records(folder) if record["kind"] == kind]
+
+
+async def test_a_run_leaves_its_input_and_its_end_with_who_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with audited(tmp_path, monkeypatch) as services:
+        dispatch = services.dispatch()
+        session = await start_marked(services, name="dev")
+        await dispatch(AGENT, Run(session="dev", command="(exit 3)"))
+        await services.sessions.end_all()
+    [typed] = of_kind(tmp_path, "input")
+    assert "(exit 3)" in typed["text"]
+    assert typed["session"] == "dev"
+    assert typed["caller"] == {"door": "mcp", "person": False, "client": "Claude Code 2.1"}
+    [run] = of_kind(tmp_path, "run")
+    assert (run["command"], run["exit_code"], run["ended_by"]) == ("(exit 3)", 3, "mark")
+    assert run["caller"]["door"] == "mcp"
+    [spawned], [ended] = of_kind(tmp_path, "spawn"), of_kind(tmp_path, "exit")
+    assert spawned["argv"] == ["/bin/bash"]
+    assert (spawned["pid"], ended["signal"]) == (session.pid, "SIGHUP")
+    assert verify(str(tmp_path / "audit")).findings == []
+
+
+async def test_what_is_typed_with_echo_off_is_recorded_as_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with audited(tmp_path, monkeypatch) as services:
+        dispatch = services.dispatch()
+        session = await start(
+            services, "stty -echo; echo ready; read x; stty echo; echo shown; exec cat"
+        )
+        await shows(session, "ready")
+        name = session.identity.name
+        await dispatch(AGENT, SendInput(session=name, input="hunter2\r"))
+        await shows(session, "shown")
+        await dispatch(AGENT, SendInput(session=name, input="hello\r"))
+        await shows(session, "hello")
+    typed = [{**one, "caller": None} for one in of_kind(tmp_path, "input")]
+    assert [(one.get("text"), one.get("hidden")) for one in typed] == [
+        (None, True),
+        ("hello\r", None),
+    ]
+    for path in (tmp_path / "audit").iterdir():
+        assert b"hunter2" not in path.read_bytes()
+
+
+async def test_what_stands_for_a_secret_is_recorded_instead_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with audited(tmp_path, monkeypatch) as services:
+        session = await start_marked(services)
+        session.write(b"echo s3cret\r", recorded=b"echo {{secret:API}}\r")
+        await until(session, lambda: session.stream.prompting.ended > 0)
+    assert [one["text"] for one in of_kind(tmp_path, "input")] == ["echo {{secret:API}}\r"]
+
+
+async def test_acts_and_refusals_are_recorded_and_reading_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with audited(tmp_path, monkeypatch) as services:
+        dispatch = services.dispatch()
+        made = CreateSession(name="dev", command="cat", env={"API_KEY": "s3cret"})
+        await dispatch(AGENT, made)
+        await dispatch(AGENT, GetScreen(session="dev"))
+        looks = Caller(door="rest", scope=Scope.OBSERVE)
+        with pytest.raises(Forbidden):
+            await dispatch(looks, SendInput(session="dev", input="hunter2"))
+        await dispatch(AGENT, ManageSession(session="dev", action="kill"))
+    calls = of_kind(tmp_path, "call")
+    assert [(one["operation"], one["outcome"]) for one in calls] == [
+        ("create_session", "ok"),
+        ("send_input", "FORBIDDEN"),
+        ("manage_session", "ok"),
+    ]
+    assert calls[0]["env"] == ["API_KEY"]
+    assert calls[0]["command"] == "cat"
+    assert (calls[2]["action"], calls[2]["session"]) == ("kill", "dev")
+    written = b"".join(line for _, line in read_lines(str(tmp_path / "audit")))
+    assert b"hunter2" not in written
+    assert b"s3cret" not in written
+
+
+async def test_the_log_of_executions_has_one_line_for_each_run_and_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "executions.log"
+    async with audited(tmp_path, monkeypatch, audit_log=str(path)) as services:
+        dispatch = services.dispatch()
+        session = await start_marked(services)
+        name = session.identity.name
+        await dispatch(AGENT, Run(session=name, command="echo 'a b' c"))
+        await dispatch(AGENT, Run(session=name, command="false"))
+        looks = Caller(door="rest", scope=Scope.OBSERVE)
+        with pytest.raises(Forbidden):
+            await dispatch(looks, Run(session=name, command="rm x"))
+        outcome = await dispatch(AGENT, Run(session=name, command="read x", timeout_ms=0))
+        assert getattr(outcome, "status", "") == "timeout"
+        assert len(path.read_text().splitlines()) == 3  # it is not over yet
+        await dispatch(AGENT, SendInput(session=name, input="\r"))
+        run = services.ledger.last(session)
+        assert run is not None
+        await until(session, lambda: run.done)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(one["command"], one["args"], one["status"], one["exit_code"]) for one in lines] == [
+        ("echo", ["a b", "c"], "success", 0),
+        ("false", [], "failed", 1),
+        ("rm", ["x"], "denied", None),
+        ("read", ["x"], "success", 0),
+    ]
+    keys = "timestamp user command args status exit_code execution_time_ms"
+    assert all(list(one) == keys.split() for one in lines)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_full_disk_stops_nothing_is_said_and_is_made_up_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit = open_audit(tmp_path / "audit", audit_pending=100)
+    audit.record("daemon", None, None, {"event": "start"})
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert len(records(tmp_path)) == 1
+
+    def full(log: AuditLog, bodies: list[bytes]) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AuditLog, "write", full)
+        for number in range(150):
+            audit.record("decision", None, None, {"n": number})
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert list(audit.warnings) == [
+            "the audit log cannot be written (No space left on device): 100 records wait, "
+            "50 were dropped"
+        ]
+    audit._write()  # as it does again after a second
+    assert list(audit.warnings) == []
+    audit.close()
+    written = records(tmp_path)
+    assert [one["n"] for one in written if one["kind"] == "decision"] == list(range(100))
+    assert (written[-1]["event"], written[-1]["records"]) == ("dropped", 50)
+    assert verify(str(tmp_path / "audit")).findings == []
+
+
+async def test_a_decision_is_on_the_disk_before_it_is_called_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    really = AuditLog.sync
+
+    def sync(log: AuditLog) -> int:
+        synced.append(log.seq)
+        return really(log)
+
+    monkeypatch.setattr(AuditLog, "sync", sync)
+    audit = open_audit(tmp_path / "audit")
+    audit.record("input", None, None, {"text": "x"})
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert synced == []
+    audit.record("decision", None, None, {"verdict": "deny"})
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert audit._syncing is not None
+    await audit._syncing
+    assert synced == [2]
+    audit.close()
+
+
+async def test_a_long_text_is_cut_and_its_length_is_said(tmp_path: Path) -> None:
+    audit = open_audit(tmp_path / "audit", audit_text_chars=80)
+    assert audit.text("x" * 80) == {"text": "x" * 80}
+    assert audit.text("x" * 81) == {"text": "x" * 80, "chars": 81}
+    audit.close()
+
+
+async def test_turned_off_nothing_is_written(tmp_path: Path) -> None:
+    audit = open_audit(tmp_path / "audit", audit=False)
+    audit.record("daemon", None, None, {})
+    audit.close()
+    assert not (tmp_path / "audit").exists()
