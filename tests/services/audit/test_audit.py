@@ -153,9 +153,10 @@ async def test_the_log_of_executions_has_one_line_for_each_run_and_refusal(
         outcome = await dispatch(AGENT, Run(session=name, command="read x", timeout_ms=0))
         assert getattr(outcome, "status", "") == "timeout"
         assert len(path.read_text().splitlines()) == 3  # it is not over yet
-        await dispatch(AGENT, SendInput(session=name, input="\r"))
         run = services.ledger.last(session)
         assert run is not None
+        await until(session, lambda: run.state.started_by_mark)
+        await dispatch(AGENT, SendInput(session=name, input="\r"))
         await until(session, lambda: run.done)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [(one["command"], one["args"], one["status"], one["exit_code"]) for one in lines] == [

@@ -1,8 +1,8 @@
 """The audit: who did what, where and when.
 
-Rule 1: `record` only notes. The loop seals and writes at the end of its turn, in order, while the
-program that was typed into only begins to run. So a call waits for no disk, and whoever kills the
-daemon is recorded first. Only if records come faster than `audit_pause` are they collected.
+Rule 1: the first record after a pause is handed to the system before anything is done, so that
+whoever kills the daemon is recorded first. Those that come within `audit_pause` of it are collected
+and written together, in order. No call waits for the disk itself.
 Rule 2: no call ever fails because of the audit. If the disk takes nothing, that is said (log,
 `nacre status`, `nacre doctor`), records wait up to a bound, and how many were dropped is a record.
 Rule 3: what must not be known is not handed in: input that was not shown, values of secrets.
@@ -62,7 +62,7 @@ class Audit:
         self._tick_planned: asyncio.TimerHandle | None = None
         self._syncing: asyncio.Future[int] | None = None
         self._dropped = 0  # records, since the disk took the last one
-        self._trouble = ""
+        self._trouble = ""  # why the last write failed
         self._second, self._written_second = 0, ""
         self.executions: ExecutionLog | None = None
         if settings.audit_log is not None:
@@ -76,7 +76,11 @@ class Audit:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person has to know: that records are not written."""
-        found = [] if not self._trouble else [self._trouble]
+        found = []
+        if self._trouble:
+            dropped = f", {self._dropped} were dropped" if self._dropped else ""
+            waiting = f"{len(self._pending)} records wait{dropped}"
+            found.append(f"the audit log cannot be written ({self._trouble}): {waiting}")
         if self.executions is not None and self.executions.trouble:
             found.append(self.executions.trouble)
         return tuple(found)
@@ -105,7 +109,7 @@ class Audit:
         noted.update(fields)
         self._pending.append(noted)
         if self._planned is None and (self._tick_planned is None or kind in DECISIONS):
-            self._planned = self._loop.call_soon(self._write)
+            self._write()
 
     def text(self, text: str) -> dict[str, Any]:
         """Return fields for a text of any length: it is cut, and how long it was is said."""
@@ -208,10 +212,7 @@ class Audit:
         reason = getattr(error, "strerror", None) or str(error)
         if not self._trouble:
             _log.error("the audit log cannot be written", extra={"reason": reason})
-        self._trouble = (
-            f"the audit log cannot be written ({reason}): {len(self._pending)} records wait"
-            + (f", {self._dropped} were dropped" if self._dropped else "")
-        )
+        self._trouble = reason
 
 
 def described(caller: Caller) -> dict[str, Any]:
