@@ -9,14 +9,14 @@ no drawing. Keys come as a person types them: each after the one before is long 
 import json
 import socket
 import sys
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 from websockets.sync.client import connect
 
+from nacre.client.calls import Client
+from nacre.client.start import connect as reach
 from nacre.settings.paths import find_paths
 
 from scratch import measure, p50, p95, scratch_environment, table
@@ -70,16 +70,6 @@ SHOWN = """() => new Promise(done => {
         && window.nacre.text()[0].startsWith("go") ? done() : requestAnimationFrame(look);
     look();
 })"""
-
-
-def rest(base: str, token: str, path: str, body: dict[str, Any]) -> Any:
-    request = urllib.request.Request(
-        f"{base}/api{path}",
-        data=json.dumps(body).encode(),
-        headers={"Authorization": f"Bearer {token}"},
-    )
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.load(answer)
 
 
 def rest_of(client: StdioClient, session: str) -> Callable[[], object]:
@@ -140,7 +130,8 @@ def main() -> int:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             page = browser.new_page(viewport={"width": 1280, "height": 800})
-            page.goto(rest(base, token, "/page", {"session": "page"})["url"])
+            with Client(reach(paths)) as person:  # a program with the token gets no such address
+                page.goto(person.call("open_page", session="page")["url"])
             taken, shown, painted = in_page(page, rest_of(client, "page"))
             browser.close()
     rows: list[tuple[object, ...]] = [("", "p50 ms", "p95 ms", "above the floor ms")]

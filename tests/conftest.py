@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from nacre.client.calls import Client
+from nacre.client.start import connect
 from nacre.settings.paths import find_paths
 
 PATIENCE = 60.0  # seconds until an event that does not come fails the test
@@ -131,6 +133,18 @@ class Daemon:
         )
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
+
+    def as_person(self, operation: str, **params: Any) -> dict[str, Any]:
+        """Call an operation as a person at the command line does."""
+        with Client(connect(find_paths(self.env)), timeout=PATIENCE) as client:
+            return client.call(operation, **params)
+
+    def page_code(self) -> str:
+        """A code that logs one browser in."""
+        return str(self.as_person("open_page")["url"]).partition("code=")[2]
+
+    def person_token(self) -> str:
+        return str(self.as_person("create_token", scope="admin", person=True)["token"])
 
     def stop(self) -> int:
         self.process.terminate()

@@ -11,10 +11,12 @@ import logging
 import os
 import signal
 import socket
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from nacre import __version__
@@ -23,8 +25,10 @@ from nacre.errors import Internal
 from nacre.settings.paths import Paths, make_private
 from nacre.settings.table import Settings
 from nacre.system.endpoints import (
+    listen_beyond,
     listen_local,
     listen_loopback,
+    load_tls,
     load_token,
     remove_state,
     take_lock,
@@ -36,12 +40,15 @@ from nacre.system.keeper.succession import Succession
 from nacre.system.logs import configure_logs
 from nacre.system.presence import Presence
 from nacre.system.processes.pty import raise_descriptor_limit, require_descriptors
+from nacre.system.tokens import TokenStore, load_page_key
 
 if TYPE_CHECKING:
+    import ssl
+
     from nacre.doors.http.credentials import Credentials
     from nacre.doors.local.socket import LocalDoor
     from nacre.doors.mcp.late import LateMcpDoor
-    from nacre.doors.server import HttpDoor
+    from nacre.doors.server import HttpDoor, TlsListener
     from nacre.services.audit.audit import Audit
     from nacre.services.daemon.lifecycle import Lifecycle
     from nacre.services.dispatch.dispatch import Dispatch
@@ -78,6 +85,9 @@ def run_daemon(
     configure_logs(settings.log_level, file=log_file, max_bytes=settings.max_log_bytes)
     lock = _lock(keeping, kept, paths, patience=_LOCK_PATIENCE if ephemeral else 0)
     token = load_token(paths.token_file, settings.token)
+    tokens = TokenStore(paths.tokens_file, time.time, settings.max_tokens)
+    page_key = load_page_key(paths.page_key_file)
+    beyond = _beyond(settings, keeping, kept, tokens)
     local = _listener(keeping, kept, "local", lambda: listen_local(paths.socket))
     loopback = _listener(keeping, kept, "loopback", lambda: listen_loopback(settings.port))
     port = loopback.getsockname()[1]
@@ -108,6 +118,9 @@ def run_daemon(
                 local,
                 loopback,
                 token,
+                tokens,
+                page_key,
+                beyond,
                 state,
                 home,
                 umask,
@@ -156,6 +169,21 @@ def _listener(
     return listener
 
 
+def _beyond(
+    settings: Settings, keeping: Keeping, kept: dict[str, int], tokens: TokenStore
+) -> "tuple[socket.socket, ssl.SSLContext] | None":
+    """Listen for other machines, if the settings say so. Raises InvalidInput if that is unsafe."""
+    if settings.host is None:
+        if (descriptor := kept.pop("beyond", None)) is not None:
+            os.close(descriptor)
+            keeping.drop("beyond")
+        return None
+    known = settings.token is not None or bool(tokens.all())
+    context = load_tls(settings, any_token=known)
+    host, port = settings.host, settings.host_port
+    return _listener(keeping, kept, "beyond", lambda: listen_beyond(host, port)), context
+
+
 def _take_signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
     """Stop by a signal, except one that our starter wanted ignored (nohup, &).
 
@@ -186,14 +214,20 @@ def _to_log(path: str) -> None:
 
 
 def _dispatch(
-    services: "Services", life: "Lifecycle", credentials: "Credentials", port: int
+    services: "Services",
+    life: "Lifecycle",
+    credentials: "Credentials",
+    store: TokenStore,
+    port: int,
 ) -> "Dispatch":
     """Return the one path to all operations, with those of the daemon itself."""
     from nacre.services.daemon.page import Pages
+    from nacre.services.daemon.tokens import Tokens
 
     lifetime = services.host.settings.code_lifetime
     pages = Pages(services.registry, port, credentials.new_code, lifetime, life.client)
-    return services.dispatch(life.handlers(), pages.handlers())
+    tokens = Tokens(store, credentials.use.end, services.host.audit)
+    return services.dispatch(life.handlers(), pages.handlers(), tokens.handlers())
 
 
 def _local_door(
@@ -233,6 +267,9 @@ class _Serving:
     local: socket.socket
     loopback: socket.socket
     token: str
+    tokens: TokenStore
+    page_key: bytes
+    beyond: "tuple[socket.socket, ssl.SSLContext] | None"  # what other machines reach
     state: dict[str, Any]  # of the state file
     home: str
     umask: int  # of the user
@@ -257,8 +294,11 @@ class _Serving:
             warnings=services.host.warnings,
             to_come=lambda: services.recovery.listed,
         )
-        credentials = Credentials(self.token, loop.time, settings)
-        dispatch = _dispatch(services, life, credentials, address.port)
+        credentials = Credentials(
+            self.token, loop.time, settings, page_key=self.page_key, tokens=self.tokens
+        )
+        credentials.when_login = services.note_login
+        dispatch = _dispatch(services, life, credentials, self.tokens, address.port)
         ignored = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_IGN]
         _take_signals(loop, life.interrupt)
 
@@ -329,6 +369,8 @@ class _Serving:
             self.keeping.keep("lock", presence.lock)
             self.keeping.keep("local", presence.listener.fileno())
             self.keeping.keep("loopback", self.loopback.fileno())
+            if self.beyond is not None:
+                self.keeping.keep("beyond", self.beyond[0].fileno())
             services.keep_all()
             self.keeping.ready(self.paths.log_file if self.ephemeral else None)
 
@@ -360,8 +402,19 @@ class _Serving:
             settings=self.settings,
             client=life.client,
             ports=ports,
+            beyond=None if self.beyond is None else self._tls_listener(module, *self.beyond),
         )
         return door
+
+    def _tls_listener(
+        self, module: ModuleType, listener: socket.socket, context: "ssl.SSLContext"
+    ) -> "TlsListener":
+        port = listener.getsockname()[1]
+        given = (self.settings.host_names or "").split(",")
+        names = frozenset(name.strip().lower() for name in given if name.strip())
+        _log.info("serving other machines", extra={"host": self.settings.host, "port": port})
+        made: TlsListener = module.TlsListener(listener, context, module.Beyond(port, names))
+        return made
 
     def _audit(self) -> "Audit":
         from nacre.services.audit.audit import Audit

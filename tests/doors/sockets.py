@@ -80,7 +80,7 @@ def closed_for(connection: ClientConnection, message: str | list[str]) -> int | 
 
 def log_in(daemon: Daemon) -> str:
     """Return a page's key."""
-    answer = http_call(daemon, "POST", "/api/login", {"token": daemon.token}, token=None)
+    answer = http_call(daemon, "POST", "/api/login", {"code": daemon.page_code()}, token=None)
     assert answer.status == 200, answer
     return str(answer.json["key"])
 

@@ -39,6 +39,10 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
         "shell": "/bin/sh",
         "audit_log": "/tmp/executions.log",
         "audit_sync": "always",
+        "host": "0.0.0.0",
+        "host_names": "box",
+        "tls_cert": "/cert.pem",
+        "tls_key": "/key.pem",
         "port": 5000,
         "policy": "strict",
     }.get(name)

@@ -10,14 +10,18 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nacre.errors import DaemonRunning, Internal, InvalidInput
 from nacre.settings.paths import Paths, find_paths, make_private
+from nacre.settings.table import Settings
 from nacre.system.endpoints import (
+    listen_beyond,
     listen_local,
     listen_loopback,
+    load_tls,
     load_token,
     read_state,
     remove_state,
@@ -182,3 +186,43 @@ def test_token_that_cannot_be_stored_is_used_and_leaves_no_half(paths: Paths) ->
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, before)
     assert os.listdir(paths.state) == []
+
+
+# --- beyond loopback ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "any_token", "reason"),
+    [
+        ({}, True, "set tls_cert and tls_key"),
+        ({"tls_cert": "/none/cert"}, True, "set tls_cert and tls_key"),
+        ({"tls_cert": "/none/cert", "tls_key": "/none/key"}, False, "make a token first"),
+        ({"tls_cert": "/none/cert", "tls_key": "/none/key"}, True, "No such file"),
+    ],
+)
+def test_nothing_is_served_beyond_loopback_without_tls_and_a_token(
+    settings: dict[str, Any], any_token: bool, reason: str
+) -> None:
+    with pytest.raises(InvalidInput, match=reason):
+        load_tls(Settings(host="0.0.0.0", **settings), any_token=any_token)
+
+
+def test_a_key_of_the_certificate_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    key = tmp_path / "key.pem"
+    key.write_text("x")
+    key.chmod(0o644)
+    settings = Settings(host="0.0.0.0", tls_cert=str(key), tls_key=str(key))
+    with pytest.raises(InvalidInput, match="other users can read"):
+        load_tls(settings, any_token=True)
+    key.chmod(0o600)
+    with pytest.raises(InvalidInput, match="cannot be used"):
+        load_tls(settings, any_token=True)
+
+
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [("example.org", "no address"), ("127.0.0.1", "other machines"), ("::1", "other machines")],
+)
+def test_what_is_beyond_loopback_is_an_address_that_is_not_loopback(host: str, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=reason):
+        listen_beyond(host, 0)

@@ -172,7 +172,7 @@ class Pages:
 
 def page_address(daemon: Daemon, session: str | None = None) -> str:
     """An address with a code that logs one browser in, as `nacre web` prints it."""
-    url = daemon.rest("POST", "/page", {} if session is None else {"session": session})["url"]
+    url = daemon.as_person("open_page", session=session)["url"]
     assert isinstance(url, str)
     return url
 

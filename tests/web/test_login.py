@@ -21,12 +21,13 @@ def test_the_token_is_asked_for_once_and_not_kept(daemon: Daemon, pages: Pages) 
     context = pages.context()
     page = context.new_page()
     page.goto(daemon.url)
-    log_in(page, daemon.token)
+    token = daemon.person_token()
+    log_in(page, token)
     expect(page.get_by_role("navigation", name="Sessions")).to_be_visible()
     kept = page.evaluate(
         "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])"
     )
-    assert daemon.token not in kept
+    assert token not in kept
     page.reload()
     expect(page.get_by_role("navigation", name="Sessions")).to_be_visible()
     second = context.new_page()
@@ -41,8 +42,10 @@ def test_a_wrong_token_is_refused_with_the_way_to_the_right_one(
     page = pages.context().new_page()
     page.goto(daemon.url)
     log_in(page, "wrong")
-    expect(page.get_by_role("alert")).to_contain_text("nacre status")
-    log_in(page, f" {daemon.token}\n")
+    expect(page.get_by_role("alert")).to_contain_text("nacre web")
+    log_in(page, daemon.token)
+    expect(page.get_by_role("alert")).to_contain_text("for programs")
+    log_in(page, f" {daemon.person_token()}\n")
     expect(page.get_by_role("navigation", name="Sessions")).to_be_visible()
 
 
@@ -76,7 +79,7 @@ def test_who_logs_out_sees_nothing_more_and_comes_in_again(
     page.reload()
     expect(page.get_by_label("Token")).to_be_visible()
     assert "leaving" not in page.inner_text("body")
-    log_in(page, daemon.token)
+    log_in(page, daemon.person_token())
     ready(page)
 
 

@@ -6,9 +6,10 @@ is behind the guard.
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import uvicorn
 from starlette.applications import Starlette
@@ -19,7 +20,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from nacre.doors.http.credentials import Credentials
-from nacre.doors.http.guard import Guard, error_response
+from nacre.doors.http.guard import Beyond, Guard, error_response
 from nacre.doors.http.limits import Crowd
 from nacre.doors.http.sockets import SocketProtocol
 from nacre.doors.page import routes as page
@@ -40,6 +41,14 @@ class ServedPorts(Protocol):
     def serve_with(self, server: "SessionPorts", /) -> None: ...
 
 
+class TlsListener(NamedTuple):
+    """A socket beyond loopback, and how it is secured."""
+
+    listener: socket.socket
+    context: ssl.SSLContext
+    served: Beyond
+
+
 class HttpDoor:
     def __init__(
         self,
@@ -51,6 +60,7 @@ class HttpDoor:
         settings: Settings,
         client: Callable[[], AbstractContextManager[None]],
         ports: ServedPorts,
+        beyond: "TlsListener | None" = None,
     ) -> None:
         max_message = settings.max_message_bytes
         self._crowd = Crowd(settings)
@@ -66,7 +76,17 @@ class HttpDoor:
             ],
             exception_handlers={404: rest.not_found, 405: rest.wrong_method},
         )
-        daemon = Guard(app, credentials=credentials, door=_door, is_open=_is_open, client=client)
+        served = {listener.getsockname()[1]}
+        if beyond is not None:
+            served.add(beyond.served.port)
+        daemon = Guard(
+            app,
+            credentials=credentials,
+            door=_door,
+            is_open=_is_open,
+            client=client,
+            beyond=None if beyond is None else beyond.served,
+        )
         sessions = Guard(
             _without_sockets(port.build_app(dispatch, max_body=max_message)),
             credentials=credentials,
@@ -75,7 +95,7 @@ class HttpDoor:
             client=client,
         )
         config = uvicorn.Config(
-            _by_port(listener.getsockname()[1], daemon, sessions),
+            _by_port(served, daemon, sessions),
             http=self._crowd.protocol,  # type: ignore[arg-type]  # not a class, but called as one
             ws=SocketProtocol,
             ws_max_size=max_message,
@@ -91,7 +111,9 @@ class HttpDoor:
             timeout_graceful_shutdown=1,
         )
         config.load()
+        self._config = config
         self._listener = listener
+        self._beyond = beyond
         self._server = uvicorn.Server(config)
         ports.serve_with(SessionPorts(config, self._server.server_state, self._crowd))
         # The daemon handles signals itself.
@@ -99,7 +121,18 @@ class HttpDoor:
 
     async def serve(self) -> None:
         """Serve until `stop`."""
-        await self._server.serve(sockets=[self._listener])
+        beyond = None
+        if self._beyond is not None:
+            beyond = await asyncio.get_running_loop().create_server(
+                lambda: self._crowd.protocol(self._config, self._server.server_state, {}),
+                sock=self._beyond.listener,
+                ssl=self._beyond.context,
+            )
+        try:
+            await self._server.serve(sockets=[self._listener])
+        finally:
+            if beyond is not None:
+                beyond.close()
 
     def stop(self) -> None:
         self._server.should_exit = True
@@ -138,9 +171,9 @@ class SessionPorts:
         return self._crowd.protocol(self._config, self._state, app_state={})
 
 
-def _by_port(daemon_port: int, daemon: ASGIApp, sessions: ASGIApp) -> ASGIApp:
+def _by_port(daemon_ports: set[int], daemon: ASGIApp, sessions: ASGIApp) -> ASGIApp:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        serving = daemon if scope["server"][1] == daemon_port else sessions
+        serving = daemon if scope["server"][1] in daemon_ports else sessions
         await serving(scope, receive, send)
 
     return app

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from nacre.core.catalog.caller import Caller
+from nacre.core.catalog.grant import Grant
 from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.watch import Watch, WatchSession
 from nacre.services.audit.audit import Audit
@@ -82,6 +83,13 @@ class Services:
         for session in self.registry.all():
             session.keep_all()
         self.recovery.keep_all()
+
+    def note_login(self, grant: Grant | None, by: str) -> None:
+        """Record that a person logged in on the page, or that somebody was refused (None)."""
+        if self.host.audit is not None:
+            token = {"token": grant.token, "token_name": grant.token_name} if grant else {}
+            outcome = "ok" if grant else "refused"
+            self.host.audit.record("login", None, None, {"by": by, "outcome": outcome, **token})
 
     def close_audit(self, event: str) -> None:
         """Write the last record: that the daemon ends, and why."""

@@ -28,6 +28,15 @@ class Paths(NamedTuple):
         return os.path.join(self.state, "token")
 
     @property
+    def tokens_file(self) -> str:
+        """What is stored of the tokens that people made."""
+        return os.path.join(self.state, "tokens.json")
+
+    @property
+    def page_key_file(self) -> str:
+        return os.path.join(self.state, "page.key")
+
+    @property
     def log_file(self) -> str:
         return os.path.join(self.state, "daemon.log")
 

@@ -8,12 +8,16 @@ import secrets
 import socket
 import time
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nacre.client.lock import acquire, holders, holders_of_deleted
 from nacre.client.start import connect
 from nacre.errors import DaemonRunning, DaemonUnreachable, Internal, InvalidInput
 from nacre.settings.paths import Paths, SocketAddress
+from nacre.settings.table import Settings
+
+if TYPE_CHECKING:
+    import ssl
 
 _log = logging.getLogger("nacre.daemon")
 
@@ -99,6 +103,59 @@ def listen_loopback(port: int) -> socket.socket:
         listener.setblocking(False)
         return listener
     raise Internal(f"no free port at or below {port}; set NACRE_PORT to another one")
+
+
+def listen_beyond(host: str, port: int) -> socket.socket:
+    """Listen on another address than loopback. Raises InvalidInput when that is not possible."""
+    import ipaddress  # few serve other machines
+
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        raise InvalidInput(f"host is no address: {host!r}; give one such as 0.0.0.0") from None
+    if address.is_loopback:
+        raise InvalidInput("host is for other machines; the daemon serves loopback without it")
+    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise InvalidInput(f"cannot listen on {host} port {port}: {error.strerror}") from error
+    listener.setblocking(False)
+    return listener
+
+
+def load_tls(settings: Settings, *, any_token: bool) -> "ssl.SSLContext":
+    """Return what secures connections beyond loopback.
+
+    Raises InvalidInput without a certificate and its key, and without a token that somebody knows.
+    """
+    import ssl  # it takes 20 ms, and few serve other machines
+
+    if settings.tls_cert is None or settings.tls_key is None:
+        raise InvalidInput(
+            f"host is {settings.host}, which others can reach: set tls_cert and tls_key too, or "
+            "leave host out and forward the port by ssh"
+        )
+    if not any_token:
+        raise InvalidInput(
+            f"host is {settings.host}, which others can reach: make a token first, with 'nacre "
+            "token create' while host is not set, or set one (token)"
+        )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        if os.stat(settings.tls_key).st_mode & 0o077:
+            raise InvalidInput(f"other users can read {settings.tls_key}; chmod 600 it")
+        context.load_cert_chain(settings.tls_cert, settings.tls_key)
+    except OSError as error:  # an SSLError is one
+        raise InvalidInput(
+            f"the TLS certificate or its key cannot be used: {error.strerror or error}"
+        ) from error
+    return context
 
 
 def load_token(path: str, given: str | None) -> str:

@@ -29,7 +29,9 @@ def guard(clock: Clock, **settings: Any) -> Guard:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
-    credentials = Credentials(TOKEN, clock, Settings(max_wrong_tokens=3, **settings))
+    credentials = Credentials(
+        TOKEN, clock, Settings(max_wrong_tokens=3, **settings), page_key=b"k" * 32
+    )
     return Guard(
         app,
         credentials=credentials,

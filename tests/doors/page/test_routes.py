@@ -1,5 +1,6 @@
 """The page's files, and how a browser comes in."""
 
+import hmac
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def browser(folder: Path) -> Iterator[TestClient]:
-    credentials = Credentials("token" * 4, lambda: 0.0, Settings())
+    credentials = Credentials("token" * 4, lambda: 0.0, Settings(), page_key=b"k" * 32)
     app = Starlette(routes=list(page.build_routes(credentials, str(folder))))
     with TestClient(app) as client:
         yield client
@@ -130,7 +131,7 @@ def test_traversal_over_a_real_socket(daemon: Daemon) -> None:
 
 
 def test_without_a_built_page_it_is_said_how_to_build_it(tmp_path: Path) -> None:
-    credentials = Credentials("token" * 4, lambda: 0.0, Settings())
+    credentials = Credentials("token" * 4, lambda: 0.0, Settings(), page_key=b"k" * 32)
     routes = page.build_routes(credentials, str(tmp_path / "nothing"))
     with TestClient(Starlette(routes=list(routes))) as browser:
         shown = browser.get("/")
@@ -169,21 +170,22 @@ def login(daemon: Daemon, body: object, **headers: str) -> Answer:
     return http_call(daemon, "POST", "/api/login", body, token=None, headers=headers)
 
 
-def test_the_token_is_given_for_a_key(daemon: Daemon) -> None:
-    answer = login(daemon, {"token": daemon.token})
+def test_a_persons_token_is_given_for_a_key(daemon: Daemon) -> None:
+    token = daemon.person_token()
+    answer = login(daemon, {"token": token})
     assert answer.status == 200
     assert answer.headers["cache-control"] == "no-store"
     key = answer.json["key"]
-    assert daemon.token not in key
+    assert token.rpartition("_")[2] not in key
     assert http_call(daemon, "GET", "/api/status", token=key).status == 200
 
 
 def test_blanks_around_a_pasted_token_do_no_harm(daemon: Daemon) -> None:
-    assert login(daemon, {"token": f" {daemon.token}\n"}).status == 200
+    assert login(daemon, {"token": f" {daemon.person_token()}\n"}).status == 200
 
 
 def test_a_code_is_given_for_a_key_once(daemon: Daemon) -> None:
-    page = daemon.rest("POST", "/page", {})
+    page = daemon.as_person("open_page")
     found = re.fullmatch(rf"{daemon.url}/#code=([\w-]+)", page["url"])
     assert found
     assert page["expires_in"] == 600
@@ -196,7 +198,7 @@ def test_a_code_is_given_for_a_key_once(daemon: Daemon) -> None:
 
 def test_an_address_may_lead_to_a_session(daemon: Daemon) -> None:
     made = daemon.rest("POST", "/sessions", {"name": "dev", "command": "cat"})
-    url = daemon.rest("POST", "/page", {"session": made["port"]})["url"]
+    url = daemon.as_person("open_page", session=made["port"])["url"]
     assert url.endswith("&session=dev")
     answer = http_call(daemon, "POST", "/api/page", {"session": "nobody"})
     assert answer.json["error"]["code"] == "SESSION_NOT_FOUND"
@@ -222,6 +224,20 @@ def test_what_is_no_login_is_400(daemon: Daemon, body: object) -> None:
     assert (answer.status, answer.json["error"]["code"]) == (400, "INVALID_INPUT")
 
 
+def test_who_has_the_daemons_token_cannot_become_a_person(daemon: Daemon) -> None:
+    answer = login(daemon, {"token": daemon.token})
+    assert (answer.status, answer.json["error"]["code"]) == (401, "FORBIDDEN")
+    assert "for programs" in answer.json["error"]["message"]
+    for path, body in (("/api/page", {}), ("/api/tokens", {"scope": "admin", "person": True})):
+        answer = http_call(daemon, "POST", path, body)
+        assert (answer.status, answer.json["error"]["code"]) == (403, "FORBIDDEN")
+    # Keys were once made under the token: who has it could make one.
+    nonce = "x" * 22
+    for label in (b"nacre page key 1\0", b"nacre page key 2\0"):
+        proof = hmac.new(daemon.token.encode(), label + nonce.encode(), "sha256").hexdigest()
+        assert http_call(daemon, "GET", "/api/status", token=f"{nonce}.{proof}").status == 401
+
+
 def test_a_foreign_page_cannot_log_in(daemon: Daemon) -> None:
     answer = login(daemon, {"token": daemon.token}, Origin="http://evil.example")
     assert answer.status == 403
@@ -234,17 +250,16 @@ def test_wrong_tokens_are_bounded_and_a_code_still_gets_in(
     for _ in range(3):
         wrong = login(daemon, {"token": "wrong" * 4})
         assert (wrong.status, wrong.json["error"]["code"]) == (401, "FORBIDDEN")
-        assert "nacre status" in wrong.json["error"]["message"]
-    bounded = login(daemon, {"token": daemon.token})
+        assert "nacre web" in wrong.json["error"]["message"]
+    bounded = login(daemon, {"token": daemon.person_token()})
     assert (bounded.status, bounded.json["error"]["code"]) == (429, "RESOURCE_LIMIT")
     assert "nacre web" in bounded.json["error"]["message"]
-    code = daemon.rest("POST", "/page", {})["url"].partition("code=")[2]
-    assert login(daemon, {"code": code}).status == 200
+    assert login(daemon, {"code": daemon.page_code()}).status == 200
 
 
 def test_tickets_and_codes_say_how_long_they_are_good(narrow_daemon: Daemon) -> None:
     assert http_call(narrow_daemon, "POST", "/api/ticket").json["expires_in"] == 7
-    assert narrow_daemon.rest("POST", "/page", {})["expires_in"] == 9
+    assert narrow_daemon.as_person("open_page")["expires_in"] == 9
 
 
 def test_a_ticket_needs_a_token_or_a_key(daemon: Daemon) -> None:

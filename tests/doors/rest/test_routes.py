@@ -16,6 +16,7 @@ from nacre.core.operations.all import CATALOG
 from nacre.errors import WIRE
 from nacre.settings.paths import find_paths
 
+from doors.sockets import log_in
 from doors.wire import Answer, Bridge, Doomed, check_fits, check_schema, daemon_pid, http_call
 
 Json = dict[str, Any]
@@ -353,8 +354,37 @@ def control(daemon: Daemon, job: str) -> None:
     assert told == {"driver": None, "yours": False}
 
 
+def as_person(daemon: Daemon, route: str, body: object = None) -> Any:
+    """Call a route that is for people alone, as their page does."""
+    method, _, path = route.partition(" ")
+    answer = http_call(daemon, method, f"/api{path}", body, token=log_in(daemon))
+    assert answer.status == 200, answer
+    return answer.json
+
+
+def create_token(daemon: Daemon, job: str) -> None:
+    made = as_person(daemon, "POST /tokens", {"scope": "observe", "session_names": [job]})
+    token = made["token"]
+    assert http_call(daemon, "GET", "/api/status", token=token).json["sessions"] == 1
+    assert made["facts"]["sessions"] == [job]
+
+
+def list_tokens(daemon: Daemon, job: str) -> None:
+    made = as_person(daemon, "POST /tokens", {"scope": "drive", "name": "listed"})
+    listed = as_person(daemon, "GET /tokens")["tokens"]
+    assert made["facts"] in listed
+    assert made["token"] not in json.dumps(listed)
+
+
+def revoke_token(daemon: Daemon, job: str) -> None:
+    made = as_person(daemon, "POST /tokens", {"scope": "drive"})
+    route = f"POST /tokens/{made['facts']['id']}/revoke"
+    assert as_person(daemon, route) == {"success": True}
+    assert http_call(daemon, "GET", "/api/status", token=made["token"]).status == 401
+
+
 def open_page(daemon: Daemon, job: str) -> None:
-    page = ask(daemon, "POST", "/page", {"session": job})
+    page = as_person(daemon, "POST /page", {"session": job})
     assert page["url"].startswith(f"{daemon.url}/#code=")
     assert page["expires_in"] == 600
 
@@ -408,6 +438,9 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         screen_mode,
         control,
         open_page,
+        create_token,
+        list_tokens,
+        revoke_token,
         status,
     )
 }

@@ -18,6 +18,7 @@ from conftest import PATIENCE, Daemon
 from nacre import __version__
 from nacre.core.operations.all import CATALOG
 from nacre.core.operations.follow import Event, Follow, Kind
+from nacre.settings.paths import find_paths
 from restarts import crash
 
 from doors.sockets import (
@@ -494,13 +495,15 @@ def test_a_key_and_new_tickets_hold_after_the_daemon_was_killed(
     assert refusal(lambda: open_socket(daemon, f"/ws/json?ticket={old}", token=None))[0] == 401
 
 
-def test_a_key_is_void_when_the_token_is_another(own_daemon: Callable[..., Daemon]) -> None:
-    daemon = own_daemon(token="first" * 4)
-    answer = http_call(daemon, "POST", "/api/login", {"token": "first" * 4}, token=None)
-    key = answer.json["key"]
+def test_all_keys_are_void_without_the_file_that_they_were_made_of(
+    own_daemon: Callable[..., Daemon],
+) -> None:
+    daemon = own_daemon()
+    key = log_in(daemon)
     assert http_call(daemon, "GET", "/api/status", token=key).status == 200
     daemon.stop()
-    daemon = own_daemon(token="second" * 4)
+    Path(find_paths(daemon.env).page_key_file).unlink()
+    daemon = own_daemon()
     assert http_call(daemon, "GET", "/api/status", token=key).status == 401
 
 

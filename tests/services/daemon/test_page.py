@@ -3,11 +3,14 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from nacre.core.catalog.caller import Caller
 from nacre.core.operations.daemon import OpenPage
 from nacre.services.daemon.page import Pages
 
 from services.clock import advance, with_clock
-from services.living import CALLER, living
+from services.living import living
+
+PERSON = Caller(door="cli", person=True)
 
 
 def test_an_expected_browser_is_a_client_until_it_has_come_or_the_code_is_old() -> None:
@@ -28,9 +31,9 @@ def test_an_expected_browser_is_a_client_until_it_has_come_or_the_code_is_old() 
     async def test() -> None:
         async with living() as services:
             pages = Pages(services.registry, 19999, new_code, 600, client)
-            opened = await pages.open(CALLER, OpenPage())
+            opened = await pages.open(PERSON, OpenPage())
             assert (opened.url, opened.expires_in) == ("http://127.0.0.1:19999/#code=code", 600)
-            await pages.open(CALLER, OpenPage())
+            await pages.open(PERSON, OpenPage())
             assert clients == 2
             come[0]()
             await advance(10)

@@ -224,6 +224,7 @@ async def test_every_operation_about_sessions_has_a_handler() -> None:
     async with living() as services:
         handled = {operation.__name__ for operation in services.dispatch()._handlers}
     of_the_daemon = {"GetStatus", "StopDaemon", "UpgradeDaemon", "OpenPage"}
+    of_the_daemon |= {"CreateToken", "ListTokens", "RevokeToken"}
     assert handled | of_the_daemon == {spec.type.__name__ for spec in CATALOG.values()} | {
         "TypeAtScreen"
     }

@@ -59,8 +59,8 @@ export function Login({ code }: { code: RefObject<string | null> }) {
           {problem.value ?? farewell.value ?? ""}
         </p>
         <p class="hint" id="token-hint">
-          <code>nacre web</code> prints a link that logs you in. The token is in the file that{" "}
-          <code>nacre status</code> names. You need it only once, and the page does not store it.
+          <code>nacre web</code> prints a link that logs you in. Or enter a token that{" "}
+          <code>nacre token create --person</code> made. The page does not store it.
         </p>
       </form>
     </main>

@@ -26,7 +26,14 @@ class Caller:
     patience: float | None = None  # seconds that the other side waits for an answer, if it is known
     label: str = ""  # what others are shown of a person: "web page", "attach"
     pid: int | None = None  # its process, if the door knows that from the kernel
+    sessions: frozenset[str] | None = None  # names of the only ones that it sees; None: all
+    token: str = ""  # the id of the token that it came with, if people made that
+    token_name: str = ""
     told_as: str = ""  # by what it is told apart from other agents, when a hand-over is told
+
+    def sees(self, name: str) -> bool:
+        """Tell whether a session of this name exists for this caller."""
+        return self.sessions is None or name in self.sessions
 
     @property
     def agent(self) -> str:

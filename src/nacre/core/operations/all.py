@@ -14,8 +14,9 @@ from nacre.core.operations import (
     runs,
     sessions,
     terminal,
+    tokens,
 )
 
 __all__ = ["CATALOG", "parse_operation"]
 
-ENTERED = (sessions, terminal, runs, display, control, recordings, approvals, daemon)
+ENTERED = (sessions, terminal, runs, display, control, recordings, approvals, daemon, tokens)

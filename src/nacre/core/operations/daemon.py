@@ -35,7 +35,7 @@ class PageAddress(Result, frozen=True, kw_only=True):
 class OpenPage(Operation, frozen=True, kw_only=True):
     """Return an address of the web page that logs one browser in, once; optionally at a session.
 
-    For a person: everyone who opens it can see and drive every session.
+    For people alone: everyone who opens it can see and drive every session.
     """
 
     session: SessionRef | None = None

@@ -1,8 +1,9 @@
-"""The credentials over TCP: the token, a page's key, tickets and login codes.
+"""The credentials over TCP: the token, tokens that people made, a page's key, tickets and codes.
 
 Rule 1: this file reads no clock; the caller passes one.
-Rule 2: a page's key is not stored. It is a nonce and its HMAC under the token (RFC 2104), so it
-outlives the daemon and becomes invalid when the token changes.
+Rule 2: a page's key is not stored. It is a nonce and its HMAC (RFC 2104) under a secret that is for
+this alone, so it outlives the daemon, and who has the token cannot make one: agents have it, and a
+key is a person's. A key that a person's token was exchanged for is void when that token is.
 Rule 3: one-time secrets are looked up by their hash, all others compared in constant time, so the
 time of a refusal reveals nothing about the secret.
 """
@@ -11,9 +12,11 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
-from enum import Enum
-from typing import Generic, TypeVar
+from dataclasses import replace
+from typing import Generic, Protocol, TypeVar
 
+from nacre.core.catalog.grant import Grant
+from nacre.doors.http.token_use import TokenUse
 from nacre.settings.table import Settings
 
 _TICKETS = 1000  # unused at the same time; with more, the oldest becomes invalid
@@ -21,16 +24,33 @@ _CODES = 100  # the same; a person asks for them one by one
 
 _GUESS_SPAN = 60.0  # seconds in which `max_wrong_tokens` are checked
 
-_LABEL = b"nacre page key 1\0"  # so that no other use of the token gives the same HMAC
+_LABEL = b"nacre page key 2\0"  # so that no other use of the secret gives the same HMAC
 
 ValueT = TypeVar("ValueT")
 
 
-class Holder(Enum):
-    """Who holds a credential."""
+SCRIPT = Grant()  # who has the daemon's token: a program, an agent's host
+PAGE = Grant(person=True)  # a browser that a person logged in, by a code
 
-    SCRIPT = "script"  # has the token: a program, an agent's host
-    PAGE = "page"  # a browser that a person logged in
+
+class TokenBook(Protocol):
+    """The tokens that people made."""
+
+    def grant(self, bearer: str) -> Grant | None:
+        """Return what a token allows; None if it is none, was revoked or is too old."""
+
+    def granted_by(self, identifier: str) -> Grant | None:
+        """Return what the token with this id allows now."""
+
+
+class NoTokens:
+    """A book without tokens."""
+
+    def grant(self, bearer: str) -> Grant | None:
+        return None
+
+    def granted_by(self, identifier: str) -> Grant | None:
+        return None
 
 
 class OneTime(Generic[ValueT]):
@@ -56,13 +76,28 @@ class OneTime(Generic[ValueT]):
 
 
 class Credentials:
-    """All credentials of one daemon; `clock` counts seconds."""
+    """All credentials of one daemon.
 
-    def __init__(self, token: str, clock: Callable[[], float], settings: Settings) -> None:
+    `clock` counts seconds, `page_key` is what pages' keys are made of.
+    """
+
+    def __init__(
+        self,
+        token: str,
+        clock: Callable[[], float],
+        settings: Settings,
+        *,
+        page_key: bytes,
+        tokens: TokenBook | None = None,
+    ) -> None:
         self._token = token.encode()
+        self._page_key = page_key
+        self._tokens = tokens or NoTokens()
+        self.use = TokenUse(clock, settings.token_rate)
+        self.when_login: Callable[[Grant | None, str], None] = _nothing  # who came in, and by what
         self._clock = clock
         self.ticket_lifetime = settings.ticket_lifetime
-        self._tickets: OneTime[Holder] = OneTime(settings.ticket_lifetime, _TICKETS, clock)
+        self._tickets: OneTime[Grant] = OneTime(settings.ticket_lifetime, _TICKETS, clock)
         self._codes: OneTime[Callable[[], None]] = OneTime(settings.code_lifetime, _CODES, clock)
         self._max_wrong = settings.max_wrong_tokens
         self.wrong_token_delay = settings.wrong_token_delay
@@ -70,31 +105,42 @@ class Credentials:
         self._wrong_bearers: list[float] = []  # and in requests; kept apart, or else a program with
         # an old token would keep people from logging in
 
-    def holder(self, bearer: str) -> Holder | None:
-        """Return who holds this token or key; None if it is neither."""
+    def grant(self, bearer: str) -> Grant | None:
+        """Return what this token or key allows; None if it is neither."""
         if self.is_token(bearer):
-            return Holder.SCRIPT
+            return SCRIPT
+        if (made := self._tokens.grant(bearer)) is not None:
+            return made
         nonce, _, proof = bearer.partition(".")
-        known = hmac.compare_digest(_bytes(proof), self._proof(nonce).encode())
-        return Holder.PAGE if known else None
+        if not hmac.compare_digest(_bytes(proof), self._proof(nonce).encode()):
+            return None
+        _, _, token = nonce.partition("~")
+        return self._tokens.granted_by(token) if token else PAGE
 
     def is_token(self, given: str) -> bool:
         return hmac.compare_digest(_bytes(given), self._token)
 
-    def new_key(self) -> str:
-        nonce = secrets.token_urlsafe(16)
+    def new_key(self, grant: Grant = PAGE) -> str:
+        """Return a key for a person's page, which allows what they came with."""
+        assert grant.person
+        nonce = secrets.token_urlsafe(16) + (f"~{grant.token}" if grant.token else "")
         return f"{nonce}.{self._proof(nonce)}"
 
     def _proof(self, nonce: str) -> str:
-        return hmac.new(self._token, _LABEL + _bytes(nonce), hashlib.sha256).hexdigest()
+        return hmac.new(self._page_key, _LABEL + _bytes(nonce), hashlib.sha256).hexdigest()
 
     # --- what is good once -----------------------------------------------------------------
 
-    def new_ticket(self, holder: Holder) -> str:
-        return self._tickets.issue(holder)
+    def new_ticket(self, grant: Grant) -> str:
+        return self._tickets.issue(grant)
 
-    def redeem_ticket(self, ticket: str) -> Holder | None:
-        return self._tickets.redeem(ticket)
+    def redeem_ticket(self, ticket: str) -> Grant | None:
+        """Return what a ticket allows. It is void when the token is that it was given for."""
+        grant = self._tickets.redeem(ticket)
+        if grant is None or not grant.token:
+            return grant
+        now = self._tokens.granted_by(grant.token)
+        return now and replace(now, person=grant.person)
 
     def new_code(self, used: Callable[[], None] = lambda: None) -> str:
         """Make a code; `used` is called when somebody logs in with it."""
@@ -128,12 +174,16 @@ class Credentials:
         self._wrong_bearers.append(now)
         return False
 
-    def log_in(self, token: str) -> bool:
-        """Return whether this is the token; count it if it is not."""
-        if self.is_token(token):
-            return True
-        self._wrong.append(self._clock())
-        return False
+    def log_in(self, token: str) -> Grant | None:
+        """Return what this token allows; None, and counted, if it is none."""
+        grant = SCRIPT if self.is_token(token) else self._tokens.grant(token)
+        if grant is None:
+            self._wrong.append(self._clock())
+        return grant
+
+
+def _nothing(grant: Grant | None, by: str) -> None:
+    return None
 
 
 def _digest(secret: str) -> bytes:

@@ -19,6 +19,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from nacre.doors.http.token_use import CUT
 from nacre.settings.table import Settings
 
 _log = logging.getLogger("nacre.http")
@@ -113,6 +114,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self.scope[KNOWN] = lambda: self._crowd.leave(self)  # type: ignore[literal-required]
+        self.scope[CUT] = self.transport.abort  # type: ignore[literal-required]
 
     def on_headers_complete(self) -> None:
         self._end_head()

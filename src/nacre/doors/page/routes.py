@@ -2,8 +2,9 @@
 
 Rule 1: the page's files hold no secret and are served to everyone on this machine. Everything that
 they show comes through the other doors.
-Rule 2: a browser stores a key, never the token. It gets the key for the token, or for a code that
-`nacre web` printed.
+Rule 2: a browser stores a key, never a token. It gets the key for a code that `nacre web` printed,
+or for a token that was made for a person. The daemon's own token is for programs: an agent that has
+it is no person.
 Rule 3: the page loads and runs nothing from elsewhere, and cannot be put into a frame.
 """
 
@@ -19,9 +20,10 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from nacre.core.catalog.caller import Caller
-from nacre.doors.http.credentials import Credentials, Holder
+from nacre.doors.http.credentials import PAGE as PAGE_GRANT
+from nacre.doors.http.credentials import Credentials
 from nacre.doors.http.exchange import decode_object, error_answer, json_answer, read_body
-from nacre.doors.http.guard import error_response
+from nacre.doors.http.guard import error_response, grant_of
 from nacre.doors.http.words import PAGE
 from nacre.errors import InvalidInput
 
@@ -89,7 +91,7 @@ def build_routes(credentials: Credentials, folder: str = FOLDER) -> list[Route]:
 
     async def give_ticket(request: Request) -> Response:
         caller: Caller = request.scope["nacre.caller"]
-        ticket = credentials.new_ticket(Holder.PAGE if caller.person else Holder.SCRIPT)
+        ticket = credentials.new_ticket(grant_of(caller))
         return _secret({"ticket": ticket, "expires_in": credentials.ticket_lifetime})
 
     return [
@@ -125,16 +127,25 @@ async def _log_in(credentials: Credentials, request: Request) -> Response:
         return error_answer(error, PAGE)
     if kind == "code":
         if credentials.redeem_code(given):
+            credentials.when_login(PAGE_GRANT, "code")
             return _secret({"key": credentials.new_key()})
+        credentials.when_login(None, "code")
         return _refused("the code is used, too old or wrong: 'nacre web' prints another address")
     if wait := credentials.seconds_to_wait():
         return error_response(
             "RESOURCE_LIMIT",
             f"too many wrong tokens: try again in {ceil(wait)} s, or open what 'nacre web' prints",
         )
-    if credentials.log_in(given):
-        return _secret({"key": credentials.new_key()})
-    return _refused("this is not the token: 'nacre status' names the file that holds it")
+    grant = credentials.log_in(given)
+    credentials.when_login(grant if grant and grant.person else None, "token")
+    if grant is None:
+        return _refused(f"this is no token of a person: {_WAY_IN}")
+    if not grant.person:
+        return _refused(f"this token is for programs, which cannot log in as a person: {_WAY_IN}")
+    return _secret({"key": credentials.new_key(grant)})
+
+
+_WAY_IN = "open the address that 'nacre web' prints, or use one of 'nacre token create --person'"
 
 
 def _proof(body: dict[str, Any]) -> tuple[str, str]:

@@ -220,6 +220,8 @@ def described(caller: Caller) -> dict[str, Any]:
     told: dict[str, Any] = {"door": caller.door, "person": caller.person}
     if caller.client:
         told["client"] = caller.client[:_CLIENT_CHARS]
+    if caller.token:
+        told["token"], told["token_name"] = caller.token, caller.token_name
     return told
 
 

@@ -116,7 +116,7 @@ class Lifecycle:
         return Status(
             pid=os.getpid(),
             port=self._address.port,
-            sessions=sum(1 for _ in self._registry) + self._to_come(),
+            sessions=self._count(caller),
             version=__version__,
             ephemeral=self._ephemeral,
             uptime=round(self._loop.time() - self._started, 3),
@@ -126,6 +126,12 @@ class Lifecycle:
             keeper_pid=self._keeping.pid,
             warnings=self._warnings(),
         )
+
+    def _count(self, caller: Caller) -> int:
+        """Return how many sessions there are for this caller."""
+        if caller.sessions is None:
+            return sum(1 for _ in self._registry) + self._to_come()
+        return sum(caller.sees(one.identity.name) for one in self._registry)
 
     async def stop(self, caller: Caller, request: StopDaemon) -> Success:
         # The answer is sent first; the loop handles the shutdown after it.

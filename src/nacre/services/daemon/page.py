@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.daemon import OpenPage, PageAddress
+from nacre.errors import Forbidden
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.registry.registry import Registry
 
@@ -38,7 +39,18 @@ class Pages:
         return Handlers().on(OpenPage, self.open)
 
     async def open(self, caller: Caller, request: OpenPage) -> PageAddress:
-        """Raises SessionNotFound."""
+        """Raises SessionNotFound, and Forbidden for a program: it would become a person."""
+        if not caller.person:
+            raise Forbidden(
+                "this address logs a person in, so a program cannot have it",
+                "ask a person to run 'nacre web'",
+            )
+        if caller.token:
+            # What is opened by this address outlives the token, and has no limits.
+            raise Forbidden(
+                "who came in by a token cannot let others in",
+                "run 'nacre web' on the machine itself",
+            )
         named = {}
         if request.session is not None:
             named["session"] = self._registry.find(request.session).identity.name

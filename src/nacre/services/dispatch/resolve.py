@@ -1,15 +1,25 @@
 """Find the sessions that a call is about.
 
-Rule: from here on the operation names them by id. So a call that waits, for a person or a run,
+Rule 1: from here on the operation names them by id. So a call that waits, for a person or a run,
 stays with the same session, even if another session gets its name or port meanwhile.
+Rule 2: for a caller whose token is limited to some sessions there are no others: what it names must
+be one of them, and what is about no session, or all of them, is refused. Services that list or
+follow all sessions leave the others out (Caller.sees).
 """
 
+from contextlib import suppress
 from typing import Any, Protocol
 
 from msgspec.structs import replace
 
 from nacre.core.catalog.catalog import Operation
+from nacre.core.operations.steps import LIST_SESSIONS
+from nacre.errors import Forbidden, InvalidInput, SessionNotFound
 from nacre.services.dispatch.call import Call, Onward, Target
+
+_FILTERED = ("list_sessions", "follow", "status")  # of all sessions: these leave others out
+_MAKING = ("create_session", "start_session")
+_NAME = 64  # characters of a reference that an error repeats
 
 
 class References(Protocol):
@@ -27,11 +37,48 @@ class Resolve:
         self._references = references
 
     async def __call__(self, call: Call, onward: Onward) -> Any:
-        """Raises SessionNotFound."""
+        """Raises SessionNotFound, and Forbidden for what a limited caller may not do."""
+        if call.caller.sessions is not None:
+            self._require_known(call)
         if call.spec.references:
             call.operation, found = self._resolved(call.operation, call.spec.references)
             call.targets = tuple(dict.fromkeys(found))
         return await onward(call)
+
+    def _require_known(self, call: Call) -> None:
+        operation, caller = call.operation, call.caller
+        given = [
+            (name, value)
+            for name in call.spec.references
+            if (value := getattr(operation, name)) is not None
+        ]
+        for name, value in given:
+            if name == "run_id":
+                target = self._references.of_run(value)
+                if target is not None and not caller.sees(target.name):
+                    raise InvalidInput(f"no run {value!r}: it is unknown, or too old")
+                continue
+            for reference in value if name == "sessions" else [value]:
+                self._require_seen(call, reference)
+        new = getattr(operation, "name", None) if call.spec.name in _MAKING else None
+        if new is not None and caller.sees(new):
+            return
+        renamed = getattr(operation, "new_name", None)
+        if renamed is not None and not caller.sees(renamed):
+            raise Forbidden("this token is limited to sessions of other names")
+        if not given and call.spec.name not in _FILTERED:
+            raise Forbidden(
+                "this token is limited to some sessions, and this is not about one of them"
+            )
+
+    def _require_seen(self, call: Call, reference: str | int) -> None:
+        """Raises SessionNotFound, in the same words whether there is such a session or not."""
+        with suppress(SessionNotFound):
+            if call.caller.sees(self._references.session(reference).name):
+                return
+        raise SessionNotFound(
+            f"no session {str(reference)[:_NAME]!r} for this token", LIST_SESSIONS
+        )
 
     def _resolved(
         self, operation: Operation, names: tuple[str, ...]

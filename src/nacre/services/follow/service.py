@@ -46,7 +46,7 @@ class Following:
             raise InvalidInput(
                 f"these events need one session: {', '.join(alone)}", "name it in session"
             )
-        follower = Follower(request, session, self._registry, self._host)
+        follower = Follower(caller, request, session, self._registry, self._host)
         follower.begin()
         try:
             yield follower
@@ -58,8 +58,14 @@ class Follower:
     """One follower: an iterator of events."""
 
     def __init__(
-        self, request: Follow, session: Session | None, registry: Registry, host: Host
+        self,
+        caller: Caller,
+        request: Follow,
+        session: Session | None,
+        registry: Registry,
+        host: Host,
     ) -> None:
+        self._caller = caller
         self._wanted: frozenset[str] = frozenset(request.events)
         self.kinds = self._wanted | {"sessions"}  # to know when sessions come and go
         if "mode" in self._wanted:
@@ -86,8 +92,16 @@ class Follower:
         self._host.events.add(self)
         if "daemon" in self._wanted:
             self._host.warnings.add(self._warned)
-        for session in [self._one] if self._one is not None else self._registry:
+        for session in [self._one] if self._one is not None else self._seen():
             self._take_up(session)
+
+    @property
+    def _sees_all(self) -> bool:
+        return self._caller.sessions is None
+
+    def _seen(self) -> Iterator[Session]:
+        """The sessions that the caller's token is not kept from."""
+        return (one for one in self._registry if self._caller.sees(one.identity.name))
 
     def end(self) -> None:
         self._host.events.remove(self)
@@ -101,6 +115,8 @@ class Follower:
     # --- what sessions do ------------------------------------------------------------------
 
     def happened(self, kind: str, session: Session | None, event: Event) -> None:
+        if not (self._caller.sees(session.identity.name) if session else self._sees_all):
+            return
         if session is None or (kind == "approvals" and kind in self._wanted):
             # Who follows one session can answer for the others, too.
             if kind in self._wanted:
@@ -215,7 +231,7 @@ class Follower:
         if self._one is None:
             for followed in self._followed.values():
                 followed.settle()
-            yield SyncAll(sessions=[summarise(session, now) for session in self._registry])
+            yield SyncAll(sessions=[summarise(session, now) for session in self._seen()])
             return
         if (one := self._followed.get(self._one.identity.id)) is not None:
             yield one.sync()

@@ -153,7 +153,8 @@ class Sessions:
             return fit_details(details, self._host.budget(request.max_chars))
         listed = []
         for known in self._registry:
-            listed.append(view_details(known, now))
+            if caller.sees(known.identity.name):
+                listed.append(view_details(known, now))
             await asyncio.sleep(0)  # many sessions take long: let others run in between
         return fit_list(listed, self._host.budget(request.max_chars))
 

@@ -18,6 +18,54 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True):
             ),
         ),
     ] = 19999
+    host: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                description=(
+                    "Address of a network interface to serve over TLS, beside loopback: 0.0.0.0 "
+                    "or :: for all of them. It needs tls_cert, tls_key, and a token that somebody "
+                    "made or set. Session ports stay on loopback."
+                ),
+            ),
+        ]
+        | None
+    ) = None
+    host_port: Annotated[
+        int, Meta(ge=0, le=65535, description="TCP port for host. 0: any free port.")
+    ] = 19443
+    host_names: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                description=(
+                    "Names by which clients reach host, separated by commas. The address itself "
+                    "always works; other names are refused (DNS rebinding)."
+                ),
+            ),
+        ]
+        | None
+    ) = None
+    tls_cert: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                description="File with the TLS certificate for host, and those that vouch for it "
+                "(PEM).",
+            ),
+        ]
+        | None
+    ) = None
+    tls_key: (
+        Annotated[
+            str,
+            Meta(min_length=1, description="File with the key of tls_cert (PEM), for you alone."),
+        ]
+        | None
+    ) = None
     token: (
         Annotated[
             str,
@@ -53,6 +101,28 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True):
             ),
         ),
     ] = 1.0
+    max_tokens: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=10000,
+            description=(
+                "Most tokens that people can make (nacre token create). Each request looks for its "
+                "own, and a list that nobody reads any more hides what is still in use."
+            ),
+        ),
+    ] = 100
+    token_rate: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description=(
+                "Requests per minute with one of these tokens, over HTTP; more are refused (429) "
+                "until there is room again. What is sent over an open WebSocket is not counted. 0: "
+                "no limit."
+            ),
+        ),
+    ] = 6000
     ticket_lifetime: Annotated[
         int,
         Meta(
