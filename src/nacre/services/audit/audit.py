@@ -13,7 +13,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -26,10 +26,27 @@ from nacre.system.storage.audit_log import AuditLog
 _log = logging.getLogger("nacre.audit")
 
 _AGAIN = 1.0  # seconds until a write that failed is tried again
+_HEAD_EVERY = 1.0  # seconds, while records keep coming: its seal costs as much as one of them
 _BATCH = 512  # records in one write; the rest comes in the loop's next turn
 _encode = msgspec.json.Encoder().encode
 # What a person or the policy has decided: nobody can ask them again after a power cut.
 DECISIONS = frozenset({"decision", "approval", "token"})
+
+
+Fields = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
+
+
+class _Noted(NamedTuple):
+    at: float  # seconds since the epoch
+    kind: str
+    session: str
+    session_id: str
+    caller: Caller | None
+    fields: Fields
+
+    def settled(self) -> "_Noted":
+        """Return it with its fields, so that it holds nothing else in memory."""
+        return self._replace(fields=self.fields()) if callable(self.fields) else self
 
 
 class AuditedSession(Protocol):
@@ -57,11 +74,12 @@ class Audit:
         self._open_log = open_log if settings.audit else None
         self._clock = clock
         self._logged: AuditLog | None = None
-        self._pending: list[dict[str, Any]] = []  # with their time in seconds
+        self._pending: list[_Noted] = []
         self._planned: asyncio.Handle | None = None
         self._tick_planned: asyncio.TimerHandle | None = None
         self._syncing: asyncio.Future[int] | None = None
         self._dropped = 0  # records, since the disk took the last one
+        self._head_moved = loop.time()
         self._trouble = ""  # why the last write failed
         self._second, self._written_second = 0, ""
         self.executions: ExecutionLog | None = None
@@ -90,10 +108,12 @@ class Audit:
         kind: str,
         session: AuditedSession | None,
         caller: Caller | None,
-        fields: Mapping[str, Any],
+        fields: Fields,
     ) -> None:
         """Note that something happened; it never fails. Values are as JSON takes them.
 
+        Instead of fields it takes a function that returns them: it is called when they are written,
+        which for most is a moment later, so that the caller does not wait for it.
         Kinds: daemon, call, spawn, exit, input, run, decision, approval, token, login, upstream.
         """
         if self._open_log is None:
@@ -101,19 +121,16 @@ class Audit:
         if len(self._pending) >= self._settings.audit_pending:
             self._dropped += 1
             return
-        noted: dict[str, Any] = {"time": self._clock(), "kind": kind}
-        if session is not None:
-            noted["session"], noted["session_id"] = session.name, session.id
-        if caller is not None:
-            noted["caller"] = described(caller)
-        noted.update(fields)
-        self._pending.append(noted)
+        name, identifier = ("", "") if session is None else (session.name, session.id)
+        self._pending.append(_Noted(self._clock(), kind, name, identifier, caller, fields))
         if self._planned is None and (self._tick_planned is None or kind in DECISIONS):
             self._write()
 
-    def text(self, text: str) -> dict[str, Any]:
+    def text(self, text: str | bytes) -> dict[str, Any]:
         """Return fields for a text of any length: it is cut, and how long it was is said."""
         most = self._settings.audit_text_chars
+        if isinstance(text, bytes):
+            text = text.decode(errors="replace")
         return {"text": text} if len(text) <= most else {"text": text[:most], "chars": len(text)}
 
     def close(self) -> None:
@@ -138,6 +155,7 @@ class Audit:
             self._write_some()
         except (OSError, NacreError) as error:
             self._complain(error)
+            self._pending = [noted.settled() for noted in self._pending]
             self._planned = self._loop.call_later(_AGAIN, self._write)
             return
         if self._trouble:
@@ -157,8 +175,8 @@ class Audit:
         batch = self._pending[:_BATCH]
         bodies = [self._encoded(noted) for noted in batch]
         if log.found:
-            found = {"time": self._clock(), "kind": "daemon", "event": "found", **log.found}
-            bodies.insert(0, self._encoded(found))
+            found = {"event": "found", **log.found}
+            bodies.insert(0, self._encoded(_Noted(self._clock(), "daemon", "", "", None, found)))
         log.write(bodies)
         log.found = {}
         del self._pending[: len(batch)]
@@ -167,21 +185,29 @@ class Audit:
         self._sync(log, batch)
 
     def _tick(self) -> None:
-        """Write what came since the last write, and let the head follow: its seal costs as much."""
+        """Write what came since the last write; let the head follow when that was the last."""
         self._tick_planned = None
-        if self._logged is not None:
-            self._logged.put_head()
         if self._pending and self._planned is None:
             self._write()
+        elif self._logged is not None:
+            self._logged.put_head()
+            self._head_moved = self._loop.time()
+        if self._logged is not None and self._loop.time() > self._head_moved + _HEAD_EVERY:
+            self._logged.put_head()
+            self._head_moved = self._loop.time()
 
-    def _encoded(self, noted: dict[str, Any]) -> bytes:
-        at = noted["time"]
-        if isinstance(at, float):  # not so if an earlier write of it failed
-            noted["time"] = self._time(at)
+    def _encoded(self, noted: _Noted) -> bytes:
+        at, kind, session, session_id, caller, fields = noted
+        record: dict[str, Any] = {"time": self._time(at), "kind": kind}
+        if session_id:
+            record["session"], record["session_id"] = session, session_id
+        if caller is not None:
+            record["caller"] = described(caller)
+        record.update(fields() if callable(fields) else fields)
         try:
-            return _encode(noted)
+            return _encode(record)
         except (UnicodeEncodeError, TypeError):  # a name of bytes that are no text
-            return json.dumps(noted, default=str).encode()
+            return json.dumps(record, default=str).encode()
 
     def _time(self, at: float) -> str:
         second = int(at)
@@ -190,11 +216,11 @@ class Audit:
             self._written_second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
         return f"{self._written_second}.{int((at - second) * 1000):03d}Z"
 
-    def _sync(self, log: AuditLog, batch: list[dict[str, Any]]) -> None:
+    def _sync(self, log: AuditLog, batch: list[_Noted]) -> None:
         policy = self._settings.audit_sync
         if policy == "never" or self._syncing is not None:
             return  # one that is under way may have begun before this batch: see _synced
-        if policy == "decisions" and not any(noted["kind"] in DECISIONS for noted in batch):
+        if policy == "decisions" and not any(noted.kind in DECISIONS for noted in batch):
             return
         self._syncing = self._loop.run_in_executor(None, log.sync)
         self._syncing.add_done_callback(self._synced)

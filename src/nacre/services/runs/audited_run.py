@@ -1,5 +1,6 @@
 """A run that is over, for the audit and the log of executions."""
 
+from functools import partial
 from typing import Any
 
 from nacre.services.audit.audit import Audit
@@ -12,20 +13,23 @@ def audit_run(audit: Audit, run: TrackedRun) -> None:
     command = run.request.command
     if command is None:
         return  # it was over before this daemon began, and is recorded already
-    told = audit.text(command)
-    told["command"] = told.pop("text")
-    fields: dict[str, Any] = {
+    audit.record("run", run.session.identity, run.request.caller, partial(_fields, audit, run))
+    if audit.executions is not None:
+        audit.executions.add(
+            command, _status(run), exit_code=run.exit_code, duration_ms=run.duration_ms
+        )
+
+
+def _fields(audit: Audit, run: TrackedRun) -> dict[str, Any]:
+    told = audit.text(run.request.command or "")
+    return {
+        "command": told.pop("text"),
         **told,
         "run_id": run.id,
         "exit_code": run.exit_code,
         "ended_by": run.ended_by,
         "ms": run.duration_ms,
     }
-    audit.record("run", run.session.identity, run.request.caller, fields)
-    if audit.executions is not None:
-        audit.executions.add(
-            command, _status(run), exit_code=run.exit_code, duration_ms=run.duration_ms
-        )
 
 
 def _status(run: TrackedRun) -> ExecutionStatus:

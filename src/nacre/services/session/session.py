@@ -16,7 +16,9 @@ import re
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from signal import SIGKILL
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from nacre.core.catalog.caller import Caller
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from nacre.core.terminal.terminal import Terminal
 
 _ESCAPE_KEY = re.compile(rb"\x1b(?![\[O])")  # that key itself, not the beginning of another
+_HIDDEN = MappingProxyType({"hidden": True})
 
 
 class Session:
@@ -280,8 +283,8 @@ class Session:
     def _audit_input(self, caller: Caller | None, shown: bytes, *, visible: bool) -> None:
         """Record what was typed if it is shown; else only that something was: not even how long."""
         if (audit := self._host.audit) is not None and audit.on:
-            text = audit.text(shown.decode(errors="replace")) if visible else {"hidden": True}
-            audit.record("input", self.identity, caller, text)
+            told = partial(audit.text, shown) if visible else _HIDDEN
+            audit.record("input", self.identity, caller, told)
 
     # --- what outlives the daemon ----------------------------------------------------------
 

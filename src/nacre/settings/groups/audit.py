@@ -83,7 +83,7 @@ class AuditSettings(RunSettings, frozen=True, kw_only=True):
                 "is written at once. A daemon that is killed loses what came within them at most."
             ),
         ),
-    ] = 0.02
+    ] = 0.1
     audit_text_chars: Annotated[
         int,
         Meta(
