@@ -23,7 +23,7 @@ _TOLD = (
 )
 _PROGRAM = ("command", "args", "cwd", "shell")  # where nothing is typed
 _EXECUTES = ("run", "run_command")  # commands, as others than the policy may refuse them
-_REFUSED = ("FORBIDDEN", "DENIED")
+_REFUSED = ("FORBIDDEN", "POLICY_DENIED")
 
 
 class RecordCalls:
