@@ -77,4 +77,4 @@ class ListTokens(Operation, frozen=True, kw_only=True):
 class RevokeToken(Operation, frozen=True, kw_only=True):
     """Revoke a token, by its id or name. It is void at once, and its connections are closed."""
 
-    token: Annotated[str, Meta(min_length=1, max_length=64)]
+    token: Annotated[str, Meta(min_length=1, max_length=64, description="Its id or name.")]
