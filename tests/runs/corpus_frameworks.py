@@ -120,7 +120,13 @@ def _keys(shell: str) -> tuple[Step, ...]:
 
 def _again(shell: str) -> tuple[Step, ...]:
     again = hurting(_SOURCE[shell])
-    return (run("true"), again, *CODES, again, *CODES, Keys(b"\r"), run("echo on", "on"))
+    return (
+        run("true"),
+        *(again, *CODES, _BAD_LINE[shell]),
+        *(again, *CODES, _BAD_LINE[shell]),
+        Keys(b"\r"),
+        run("echo on", "on"),
+    )
 
 
 def _narrow(shell: str) -> tuple[Step, ...]:
@@ -186,7 +192,8 @@ STAR_BEFORE=$PROMPT_COMMAND PROMPT_COMMAND=star_precmd
     bash(
         "starship read again",
         r"""
-star_precmd() { local code=$?; eval "${STAR_BEFORE-}"; PS1="[$code] ❯ "; }
+star_precmd() { local code=$?
+    if [[ -n ${STAR_BEFORE-} ]]; then eval "$STAR_BEFORE"; fi; PS1="[$code] ❯ "; }
 if [[ $PROMPT_COMMAND != *star_precmd* ]]; then
     STAR_BEFORE=$PROMPT_COMMAND PROMPT_COMMAND=star_precmd
 fi

@@ -36,9 +36,12 @@ if [[ -n ${__nacre_nonce-} ]]; then
         "$__nacre_word" printf "$@" >/dev/tty || \command printf "$@" >/dev/tty
     }
 
-    # First of the prompt commands, in an element of its own: here $? is the command's.
+    # First of the prompt commands, in an element of its own: here $? is the command's. Frameworks
+    # that call what stood in PROMPT_COMMAND before them call it once more, with a $? of theirs.
     __nacre_pre() {
-        __nacre_status=$? __nacre_known= _nacre_c=
+        local code=$?
+        ((!${__nacre_told:-0})) || "$__nacre_word" return "$code"
+        __nacre_status=$code __nacre_told=1 __nacre_known= _nacre_c=
         __nacre_choose
         if [[ -n ${__nacre_began-} ]]; then
             if [[ ${PROMPT_COMMAND-} != "$__nacre_first"* ]]; then
@@ -56,6 +59,7 @@ if [[ -n ${__nacre_nonce-} ]]; then
 
     # Last of all: frameworks that rebuild the prompt have done so by now.
     __nacre_post() {
+        __nacre_told=0
         __nacre_mark_prompts
         # Joined by whatever IFS begins with, or by nothing.
         [[ "${PROMPT_COMMAND[*]}" == "$__nacre_first"*"$__nacre_last"?(?)?(__bp_interactive_mode) ]] ||
@@ -77,7 +81,7 @@ if [[ -n ${__nacre_nonce-} ]]; then
             end='\[\e]133;B;n=${__nacre_nonce-};${__nacre_mode-}\a\]'
             more='\[\e]133;P;n=${__nacre_nonce-}\a\]'
             # Also remembers the line that runs: at the next prompt it is a later one.
-            start='\e]133;C;n=${__nacre_nonce-};$((__nacre_line=LINENO))\a'
+            start='\e]133;C;n=${__nacre_nonce-};$((__nacre_told=0,__nacre_line=LINENO))\a'
         else
             # As liquidprompt has it: nothing in them is expanded but what stands behind a backslash.
             begin='\[\e]133;Q;n='$__nacre_nonce';'$((++__nacre_count))';'${__nacre_known-}';\a'
