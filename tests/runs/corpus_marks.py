@@ -118,6 +118,8 @@ PROMPTS = [
     *harm("prompt_percent off in zsh", ZSH, "unsetopt prompt_percent; PS1='plain> '"),
 ]
 
+_OURS = "unset ${!__nacre_*}"
+
 HOOKS = [
     *harm("precmd_functions emptied", ZSH, "precmd_functions=()"),
     *harm("preexec_functions emptied", ZSH, "preexec_functions=()"),
@@ -180,6 +182,25 @@ HOOKS = [
     *harm("eval and printf switched off in zsh", ZSH, "disable eval printf"),
     *harm("no echo", BOURNE, "stty -echo", "stty echo"),
     *harm("all variables of ours unset", BASH, "unset ${!__nacre_*}"),
+    *harm("variables, hooks and prompt at once", BASH, f"{_OURS} PROMPT_COMMAND PS0; PS1='x> '"),
+    *harm(
+        "functions, variables, hooks and prompt at once",
+        BASH,
+        f"unset -f $(compgen -A function); {_OURS} PROMPT_COMMAND PS0; PS1='x> '",
+    ),
+    *harm("all variables of ours unset in zsh", ZSH, "unset -m '*nacre*'"),
+    *harm(
+        "variables, hooks and prompt at once in zsh",
+        ZSH,
+        "unset -m '*nacre*'; PS1='q> '; precmd_functions=() preexec_functions=()",
+    ),
+    *harm("all functions unset in zsh", ZSH, "unfunction -m '*'"),
+    *harm(
+        "all functions of ours erased in fish",
+        FISH,
+        "for f in (functions -a -n | string split ,);"
+        " string match -q '__nacre*' $f; and functions -e $f; end",
+    ),
     *harm("hybrid keys in fish", FISH, "fish_hybrid_key_bindings"),
     *harm(
         "aliases over builtins", BOURNE, "alias printf='echo fake' eval='echo fake' set='echo fake'"

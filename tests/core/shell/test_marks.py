@@ -216,6 +216,27 @@ def test_an_answer_at_the_prompt_ends_what_began() -> None:
     assert (prompting.ended, prompting.phase, prompting.answers) == (1, "prompt", 1)
 
 
+@pytest.mark.parametrize(("line", "ended"), [("58", 1), ("57", 0), ("", 0)])
+def test_an_answer_that_knows_only_its_line_is_judged_by_that_of_the_command(
+    line: str, ended: int
+) -> None:
+    prompting, _ = noted(*FIRST, ("C", "57"), ("R", f"3;line {line};/tmp"))
+    assert (prompting.ended, prompting.exit_code) == (ended, 3 if ended else None)
+    unknown, _ = noted(*FIRST, ("C", ""), ("R", f"3;line {line};/tmp"))
+    assert (unknown.ended, unknown.reads_line) == (0, False)
+
+
+def test_a_wrapped_command_begins_where_no_hook_says_so() -> None:
+    prompting, _ = noted(*FIRST, ("S", "read"))
+    assert prompting.phase == "prompt"
+    prompting, _ = noted(*FIRST, ("S", "1234"))
+    assert prompting.phase == "running"
+    assert noted(("S", "1234"))[0].phase is None, "a shell without marks"
+    prompting.reads_again(4)
+    assert (prompting.phase, prompting.ended, prompting.exit_code) == ("prompt", 1, 4)
+    assert prompting.hurt
+
+
 def test_an_answer_from_within_a_command_ends_nothing() -> None:
     prompting, told = noted(*FIRST, ("C", "1"), ("R", "0;1;/"))
     assert told[-1] is None

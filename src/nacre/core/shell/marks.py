@@ -3,7 +3,8 @@
 A mark is an OSC 133 sequence (the FinalTerm proposal, "semantic prompts") that carries the
 session's nonce: `ESC ] 133 ; letter ; n=NONCE [; value] BEL`. The letters:
   A  a prompt begins            B  the prompt ends, input begins     C  a command starts
-     B's value is how the line editor takes keys, "emacs" or "vi", where the shell tells it
+     B's value is how the line editor takes keys, "emacs" or "vi", where the shell tells it; C's is
+     the number of its line, as bash counts them
   D  a command ended: value is its exit code and the folder, "0;/tmp"
   O  a command has printed all: what comes before the prompt is the prompt's own. With a value the
      shell itself says so, not our hook, which may be gone
@@ -11,8 +12,8 @@ session's nonce: `ESC ] 133 ; letter ; n=NONCE [; value] BEL`. The letters:
      "7;0;/tmp". A prompt that is drawn again has the same number; it is empty where nobody counts.
   P  a continuation prompt (the shell wants more of the command)
   R  the answer to ASK_KEY: value is the exit code, whether it is at its prompt, and the folder,
-     "0;prompt;/tmp"; by then the shell has its hooks again. "unknown" where it cannot tell, and
-     something else where a command reads a line
+     "0;prompt;/tmp"; by then the shell has its hooks again. "unknown" where it cannot tell,
+     "line 57" where it knows only its line, and something else where a command reads a line
   V  how the line editor takes keys now: "emacs", "vi", "command" in vi's command mode, or
      what zsh's bindkey says of its main keymap, "bindkey -A viins main", and the end of that line
   L  the line that stands in the line editor, before R: `\\` is a backslash, `\n` a new line, and
@@ -146,6 +147,7 @@ class Prompting:
         self.line: str | None = None  # what the line editor held at its last answer
         self.unanswered = 0  # times in a row that it did not answer
         self._number: str | None = None  # of the last prompt
+        self._line: int | None = None  # of the command that runs
         self._told = False  # the end before this prompt
         self._printed_all = False
 
@@ -170,6 +172,11 @@ class Prompting:
             case "C":
                 self.phase = "running"
                 self._printed_all = False
+                self._line = int(mark.value) if mark.value.isdigit() else None
+            case "S":
+                # Where our hooks are gone, it is the only word that a command runs.
+                if self.phase is not None and mark.value != "read":
+                    self.phase = "running"
             case "D":
                 self._end(mark)
                 self._told, self.hurt, self.understands_wrapper = True, False, True
@@ -210,6 +217,8 @@ class Prompting:
         self.answers += 1
         self.unanswered = 0
         code, where, folder = [*mark.value.split(";", 2), "", ""][:3]
+        if where.startswith("line "):
+            where = self._judge_line(where.removeprefix("line "))
         if where != "prompt":
             self.reads_line = where != "unknown"
             return None
@@ -221,6 +230,17 @@ class Prompting:
         if self.phase != "continuation":
             self.phase = "prompt"
         return end if ended else None
+
+    def reads_again(self, code: int) -> None:
+        """A command that is known to have ended left no hook: the shell reads the next line."""
+        self._end(Mark("D", str(code)))
+        self.phase, self.hurt = "prompt", True
+
+    def _judge_line(self, number: str) -> str:
+        """At its prompt a shell is at a later line than the command that it ran."""
+        if self.phase != "running" or self._line is None or not number.isdigit():
+            return "unknown"
+        return "prompt" if int(number) > self._line else "read"
 
     def _end(self, mark: Mark) -> None:
         self.phase = "drawing"

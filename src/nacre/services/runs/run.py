@@ -86,6 +86,10 @@ class TrackedRun:
             self.output.cut.at_prompt = True
         self._end(BACK_AT_PROMPT)
 
+    def wrapper_has_ended(self) -> None:
+        """Note that its own mark told its end, and the prompt's will not come."""
+        self._end(RunEnd("mark", self.state.own_code))
+
     def was_refused(self) -> None:
         """A syntax error: the shell ran nothing, and said why below the echo of the line."""
         if self.state.unstarted_end is not None and not self.done:

@@ -225,7 +225,12 @@ class RunWait:
                 run.prompt_is_back()
             return None
         if request.context == "native" and state.unmarked:
-            return await state_told(session)
+            told = await state_told(session)
+            if not run.done and run.state.own_code is not None:
+                # Its wrapper has told its end, and the line editor reads again, without any mark.
+                session.stream.prompting.reads_again(run.state.own_code)
+                run.wrapper_has_ended()
+            return told
         if not self._may_report(run, state):
             return None
         run.output.recording = False

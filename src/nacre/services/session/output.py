@@ -236,7 +236,7 @@ class OutputStream:
 
     def _note_mark(self, mark: Mark) -> Mark | None:
         """Return the mark as others should take it; None for what says nothing new."""
-        if mark.kind in "ABCDLOPQRV":
+        if mark.kind in "ABCDLOPQRSV":
             noted = self.prompting.note(mark)
             if noted is None:
                 return None

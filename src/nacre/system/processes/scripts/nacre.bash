@@ -162,11 +162,18 @@ if [[ -n ${__nacre_nonce-} ]]; then
     __nacre_bind
     if [[ -v READLINE_LINE && -n ${__nacre_code-} ]]; then
         # In `read -e` it is the line that runs, or a function's, or one of a wrapped command, whose
-        # lines are counted too. Without PS0's word nobody knows.
-        if [[ -z ${__nacre_line-} || :$BASHOPTS: != *:promptvars:* ]]; then
+        # lines are counted too. Without PS0's word nobody knows; if only that is lost, who heard it
+        # can compare.
+        if [[ :$BASHOPTS: != *:promptvars:* ]]; then
             __nacre_in=unknown
-        elif [[ -z ${_nacre_c-} ]] && ((__nacre_in == 0 && __nacre_at > __nacre_line)); then
-            __nacre_in=prompt
+        elif [[ -z ${_nacre_c-} ]] && ((__nacre_in == 0)); then
+            if [[ -z ${__nacre_line-} ]]; then
+                __nacre_in="line $__nacre_at"
+            elif ((__nacre_at > __nacre_line)); then
+                __nacre_in=prompt
+            fi
+        elif [[ -z ${__nacre_line-} ]]; then
+            __nacre_in=unknown
         fi
         __nacre_tell_line
         __nacre_say '\e]133;R;n=%s;%s;%s;%s\a' "$__nacre_nonce" "$__nacre_code" "$__nacre_in" \

@@ -197,7 +197,8 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     }
 
     zmodload zsh/parameter
-    typeset -g __nacre_script="${(%):-%x}"
+    # What is left after `unset -m '*nacre*'`: with it the key brings back the rest.
+    [[ -n "${__nacre_script-}" ]] || typeset -gr __nacre_nonce __nacre_script="${(%):-%x}"
     typeset -ga precmd_functions preexec_functions zshaddhistory_functions
     if [[ -z "$__nacre_began" ]]; then
         [[ " $precmd_functions " == *' __nacre_install '* ]] || precmd_functions+=(__nacre_install)
