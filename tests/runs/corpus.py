@@ -339,6 +339,11 @@ SYNTAX = [
         (run("echo 'a", None, None, status="error", state="prompt"), run("echo on", "on")),
     ),
     Case(
+        "a block that somebody left without its end",
+        FISH,
+        (Keys(b"begin\r  echo a\r", shows="echo a"), run("echo on", "on"), run("false", code=1)),
+    ),
+    Case(
         "one Ctrl+C takes an incomplete command back",
         BASH + ZSH,
         (run("echo 'a", None, None, status="error", inputs=2), run("echo on", "on")),

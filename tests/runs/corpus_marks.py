@@ -180,6 +180,7 @@ HOOKS = [
     *harm("words that call builtins switched off", BASH, "enable -n builtin command"),
     *harm("eval switched off in zsh", ZSH, "disable eval"),
     *harm("eval and printf switched off in zsh", ZSH, "disable eval printf"),
+    *harm("Enter that ends no line", BOURNE, "stty -icrnl", "stty icrnl"),
     *harm("no echo", BOURNE, "stty -echo", "stty echo"),
     *harm("all variables of ours unset", BASH, "unset ${!__nacre_*}"),
     *harm("variables, hooks and prompt at once", BASH, f"{_OURS} PROMPT_COMMAND PS0; PS1='x> '"),

@@ -7,6 +7,7 @@ Rule 2: text that a line editor would change is never typed.
 import re
 
 from nacre.core.shell.dialects import (
+    SH,
     SHELLS,
     SHORT_LINE,
     Dialect,
@@ -26,6 +27,7 @@ from nacre.services.runs.prompt import note_shown_prompt
 from nacre.services.runs.request import new_nonce
 from nacre.services.runs.run import TrackedRun
 from nacre.services.session.session import Session
+from nacre.system.processes.foreground import TerminalFacts
 
 _PROMPT_ON_ITS_WAY = 0.02  # seconds for a prompt that is printed but not yet read
 _PASTE_MODE = 0.1  # seconds between a prompt's mark and the start of bracketed paste
@@ -53,17 +55,19 @@ class Delivery:
         hurt = prompting.hurt
         if hurt:
             await ask_shell(session)
-        if prompting.edits_like_vi:
-            # Else the command's letters might be commands themselves.
+        dialect = dialect_of(session.launch.program)
+        unended = dialect.keeps_bad_line and session.stream.line_is_typed
+        if prompting.edits_like_vi or (unended and not prompting.unanswered):
+            # Else the command's letters might be commands themselves, or stand below lines of a
+            # block that has no end: the keys delete only the last of them.
             await turn(session)
-            write_judged(session, dialect_of(session.launch.program).begin_anew)
+            write_judged(session, dialect.begin_anew)
         elif self._line_may_be_typed(session, run):
             await type_into(session, _KILL_LINE)
         # A wrapped line that was not understood once is no way out for the next command either.
         hurt = hurt and prompting.understands_wrapper
         if hurt or _NOT_TYPED.search(command) or len(command) > _LONGEST_TYPED:
             run.request.starts_by_wrapper = True
-            dialect = dialect_of(session.launch.program)
             await self._write_line(session, run, command, dialect, dialect.longest_line)
         else:
             await type_into(session, session.terminal.encode_paste(command) + b"\r", runs=command)
@@ -86,6 +90,8 @@ class Delivery:
         run.request.program = program
         if program in SHELLS and facts is not None:
             run.request.pid = facts.pid
+            if dialect_of(program) is SH:  # their line editors take either
+                run.request.enter = _line_end(facts)
         known = program in SHELLS
 
         def over() -> bool:
@@ -146,7 +152,7 @@ class Delivery:
             await settle(session, lambda: session.terminal.modes().bracketed_paste, soon)
         await type_into(
             session,
-            pasted(session, line),
+            pasted(session, line, run.request.enter),
             recorded=command.encode(errors="replace") + b"\r",
             runs=command,
         )
@@ -157,7 +163,7 @@ class Delivery:
         head, parts = wrap_long(command, dialect, run.request.nonce, own=run.in_own_shell)
         await type_into(
             session,
-            pasted(session, head),
+            pasted(session, head, run.request.enter),
             recorded=command.encode(errors="replace") + b"\r",
             runs=command,
         )
@@ -165,14 +171,20 @@ class Delivery:
         await settle(
             session, lambda: run.state.reads_parts or run.state.started_by_mark, until, asks=never
         )
+        enter = _line_end(session.facts())  # its line editor has left the terminal
         for part in parts:
-            await type_into(session, part.encode() + b"\r", recorded=b"", runs=command)
+            await type_into(session, part.encode() + enter, recorded=b"", runs=command)
 
     def _veil(self, session: Session, run: TrackedRun, command: str) -> None:
         session.stream.scanner.accept(run.request.nonce)
         run.when_changed()
         shown = command.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
         session.stream.hide_echo(Veil(run.request.nonce, shown))
+
+
+def _line_end(facts: TerminalFacts | None) -> bytes:
+    """Return what ends a line; after `stty raw` nobody turns Enter into that."""
+    return b"\n" if facts is not None and facts.edits else b"\r"
 
 
 def waits_again(session: Session) -> bool:
@@ -183,12 +195,12 @@ def waits_again(session: Session) -> bool:
     return facts is not None and facts.waits is True
 
 
-def pasted(session: Session, line: str) -> bytes:
-    """Return a wrapper as input.
+def pasted(session: Session, line: str, enter: bytes) -> bytes:
+    """Return a wrapper as input, with what ends it there.
 
     A leading space keeps it out of the history; fish drops a pasted one.
     """
-    return b" " + session.terminal.encode_paste(line.removeprefix(" ")) + b"\r"
+    return b" " + session.terminal.encode_paste(line.removeprefix(" ")) + enter
 
 
 def never(state: State) -> bool:

@@ -27,6 +27,7 @@ class RunRequest:
     more_lines: bool = False  # are to be typed: the end of this one is not the end of the run
     starts_by_wrapper: bool = False  # in the native shell: its line is wrapped, not typed
     dialect: Dialect = SH
+    enter: bytes = b"\r"  # what ends a line there
     pid: int | None = None  # the shell that a wrapped command was sent to, if it is local
     program: str | None = None  # its name, or ssh's
     prompt: str = ""  # the prompt that the command was sent at

@@ -247,11 +247,9 @@ class RunWait:
         """Return when it has answered, or waits for the next line without having understood."""
         session, request = run.session, run.request
         session.stream.hide_echo(Veil(request.nonce, ERASE_LINE, "E"))
-        write_judged(  # nacre's own line: it only reports an exit code
-            session,
-            pasted(session, report(request.dialect, request.nonce, own=run.in_own_shell)),
-            recorded=b"",
-        )
+        line = report(request.dialect, request.nonce, own=run.in_own_shell)
+        # nacre's own line: it only reports an exit code
+        write_judged(session, pasted(session, line, request.enter), recorded=b"")
         known = without_words(request.dialect) is not None
         await settle(
             session,
