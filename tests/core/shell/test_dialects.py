@@ -29,6 +29,7 @@ from nacre.system.processes import integration
     [
         *(("bash", BASH), ("zsh", ZSH), ("fish", FISH)),
         *(("sh", SH), ("dash", SH), ("ash", SH), ("busybox", SH), ("ksh", SH), ("rbash", SH)),
+        *(("yash", SH), ("ksh93", SH), ("lksh", SH)),
         *(("ssh", ANY_SHELL), ("docker", ANY_SHELL)),  # any shell may stand behind them
         ("never-heard-of", ANY_SHELL),
     ],

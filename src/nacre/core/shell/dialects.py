@@ -143,7 +143,7 @@ _SH_SYNTAX = Syntax(
 SH = Dialect(
     name="sh",
     syntax=_SH_SYNTAX,
-    programs=("dash", "sh", "ash", "ksh", "mksh", "busybox", "rbash"),
+    programs=("dash", "sh", "ash", "ksh", "ksh93", "mksh", "lksh", "yash", "busybox", "rbash"),
     offered=("dash", "sh"),
 )
 BASH = Dialect(
