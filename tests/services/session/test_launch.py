@@ -145,8 +145,6 @@ def test_line_that_is_a_shell_is_known_as_one(shell: str) -> None:
         "./nosuch",
         "/no/such",
         "A=1 nosuchprogram",
-        "/",
-        "/etc/passwd",
     ],
 )
 def test_first_word_that_is_not_there_is_refused(command: str) -> None:
@@ -160,6 +158,22 @@ def test_first_word_that_is_not_there_is_refused(command: str) -> None:
 def test_program_with_args_that_is_not_there_is_refused(command: str) -> None:
     with pytest.raises(InvalidInput, match="command not found"):
         plan(command, args=[])
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [("/etc/passwd", "not executable"), ("/tmp", "a folder"), ("/", "a folder")],
+)
+@pytest.mark.parametrize("args", [None, []])
+def test_what_is_there_but_no_program_is_told_so(
+    command: str, told: str, args: list[str] | None
+) -> None:
+    with pytest.raises(InvalidInput, match=f"'{command}' is {told}; give a program"):
+        plan(command, args=args)
+
+
+def test_word_that_is_too_long_to_ask_for_is_left_to_the_start() -> None:
+    assert plan("x" * 200_000).argv[:2] == ("/bin/sh", "-c")
 
 
 def test_program_is_looked_for_in_the_path_of_the_session(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ async def _plan_line(line: str, cwd: str, env: Mapping[str, str]) -> Launch:
     if word is not None:
         program = find_program(word, cwd=cwd, path=env.get("PATH"))
         if program is None and (os.sep in word or not await _shell_knows(word, cwd, env)):
-            raise _not_found(word)
+            raise _not_found(word, cwd)
         if program is not None and line.strip() == word:
             name = os.path.basename(program)
             integrated = name in INTEGRATED
@@ -136,8 +136,8 @@ def _ask_shell(word: str, cwd: str, env: Mapping[str, str]) -> bool:
             check=False,
             timeout=_SHELL_PATIENCE,
         )
-    except subprocess.TimeoutExpired:
-        return True
+    except (subprocess.TimeoutExpired, OSError):  # a word that is too long to ask for
+        return True  # the start itself will tell
     return asked.returncode == 0
 
 
@@ -151,11 +151,14 @@ def _find_shell(asked: str | None, cwd: str, env: Mapping[str, str]) -> str:
 def _require_program(name: str, cwd: str, env: Mapping[str, str]) -> str:
     program = find_program(name, cwd=cwd, path=env.get("PATH"))
     if program is None:
-        raise _not_found(name)
+        raise _not_found(name, cwd)
     return program
 
 
-def _not_found(word: str) -> CommandNotFound:
+def _not_found(word: str, cwd: str) -> CommandNotFound:
+    if os.sep in word and os.path.exists(os.path.join(cwd, word)):
+        what = "a folder" if os.path.isdir(os.path.join(cwd, word)) else "not executable"
+        return CommandNotFound(f"{word!r} is {what}", "give a program that can be run")
     return CommandNotFound(
         f"command not found: {word!r}", "give its full path", Give(("env",), "set PATH")
     )
