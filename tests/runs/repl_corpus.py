@@ -365,9 +365,28 @@ ASKING = [
             PYTHON,
             asks("import code; code.interact()", "repl", context="repl", hints=BY_ITS_PROMPT),
             *(repl(f"{number}", f"{number}") for number in range(20)),
+            asks("x = input('>>> ')", "repl", ">>>", context="repl", hints=BY_ITS_PROMPT),
+            repl("joe", ""),
+            repl("x", "'joe'"),
             Keys(b"\x04", shows="now exiting InteractiveConsole...\n>>>"),
             repl("1", "1"),
         ),
+    ),
+    *(
+        Case(
+            f"python: a console that is a script: {script}",
+            BASH,
+            (
+                asks(f"@python@ {script}", "repl"),
+                # Its own code is run faster after some of them, and its stack is another then.
+                *(repl(f"{number}", f"{number}") for number in range(20)),
+                repl("def f():\n    return 5\nf()", "5"),
+                asks("x = input('>>> ')", "repl", ">>>", context="repl", hints=BY_ITS_PROMPT),
+                repl("joe", ""),
+                repl("x", "'joe'"),
+            ),
+        )
+        for script in ("-m asyncio", "-m code", "-c 'import code; code.interact()'")
     ),
     Case(
         "python: a prompt that ends as a question does",

@@ -232,6 +232,23 @@ TABLE: list[tuple[str, dict[str, object], tuple[str, str | None]]] = [
         {"program": "python3", "line": ">>> late", "repl_prompt": ">>> ", "repl_runs": True, **RAW},
         ("needs_input", "repl"),
     ),
+    (
+        "a prompt that ends as a question does",
+        {"program": "python3", "line": "what? ", "repl_prompt": ">>> ", "reader": "own", **RAW},
+        ("needs_input", "repl"),
+    ),
+    (
+        "Prolog with an answer",
+        {"program": "swipl", "line": "X = 1 ", **RAW},
+        ("needs_input", "key"),
+    ),
+    ("Prolog's read", {"program": "swipl", "line": "|: ", **RAW}, ("needs_input", "line")),
+    ("Prolog", {"program": "swipl", "line": "?- ", **RAW}, ("needs_input", "repl")),
+    (
+        "getLine in GHCi",
+        {"program": "ghc", "line": "", "repl_prompt": "ghci> ", "repl_runs": True, **RAW},
+        ("needs_input", "line"),
+    ),
 ]
 
 
@@ -243,6 +260,15 @@ def test_state_from_facts(facts: dict[str, object], wanted: tuple[str, str | Non
     assert (state.state, state.asks) == wanted
     assert state.evidence
     assert (state.hint is not None) == (state.state == "needs_input" or state.full_screen)
+
+
+def test_code_that_asks_by_the_prompt_of_its_repl_is_told() -> None:
+    typed = {"program": "python3", "line": ">>> ", "repl_prompt": ">>> ", "repl_runs": True, **RAW}
+    state = judge(replace(SEEN, **typed, reader="other"))  # type: ignore[arg-type]
+    assert (state.asks, state.nested, state.sure) == ("repl", True, False)
+    assert "what is sent next goes there" in (state.hint or "")
+    assert not judge(replace(SEEN, **typed, reader="own")).nested  # type: ignore[arg-type]
+    assert not judge(replace(SEEN, **typed)).nested  # type: ignore[arg-type]
 
 
 def test_a_guess_says_so() -> None:

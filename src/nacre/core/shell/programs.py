@@ -156,7 +156,7 @@ BY_PAGES = re.compile(r"^\s*--\s?(?:More\b.*--|Type <RET> for more.*)\s*$", re.I
 _OWN_PROMPT = re.compile(r"\s*(?:\([\w.+-]+\)|[^\s>?:]+(?: [^\s>?:]+)? ?[>❯»›])\s+")
 
 # In their code something may ask for a line as their own prompt does: by their line editor.
-_READ_IN_CODE = ("python", "pypy", "R", "octave", "php")
+_READ_IN_CODE = ("python", "pypy", "R", "octave", "php", "ghc")
 
 # They ask about one file after the other, in the user's language, without saying what to type.
 _ASK_ABOUT_FILES = frozenset(["rm", "cp", "mv", "ln", "find", "xargs", "tar"])

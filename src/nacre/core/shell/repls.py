@@ -8,7 +8,7 @@ at; what is here are the exceptions: prompts that change, and those that ask for
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.repl_input import (
@@ -55,7 +55,12 @@ class Repl:
         return program in self.names or _unnumbered(program) in self.names
 
 
-Reader = tuple[int, int]  # where a thread waits for the terminal: stack pointer, program counter
+class Reader(NamedTuple):
+    """Where a process waits for the terminal."""
+
+    thread: int
+    stack: int  # its stack pointer
+    code: int  # its program counter
 
 
 @dataclass(slots=True)
@@ -88,10 +93,12 @@ class TypedRepl:
             return None
         if reader in self.readers:
             return "own"
-        (stack, code), (known, known_code) = reader, self.readers[-1]
-        if code != known_code:
+        known = self.readers[-1]
+        if reader.code != known.code:
             return None
-        moved = stack > known and not (steady and len(self.readers) == 1)
+        if reader.thread != known.thread:
+            return "other"
+        moved = reader.stack > known.stack and not (steady and len(self.readers) == 1)
         return None if moved else "other"
 
 
@@ -192,7 +199,8 @@ _TABLE = (
     _repl("ftp sftp lftp", r"s?ftp>|lftp .*>", None),
     _repl("jshell", r"jshell>", r"\s*\.{3}>", always_reads=True),
     _repl("scala", r"scala>", r"\s*\|", always_reads=True),
-    _repl("swipl", r"(?:\d+ )?\?-", r"\|:?"),
+    # Ctrl+C brings up a menu there; |: is shown where code reads.
+    _repl("swipl", r"(?:\d+ )?\?-", r"\|", give_up=b""),
     _repl("tclsh", r"%", r"", parts=tcl_lines, give_up=b""),
     _repl("pwsh", r"PS .*>", r">>"),
     # Shells of other families: their prompts are what their users want.

@@ -184,6 +184,8 @@ def _judge_repl(seen: Seen, facts: list[str]) -> State | None:
             return None
     elif not known and listens_always(program, draws_again=True):
         return _running(seen, facts, sure=False)
+    elif not known and program == "swipl" and not line.rstrip().endswith("|:"):
+        return _needs("key", seen, facts, _CHOICE)
     elif not known and (_asks_by_line(seen) or _asks_in_code(seen)):
         # input() in Python, readline() in R
         return _needs("line", seen, facts)
@@ -301,6 +303,7 @@ _IN_A_BOX = (
     "it asks for a password in a box: let a person type it, or press tab until Cancel is marked,"
     " then enter"
 )
+_CHOICE = "Prolog shows an answer: press ; for the next one, without Enter, or Enter to stop"
 _NESTED = (
     "code that was typed asks by the REPL's own prompt: it waits for a line (as by input()), or is"
     " a console of its own; what is sent next goes there"

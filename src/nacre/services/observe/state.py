@@ -33,7 +33,9 @@ def look(session: Session) -> State:
         repl = None
     reader = None
     if repl is not None:
-        reader = repl.whose(facts.pid, facts.reader, steady=facts.timeout is None)
+        # A console that is a script, or has its own line editor, is run by the interpreter itself.
+        steady = facts.timeout is None and not facts.scripted
+        reader = repl.whose(facts.pid, facts.reader, steady=steady)
     marked = _marked(session)
     in_shell = session.launch.is_shell and facts.group == session.pid
     if marked == "running" and in_shell and not is_integrated(session.pid):
