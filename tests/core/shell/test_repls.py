@@ -141,6 +141,11 @@ def test_reader_tells_code_that_asks_from_the_prompt() -> None:
     assert typed.whose(7, None) is None
 
 
+def test_reader_tells_nothing_where_any_thread_may_read() -> None:
+    typed = TypedRepl("ghc", "ghci> ", pid=7, readers=(Reader(7, 900, 1),))
+    assert typed.whose(7, Reader(7, 900, 1)) is typed.whose(7, Reader(9, 800, 1)) is None
+
+
 def test_readers_are_known_from_the_outermost_on() -> None:
     typed = TypedRepl("python3", ">>> ", pid=7, readers=(Reader(7, 900, 1), Reader(7, 800, 1)))
     assert typed.typed_again(7, Reader(7, 700, 1)) == (

@@ -91,6 +91,8 @@ class TypedRepl:
         """
         if reader is None or pid != self.pid or not self.readers:
             return None
+        if repl_at(self.program, "").alike is None:
+            return None  # others may wait in any thread, as GHCi does
         if reader in self.readers:
             return "own"
         known = self.readers[-1]
