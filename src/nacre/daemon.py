@@ -310,6 +310,7 @@ class _Serving:
         self.keeping.ready(paths.log_file if self.ephemeral else None)
         # From here on the first client is served while sessions are recovered and the rest loads.
         recovering = asyncio.create_task(self._recover(services, life), name="recovery")
+        await self._until_http_is_wanted(recovering)
         http = await self._load_http(dispatch, mcp, credentials, life, services.ports)
         gc.freeze()  # what is loaded stays: the collector need not look at it again and again
         serving = asyncio.create_task(http.serve(), name="http")
@@ -382,6 +383,20 @@ class _Serving:
             ignored=ignored,
             wanted=self.settings.keeper,
         )
+
+    async def _until_http_is_wanted(self, recovering: "asyncio.Task[None]") -> None:
+        """Return when a client connects to it, or when all sessions are recovered.
+
+        Its server loads in a thread, which would hold up those who wait for their sessions.
+        """
+        loop, wanted = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(self.loopback.fileno(), wanted.set)
+        waiting = asyncio.create_task(wanted.wait())
+        try:
+            await asyncio.wait((recovering, waiting), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            loop.remove_reader(self.loopback.fileno())
+            waiting.cancel()
 
     async def _load_http(
         self,

@@ -1,5 +1,6 @@
 """One crash, many sessions: none of them notices, and all that can be seen is as before."""
 
+import os
 import socket
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from crashing import (
     crash,
     create,
     is_dead,
+    kill,
     listed,
     members,
     portrait,
@@ -25,8 +27,11 @@ from crashing import (
     run,
     send,
     start,
+    text_of,
     until,
 )
+
+from crashes.conftest import Start
 
 COUNTER = """
 import os, signal, sys, time
@@ -241,3 +246,35 @@ def test_restart_has_the_same_environment_and_place(survived: Survived) -> None:
     assert (again["rows"], again["cols"]) == (31, 101)
     asked = run(daemon, "renamed", 'echo "$GIVEN"; pwd; echo "<$VARIABLE>"')
     assert asked["output"].split("\n") == ["by caller", str(survived.folder), "<>"]
+
+
+# --- before all of them are back ---------------------------------------------------------------
+
+HELD_UP = """
+from nacre.services.recovery.service import Recovery
+import asyncio, pathlib
+recover = Recovery._recover
+async def recover_when_told(self, found, worker):
+    if found.record.identity.name == "last":
+        await asyncio.to_thread(pathlib.Path({gate!r}).read_text)
+    await recover(self, found, worker)
+Recovery._recover = recover_when_told
+"""
+
+
+def test_daemon_answers_while_a_session_is_still_being_recovered(
+    begin: Start, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    daemon = begin(doctored=HELD_UP.format(gate=str(gate)))
+    for name in ("first", "last"):
+        create(daemon, name, f"echo the {name}; exec cat")
+        until(daemon, name, text=f"the {name}")
+    kill(daemon)
+    assert daemon.rest("GET", "/status")["sessions"] == 2
+    assert text_of(daemon, "first").startswith("the first")
+    assert daemon.rest("GET", "/sessions/first/screen")["lines"]
+    gate.write_text("go on")
+    assert text_of(daemon, "last").startswith("the last")
+    assert list(listed(daemon)) == ["first", "last"]
