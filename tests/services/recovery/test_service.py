@@ -23,7 +23,7 @@ from nacre.services.wiring import Services
 from nacre.system.keeper.client import Keeping
 
 from services.clock import advance, with_clock
-from services.living import CALLER, living, shows, start
+from services.living import CALLER, living, shows, start, until
 
 pytestmark = pytest.mark.anyio
 
@@ -91,7 +91,8 @@ def test_idle_times_outlive_the_daemon() -> None:
             old = await start(before, "stty -echo; echo ready; exec cat", name="dev")
             await shows(old, "ready")
             old.write(b"typed\r")
-            await shows(old, "typed")
+            # The echo and cat's answer: nothing more comes that would be newer.
+            await until(old, lambda: old.terminal.cursor().row == 2)
             times = (old.last_output, old.last_input)
             await advance(3600)
             kept = {

@@ -68,11 +68,11 @@ class _Found:
     master: int | None = None
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def is_meant_by(self, reference: str) -> bool:
+    @property
+    def references(self) -> tuple[str, ...]:
+        """What it may be called, besides its id."""
         identity = self.record.identity
-        if identity.id == reference.lower():
-            return True
-        return self.record.listed and reference in (identity.name, str(identity.port))
+        return (identity.name, str(identity.port)) if self.record.listed else ()
 
 
 class Recovery:
@@ -83,6 +83,7 @@ class Recovery:
         self._host = host
         self._screens = Screens(host)
         self._pending: dict[str, _Found] = {}  # by id
+        self._called: dict[str, list[_Found]] = {}  # by name and port
         self._wanted: dict[str, None] = {}  # ids that somebody waits for
         self._over = asyncio.Event()
         self._over.set()
@@ -107,6 +108,9 @@ class Recovery:
         found += self._on_disk(set(held))
         found.sort(key=lambda one: one.record.created)
         self._pending = {one.identifier: one for one in found}
+        for one_found in found:
+            for reference in one_found.references:
+                self._called.setdefault(reference, []).append(one_found)
         for port in ports - {one.record.identity.port for one in found if one.record.listed}:
             self._ports.release(port)  # its session was just being created
         if found:
@@ -127,6 +131,7 @@ class Recovery:
             for work in (self._work_through(here), *workers):
                 group.create_task(work)
         self._registry.put_in_order()
+        self._called.clear()
         self._over.set()
         _log.info("sessions recovered", extra={"sessions": count})
 
@@ -135,6 +140,7 @@ class Recovery:
         while left:
             key = next((key for key in self._wanted if key in left), None) or next(iter(left))
             del left[key]
+            self._wanted.pop(key, None)
             found = self._pending[key]
             with _careful(key):
                 await self._recover(found, worker)
@@ -174,7 +180,10 @@ class Recovery:
 
     async def session(self, reference: str | int) -> None:
         """Return when the session is there that is meant by this, or it is certain that none is."""
-        meant = [one for one in self._pending.values() if one.is_meant_by(str(reference))]
+        text = str(reference)
+        meant = [one for one in self._called.get(text, ()) if one.identifier in self._pending]
+        if (by_id := self._pending.get(text.lower())) is not None:
+            meant.append(by_id)
         for found in meant:
             self._wanted[found.identifier] = None
         for found in meant:
