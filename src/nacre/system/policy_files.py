@@ -10,7 +10,7 @@ import json
 import os
 import tomllib
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from nacre.core.policy.decide import Policy, decide
@@ -48,14 +48,24 @@ def load_policy(preset: Preset, files: Iterable[str] = ()) -> Policy:
 def rule_files(config: str, folder: str) -> list[str]:
     """Return the files of rules that there are for a user and the project of a folder."""
     found = [os.path.join(config, USER_FILE)]
+    for path, ends in _places(folder):
+        found.append(path)
+        if os.access(ends, os.F_OK):
+            break
+    # Not os.path.exists: this is asked for every line that is judged.
+    return [path for path in found if os.access(path, os.F_OK)]
+
+
+@lru_cache(maxsize=256)
+def _places(folder: str) -> tuple[tuple[str, str], ...]:
+    """Return where a project's file may be, from the folder upwards, and what ends a project."""
+    places = []
     at = folder
     while True:
-        found.append(os.path.join(at, PROJECT_FILE))
-        parent = os.path.dirname(at)
-        if parent == at or os.path.exists(os.path.join(at, ".git")):
-            break
+        places.append((os.path.join(at, PROJECT_FILE), os.path.join(at, ".git")))
+        if (parent := os.path.dirname(at)) == at:
+            return tuple(places)
         at = parent
-    return [path for path in found if os.path.exists(path)]
 
 
 def save_line(config: str, line: str, why: str) -> str:

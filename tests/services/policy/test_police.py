@@ -387,7 +387,10 @@ async def test_a_session_is_as_strict_as_the_stricter_of_both(tmp_path: Path) ->
         listed = await ask("list_sessions", session=strict.identity.id)
         assert listed.policy == "guarded"
     async with guarded(tmp_path) as ask:
-        lax = await start_marked(ask.services, policy="open", cwd=str(tmp_path))
+        made = await ask("create_session", policy="open", cwd=str(tmp_path))
+        assert "guarded" in made.notice
+        lax = ask.services.registry.find(made.session_id)
+        await until(lax, lambda: lax.stream.prompting.phase == "prompt")
         assert (await ask("list_sessions", session=lax.identity.id)).policy == "guarded"
         with pytest.raises(PolicyDenied):
             await ask("run", session=lax.identity.id, command=FORBIDDEN)

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from nacre.core.catalog.caller import Caller
 from nacre.core.keys.names import UnknownKey, parse_key
 from nacre.core.operations.recordings import RestoreSessions
@@ -41,6 +43,7 @@ from nacre.core.operations.terminal import (
     ReadOutput,
     SendInput,
 )
+from nacre.core.policy.verdicts import stricter
 from nacre.core.shell.state import State
 from nacre.errors import BadParameter, CommandNotFound, InvalidInput, NacreError
 from nacre.services.dispatch.handlers import Handlers
@@ -107,7 +110,12 @@ class Sessions:
     # --- life ------------------------------------------------------------------------------
 
     async def create(self, caller: Caller, request: CreateSession) -> SessionCreated:
-        return _created(await self._create(caller, request, None))
+        created = _created(await self._create(caller, request, None))
+        applies = stricter(self._host.settings.policy, request.policy or "open")
+        if request.policy in (None, applies):
+            return created
+        told = f"the policy of this session is {applies}, as the daemon's: it cannot be laxer"
+        return replace(created, notice="; ".join(filter(None, (created.notice, told))))
 
     async def _create(self, caller: Caller, request: CreateSession, port: int | None) -> Session:
         settings = self._host.settings
