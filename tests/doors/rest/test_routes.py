@@ -383,6 +383,16 @@ def revoke_token(daemon: Daemon, job: str) -> None:
     assert http_call(daemon, "GET", "/api/status", token=made["token"]).status == 401
 
 
+def list_approvals(daemon: Daemon, job: str) -> None:
+    assert ask(daemon, "GET", "/approvals") == {"approvals": []}
+
+
+def answer_approval(daemon: Daemon, job: str) -> None:
+    """A program's token is no person's: tests/web answers as one."""
+    answer = http_call(daemon, "POST", "/api/approvals/0", {"answer": "once"})
+    assert refusal(answer) == "FORBIDDEN"
+
+
 def open_page(daemon: Daemon, job: str) -> None:
     page = as_person(daemon, "POST /page", {"session": job})
     assert page["url"].startswith(f"{daemon.url}/#code=")
@@ -405,6 +415,8 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
     example.__name__: example
     for example in (
         create_session,
+        list_approvals,
+        answer_approval,
         list_sessions,
         manage_session,
         send_input,
