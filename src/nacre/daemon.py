@@ -459,6 +459,8 @@ class _Serving:
             audit=audit,
             umask=self.umask,
             config=self.paths.config,
+            own=self.paths,
+            layers=self.paths.layers,
         )
         started = {"event": "start", "pid": os.getpid(), "version": __version__}
         audit.record("daemon", None, None, started)

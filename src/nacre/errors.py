@@ -4,7 +4,8 @@ NacreError
 ├── Refused            the request itself is wrong: nothing ran
 │   ├── InvalidInput       INVALID_INPUT
 │   │   ├── BadParameter       INVALID_INPUT    about parameters, by their names
-│   │   └── CommandNotFound    INVALID_INPUT    there is no such program
+│   │   ├── CommandNotFound    INVALID_INPUT    there is no such program
+│   │   └── SandboxUnavailable INVALID_INPUT    this machine cannot make that sandbox
 │   ├── SessionNotFound    SESSION_NOT_FOUND
 │   ├── SessionExists      SESSION_EXISTS
 │   ├── OverlayNotFound    OVERLAY_NOT_FOUND
@@ -93,6 +94,10 @@ class BadParameter(InvalidInput):
 
 
 class CommandNotFound(InvalidInput):
+    code = "INVALID_INPUT"
+
+
+class SandboxUnavailable(InvalidInput):
     code = "INVALID_INPUT"
 
 

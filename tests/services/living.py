@@ -34,12 +34,13 @@ async def living(
     runtime: Path | None = None,
     journals: Path | None = None,
     config: Path | None = None,
+    layers: Path | None = None,
     **settings: Any,
 ) -> AsyncIterator[Services]:
     """Services whose sessions are all ended when the block is left.
 
     With a runtime shells have marks, with a folder for journals sessions are recorded, with one for
-    the configuration there may be rules of the user's.
+    the configuration there may be rules of the user's, with one for layers there can be reviews.
     """
     given = {"shell": "/bin/bash", "kill_grace": 0.2, **settings}
     folder = None if runtime is None else str(runtime)
@@ -50,6 +51,7 @@ async def living(
         runtime=folder,
         journals=None if journals is None else str(journals),
         config=None if config is None else str(config),
+        layers=None if layers is None else str(layers),
     )
     try:
         yield services

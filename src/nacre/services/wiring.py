@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -53,6 +53,7 @@ from nacre.services.waits.service import Waiting
 from nacre.settings.table import Settings
 from nacre.system.keeper.client import Keeping
 from nacre.system.processes.tree import find_members
+from nacre.system.sandbox.sandboxes import Sandboxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +149,15 @@ def build_services(
     audit: Audit | None = None,
     umask: int = -1,
     config: str | None = None,
+    own: Sequence[str] = (),
+    layers: str | None = None,
 ) -> Services:
     """Build and connect all services.
 
     `home` is the folder for sessions whose caller has none, `runtime` a private folder, `journals`
     the folder of all journals, `keeping` the keeper that started us, `audit` what records who did
-    what, `umask` what sessions get, `config` the folder of the user's own rules.
+    what, `umask` what sessions get, `config` the folder of the user's own rules, `own` the folders
+    that no sandbox shows, `layers` the folder for what reviews change.
     """
     keeping = keeping or Keeping(None)
     loop = asyncio.get_running_loop()
@@ -174,6 +178,7 @@ def build_services(
             keeping, keeper=settings.keeper, more=lambda: audit.warnings if audit else ()
         ),
         audit=audit,
+        sandboxes=Sandboxes(settings, own, layers),
         umask=umask,
     )
     ports = PortPool(settings.first_session_port, keeping)

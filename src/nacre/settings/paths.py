@@ -49,6 +49,10 @@ class Paths(NamedTuple):
         return os.path.join(self.state, "sessions")
 
     @property
+    def layers(self) -> str:
+        return os.path.join(self.state, "layers")
+
+    @property
     def socket(self) -> str:
         return os.path.join(self.runtime, "nacre.sock")
 

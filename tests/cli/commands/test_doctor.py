@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from confining import needs_bubblewrap
 from conftest import environment
 from nacre.cli.commands import doctor
 from nacre.cli.commands.doctor import (
@@ -117,12 +118,29 @@ def test_lines_are_coloured_on_a_terminal(running: Nacre) -> None:
 
 
 def test_a_path_without_programs_has_no_shell_and_no_sandbox(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("SHELL", raising=False)
     assert only(check_shells()).level == "fail"
-    assert only(check_sandbox()).level == "warn"
+    finding = only(check_sandbox(machine))
+    assert finding.level == "warn"
+    assert "apt install bubblewrap" in (finding.advice or "")
+
+
+def test_a_default_sandbox_that_cannot_be_had_is_a_failure(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    confined = machine._replace(settings=Settings(sandbox="workspace"))
+    assert only(check_sandbox(confined)).level == "fail"
+
+
+@needs_bubblewrap
+def test_profiles_that_work_here_are_named(machine: Machine) -> None:
+    finding = only(check_sandbox(machine))
+    assert finding.level == "ok"
+    assert finding.message.startswith("readonly, workspace, strict, review")
 
 
 def test_shells_are_told_with_their_versions() -> None:
@@ -137,13 +155,14 @@ def test_a_default_shell_that_is_gone_is_a_warning(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_sandbox_that_cannot_be_made_is_a_warning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bwrap = tmp_path / "bwrap"
-    bwrap.write_text("#!/bin/sh\nexit 1\n")
+    bwrap.write_text("#!/bin/sh\necho 'bwrap: no permissions' >&2\nexit 1\n")
     bwrap.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert only(check_sandbox()).level == "warn"
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    finding = only(check_sandbox(machine))
+    assert (finding.level, "no permissions" in finding.message) == ("warn", True)
 
 
 def test_folders_that_are_not_there_yet_are_fine(machine: Machine) -> None:

@@ -297,12 +297,12 @@ async def test_bash_before_5_1_has_its_prompt_commands_in_one_string(
     given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripts = tmp_path / "scripts"
-    shutil.copytree(integration._SCRIPTS, scripts)
+    shutil.copytree(integration.SCRIPTS, scripts)
     script = scripts / "nacre.bash"
     is_newer = "((BASH_VERSINFO[0] > 5 || (BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1)))"
     assert is_newer in script.read_text()
     script.write_text(script.read_text().replace(is_newer, "((0))"))
-    monkeypatch.setattr(integration, "_SCRIPTS", scripts)
+    monkeypatch.setattr(integration, "SCRIPTS", scripts)
     rc = f"PS1='bash> '\nPROMPT_COMMAND={shlex.quote(given)}\n"
     async with at_work(tmp_path) as services:
         drive = await shell_at_work(services, "bash", tmp_path, {".bashrc": rc})

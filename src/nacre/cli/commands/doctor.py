@@ -77,7 +77,6 @@ def _examine() -> Iterator[Finding]:
     yield from check_engine()
     yield from check_terminal()
     yield from check_shells()
-    yield from check_sandbox()
     paths = find_paths()
     try:
         settings = load_settings(paths.config_file)
@@ -86,6 +85,7 @@ def _examine() -> Iterator[Finding]:
         settings = Settings()
     machine = Machine(paths, settings, ask_daemon())
     checks: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
+        check_sandbox,
         check_folders,
         check_token,
         check_daemon,
@@ -192,17 +192,26 @@ def _shell(name: str) -> str | None:
     return f"{name} {version}"
 
 
-def check_sandbox() -> Iterator[Finding]:
-    bwrap = shutil.which("bwrap")
-    if bwrap is None:
-        yield Finding("sandbox", "warn", "no bwrap", "install bubblewrap to run sandboxed sessions")
-        return
-    profile = ["--ro-bind", "/", "/", "--dev", "/dev", "--unshare-all", "--die-with-parent"]
-    if _output([bwrap, *profile, "/bin/sh", "-c", "echo inside"]) == "inside":
-        yield Finding("sandbox", "ok", f"{bwrap} runs a profile")
-    else:
-        advice = "allow unprivileged user namespaces (AppArmor, kernel.unprivileged_userns_clone)"
-        yield Finding("sandbox", "warn", f"{bwrap} cannot make a sandbox here", advice)
+def check_sandbox(machine: Machine) -> Iterator[Finding]:
+    """Try each profile. One that is the default must work, or no session starts."""
+    from nacre.system.sandbox.profiles import PROFILES
+    from nacre.system.sandbox.sandboxes import Sandboxes
+
+    sandboxes = Sandboxes(machine.settings, machine.paths, None)
+    works: list[str] = []
+    troubles: dict[tuple[str, str], list[str]] = {}
+    for name in PROFILES:
+        if (trouble := sandboxes.trouble_with(name)) is None:
+            works.append(name)
+        else:
+            troubles.setdefault(trouble, []).append(name)
+    if works:
+        ways = "overlays" if sandboxes.makes_overlays else "copies: bubblewrap is older than 0.11"
+        also = f" (review by {ways})" if "review" in works else ""
+        yield Finding("sandbox", "ok", f"{', '.join(works)}{also}")
+    for (reason, fix), names in troubles.items():
+        level: Level = "fail" if machine.settings.sandbox in names else "warn"
+        yield Finding("sandbox", level, f"no {', '.join(names)}: {reason}", fix)
 
 
 def _output(argv: list[str]) -> str | None:

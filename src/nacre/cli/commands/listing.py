@@ -47,9 +47,9 @@ def _some_are_lost() -> bool:
 
 
 def _table(sessions: list[dict[str, Any]]) -> str:
-    header = ("NAME", "ID", "PORT", "STATE", "COMMAND", "CWD", "IDLE")
+    header = ["NAME", "ID", "PORT", "STATE", "COMMAND", "CWD", "IDLE"]
     rows = [
-        (
+        [
             session["name"],
             session["session_id"],
             str(session["port"]),
@@ -57,9 +57,14 @@ def _table(sessions: list[dict[str, Any]]) -> str:
             session["command"],
             _home_relative(session["cwd"]),
             _duration(session["idle_seconds"]),
-        )
+        ]
         for session in sessions
     ]
+    boxes = [session.get("sandbox", "off") for session in sessions]
+    if set(boxes) != {"off"}:
+        header.append("SANDBOX")
+        for row, box in zip(rows, boxes, strict=True):
+            row.append(box)
     return format_table(header, rows, _WIDEST_CELL if sys.stdout.isatty() else None)
 
 

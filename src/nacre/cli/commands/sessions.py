@@ -19,7 +19,7 @@ from nacre.errors import InvalidInput, NacreError
 def add_new(parser: ArgumentParser) -> None:
     parser.usage = "nacre new [NAME] [options] [-- COMMAND [ARGS …]]"
     parser.add_argument("words", metavar="NAME", nargs="*", help=describe(CreateSession, "name"))
-    add_flags(parser, CreateSession, ("rows", "cols", "cwd", "keep", "policy"))
+    add_flags(parser, CreateSession, ("rows", "cols", "cwd", "keep", "policy", "sandbox"))
     parser.add_argument(
         "--env", metavar="K=V", action="append", help=describe(CreateSession, "env")
     )
@@ -43,6 +43,7 @@ def run_new(arguments: Namespace) -> int:
         "cwd": arguments.cwd,
         "keep": arguments.keep,
         "policy": arguments.policy,
+        "sandbox": arguments.sandbox,
         "env": _variables(arguments.env),
         "tags": arguments.tag,
     }

@@ -66,6 +66,7 @@ class SessionDetails(SessionBrief, frozen=True, kw_only=True):
     title: str = ""
     mode: ScreenMode = "normal"
     keep: bool = False
+    sandbox: str = "off"  # the profile of its sandbox
     tags: list[str] = msgspec.field(default_factory=list)
     asks: str | None = None
     viewers: int = 0  # how many watch it now

@@ -10,6 +10,7 @@ from nacre.core.operations.parameters import (
     Cols,
     MaxChars,
     Rows,
+    Sandbox,
     SessionRef,
 )
 from nacre.core.operations.results import (
@@ -22,6 +23,17 @@ from nacre.core.operations.results import (
     Success,
 )
 from nacre.core.policy.verdicts import Preset
+
+SandboxProfile = Annotated[
+    Sandbox,
+    Meta(
+        description=(
+            "What the program may do. off: all that its user may. readonly: read. workspace: "
+            "write in cwd. strict: also see little else. review: write in a copy of cwd. But for "
+            "off, no network and an empty home. Default: the daemon's."
+        )
+    ),
+]
 
 
 @operation("create_session", "POST /sessions", result=SessionCreated, scope=Scope.DRIVE)
@@ -56,10 +68,7 @@ class CreateSession(Operation, frozen=True, kw_only=True):
     tags: (
         Annotated[list[str], Meta(description="Labels of your choice, shown in lists.")] | None
     ) = None
-    sandbox: (
-        Annotated[Literal["off"], Meta(description="Sandbox profile; this version has none.")]
-        | None
-    ) = None
+    sandbox: SandboxProfile | None = None
     policy: (
         Annotated[
             Preset,
@@ -184,6 +193,7 @@ class StartSession(Operation, frozen=True, kw_only=True):
         ]
         | None
     ) = None
+    sandbox: SandboxProfile | None = None
 
 
 @operation(

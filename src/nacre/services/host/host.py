@@ -12,6 +12,7 @@ from nacre.services.host.read_share import ReadShare
 from nacre.services.host.warnings import Warnings
 from nacre.settings.table import Settings
 from nacre.system.keeper.client import Keeping
+from nacre.system.sandbox.sandboxes import Sandboxes
 
 _RENDERERS = 2
 
@@ -33,6 +34,8 @@ class Host:
     renderers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_RENDERERS))
     warnings: Warnings = field(default_factory=lambda: Warnings(Keeping(None), keeper=False))
     audit: Audit | None = None  # None: nothing is recorded
+    # What sessions are confined by.
+    sandboxes: Sandboxes = field(default_factory=lambda: Sandboxes(Settings(), (), None))
     umask: int = -1  # of sessions and of files for the user; -1: as this process
 
     def journal_of(self, identifier: str) -> str | None:

@@ -37,8 +37,8 @@ def look(session: Session) -> State:
         steady = facts.timeout is None and not facts.scripted
         reader = repl.whose(facts.pid, facts.reader, steady=steady)
     marked = _marked(session)
-    in_shell = session.launch.is_shell and facts.group == session.pid
-    if marked == "running" and in_shell and not is_integrated(session.pid):
+    in_shell = session.launch.is_shell and facts.group == session.leader
+    if marked == "running" and in_shell and not is_integrated(session.leader):
         marked, in_shell = None, False  # after `exec zsh` its marks will never come
     return judge(
         Seen(

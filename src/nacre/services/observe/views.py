@@ -285,6 +285,7 @@ def view_details(session: Session, now: float, *, handed_out: bool = True) -> Se
         title=session.terminal.title,
         mode=screen_mode(session),
         keep=identity.keep,
+        sandbox=session.launch.sandbox,
         tags=list(identity.tags),
         state=state.state,
         asks=state.asks,

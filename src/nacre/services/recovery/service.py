@@ -36,6 +36,7 @@ from nacre.services.session.session import Session
 from nacre.system.processes.exits import Ending
 from nacre.system.processes.pty import leader_of, size_of
 from nacre.system.processes.tree import Tree, look
+from nacre.system.sandbox.view import is_below
 from nacre.system.storage.ring import Ring
 from nacre.system.storage.segments import segments
 
@@ -250,7 +251,9 @@ class Recovery:
         if master is None:
             return None
         if record.ended is None:
-            pid = record.pid or leader_of(master) or _started_with(record.cookie)
+            # In a sandbox another process leads than the child, which only holds it.
+            leader = None if record.launch.confined else leader_of(master)
+            pid = record.pid or leader or _started_with(record.cookie)
             if pid:
                 return pid, master
         self._host.keeping.drop(f"sessions/{record.identity.id}/master")
@@ -316,9 +319,15 @@ def _started_with(cookie: str) -> int | None:
 
 
 def _folder(record: SessionRecord, rebuilt: Rebuilt) -> str:
-    """Return the folder to restart it in: the last folder of its shell, if that still exists."""
+    """Return the folder to restart it in: the last folder of its shell, if that still exists.
+
+    In a sandbox only the workspace is the same folder inside and outside.
+    """
     folder = rebuilt.prompting.folder if record.launch.is_shell else None
-    return folder if folder and os.path.isdir(folder) else record.launch.cwd
+    launch = record.launch
+    if folder and launch.confined and not is_below(os.path.realpath(folder), launch.workspace):
+        return launch.workspace
+    return folder if folder and os.path.isdir(folder) else launch.cwd
 
 
 def _last_written(folder: str) -> float:

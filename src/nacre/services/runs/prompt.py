@@ -107,7 +107,7 @@ def has_read_all(session: Session) -> bool:
         return False
     facts = session.facts()
     # Where nobody may look, nobody knows better.
-    return facts is None or (facts.group == session.pid and facts.waits is not False)
+    return facts is None or (facts.group == session.leader and facts.waits is not False)
 
 
 async def leave_vi_commands(session: Session, text: str) -> None:

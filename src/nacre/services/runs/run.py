@@ -54,7 +54,7 @@ class TrackedRun:
     @property
     def in_own_shell(self) -> bool:
         """Whether the session's own shell runs it, not one that was started there."""
-        return self.request.context == "native" or self.request.pid == self.session.pid
+        return self.request.context == "native" or self.request.pid == self.session.leader
 
     @property
     def was_started(self) -> bool:

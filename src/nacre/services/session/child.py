@@ -16,6 +16,7 @@ from signal import SIGINT
 from nacre.errors import Failed
 from nacre.services.host.host import Host
 from nacre.services.session.input_queue import InputQueue
+from nacre.services.session.launch import Launch
 from nacre.services.session.record import Secrets, SessionRecord
 from nacre.system.processes.exits import Ending
 from nacre.system.processes.foreground import TerminalFacts, sample
@@ -23,6 +24,7 @@ from nacre.system.processes.integration import integrate
 from nacre.system.processes.pty import (
     Child,
     foreground_group,
+    leader_of,
     set_size,
     shortage,
     shows_input,
@@ -30,12 +32,14 @@ from nacre.system.processes.pty import (
     takes_signals,
 )
 from nacre.system.processes.tree import COOKIE, Tree
+from nacre.system.sandbox.sandboxes import Enclosed
 from nacre.system.storage.ring import Ring
 
 # What a terminal may still hold when its child has ended (we measured 12 to 22 KB), and some more.
 _LEFT_OVER = 256 * 1024
 
 _INTERRUPT = b"\x03"  # Ctrl+C
+_PATH = "/usr/bin:/bin"  # for what makes a sandbox
 # Shows new bytes, and what is left of former ones, until a time; returns whether some are left.
 Show = Callable[["ChildProcess", bytes, float], bool]
 
@@ -51,9 +55,16 @@ class ChildProcess:
         show: "Show",
         full: Callable[[], None],
         ended: Callable[["ChildProcess", Ending], None],
+        *,
+        confined: bool = False,
     ) -> None:
-        """`show` gets output, `full` is called to empty the ring, `ended` at the end."""
+        """`show` gets output, `full` is called to empty the ring, `ended` at the end.
+
+        `confined`: the process holds a sandbox, and the program runs in there.
+        """
         self.pid = pid
+        self.confined = confined
+        self._leader: int | None = None if confined else pid
         self.since = 0  # when it was started; see Tree
         self.master = master
         self.keys = keys
@@ -139,7 +150,15 @@ class ChildProcess:
 
     @property
     def tree(self) -> Tree:
-        return Tree(None if self.reaped.is_set() else self.pid, self.keys.cookie, self.since)
+        leader = None if self.reaped.is_set() else self.pid
+        return Tree(leader, self.keys.cookie, self.since, self.confined)
+
+    @property
+    def leader(self) -> int | None:
+        """The session's own program: the child, or what runs in its sandbox; None: not yet."""
+        if self._leader is None and self.reading:
+            self._leader = leader_of(self.master)
+        return self._leader
 
     def set_size(self, rows: int, cols: int) -> None:
         if self.reading:
@@ -148,7 +167,7 @@ class ChildProcess:
     def signal(self, number: int) -> None:
         """Send a signal to the foreground process group, else to the child's own."""
         try:
-            os.killpg(self.foreground or self.pid, number)
+            os.killpg(self.foreground or self.leader or self.pid, number)
         except ProcessLookupError:
             return
         except PermissionError as error:
@@ -193,7 +212,8 @@ def new_secrets() -> Secrets:
 def start_child(host: Host, record: SessionRecord, rows: int, cols: int) -> tuple[Child, Secrets]:
     """Start a session's program. Raises LimitReached and Internal, as spawn does.
 
-    Returns the secrets, which now say whether the program marks its prompts.
+    For a sandbox also what `Sandboxes.enclose` raises. Returns the secrets, which now say whether
+    the program marks its prompts.
     """
     identifier, launch, keys = record.identity.id, record.launch, record.secrets
     argv = launch.argv
@@ -207,14 +227,23 @@ def start_child(host: Host, record: SessionRecord, rows: int, cols: int) -> tupl
             raise shortage("cannot open a pipe", error) from error
         argv, env, pipes = started.argv, started.env, (started.pipe,)
         keys = Secrets(keys.cookie, keys.nonce, integrated=True)
+    cwd = launch.cwd
     try:
+        if launch.confined:
+            enclosed = _enclose(host, launch, argv, env)
+            argv, pipes = tuple(enclosed.argv), (*pipes, *enclosed.descriptors)
+            # What a caller gave may tell a program to load something (LD_PRELOAD): not out here.
+            env = {"PATH": _PATH, "NACRE_SESSION": identifier, COOKIE: keys.cookie}
+            cwd = "/"
         child = spawn(
             argv,
-            cwd=launch.cwd,
+            cwd=cwd,
             env=env,
             rows=rows,
             cols=cols,
             descriptor_limit=host.descriptor_limit,
+            core_bytes=host.settings.session_core_bytes,
+            confined=launch.confined,
             opened=lambda master: host.keeping.keep(f"sessions/{identifier}/master", master),
             pass_on=pipes,
             umask=host.umask,
@@ -224,3 +253,17 @@ def start_child(host: Host, record: SessionRecord, rows: int, cols: int) -> tupl
             os.close(pipe)
     host.keeping.watch(child.pid)
     return child, keys
+
+
+def _enclose(host: Host, launch: Launch, argv: tuple[str, ...], env: Mapping[str, str]) -> Enclosed:
+    try:
+        return host.sandboxes.enclose(
+            launch.sandbox,
+            argv,
+            workspace=launch.workspace,
+            layer=launch.layer,
+            cwd=launch.cwd,
+            env=env,
+        )
+    except OSError as error:
+        raise shortage("cannot make a sandbox", error) from error

@@ -11,8 +11,9 @@ import pwd
 import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from nacre import __version__
 from nacre.core.catalog.caller import Caller
@@ -20,6 +21,8 @@ from nacre.core.operations.sessions import CreateSession
 from nacre.core.shell.dialects import INTEGRATED, OFFERED, SHELLS
 from nacre.errors import BadParameter, CommandNotFound, InvalidInput
 from nacre.system.processes.pty import find_program
+from nacre.system.sandbox.sandboxes import Sandboxes
+from nacre.system.sandbox.view import View, search_path
 from nacre.wording import Give, Omit
 
 # Not passed on from the daemon's environment: these describe its terminal, not the child's.
@@ -33,9 +36,32 @@ _NOT_INHERITED = (
     "STY",
 )
 
+# What a sandbox gets of the environment; others may hold secrets, or lead to what is hidden.
+_IN_SANDBOXES = (
+    *("USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "EDITOR", "VISUAL", "PAGER", "LESS"),
+    *("JAVA_HOME", "GOROOT", "RUSTUP_HOME", "CARGO_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV"),
+    *("NO_COLOR", "CI"),
+)
+
 # Seconds for an answer that normally takes 2 ms. If it takes longer, the machine or a folder hangs;
 # then the session's own shell will report an unknown command.
 _SHELL_PATIENCE = 5.0
+
+
+class Confine(NamedTuple):
+    """The sandbox that a launch is planned for."""
+
+    profile: str
+    sandboxes: Sandboxes
+
+    def settle(self, folder: str) -> tuple[str, View]:
+        """Return the workspace for a folder, and what is to be seen in its sandbox.
+
+        Raises BadParameter for a folder that no sandbox can be about.
+        """
+        workspace = os.path.realpath(folder)
+        self.sandboxes.check_workspace(workspace)
+        return workspace, self.sandboxes.view(self.profile, workspace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +73,49 @@ class Launch:
     integrated: bool  # it is started so that it marks its prompts
     cwd: str
     env: Mapping[str, str]
+    sandbox: str = "off"
+    workspace: str = ""  # of a sandbox: the folder that it is about, whatever the cwd is later
+    layer: str = ""  # of a review: what takes the changes
+
+    @property
+    def confined(self) -> bool:
+        return self.sandbox != "off"
 
 
 async def plan_launch(
-    request: CreateSession, caller: Caller, *, default_shell: str | None, home: str
+    request: CreateSession,
+    caller: Caller,
+    *,
+    default_shell: str | None,
+    home: str,
+    confine: Confine | None = None,
 ) -> Launch:
-    """Resolve a request.
+    """Resolve a request, for a sandbox if there is one to `confine` it.
 
     Raises InvalidInput for a folder, program or variable that cannot be used.
     """
     _refuse_nul(request)
     cwd = _resolve_folder(request.cwd, caller.cwd, home)
-    env = _environment(caller, request.env or {}, cwd)
+    if confine is None:
+        env = _environment(caller, request.env or {}, cwd)
+        return await _plan(request, cwd, env, default_shell, _shows_all)
+    workspace, view = confine.settle(cwd)
+    env = _environment(caller, request.env or {}, workspace, view)
+    launch = await _plan(request, workspace, env, default_shell, view.shows)
+    return replace(launch, sandbox=confine.profile, workspace=workspace)
+
+
+async def _plan(
+    request: CreateSession,
+    cwd: str,
+    env: Mapping[str, str],
+    default_shell: str | None,
+    shows: Callable[[str], bool],
+) -> Launch:
     if request.command is None:
         if request.args is not None:
             raise BadParameter("args", "need a command", Omit(("args",), "to get the shell"))
-        shell = _find_shell(default_shell or env.get("SHELL"), cwd, env)
+        shell = _find_shell(default_shell or env.get("SHELL"), cwd, env, shows)
         name = os.path.basename(shell)
         return Launch((shell,), shell, name, True, name in INTEGRATED, cwd, env)
     if not request.command.strip():
@@ -75,11 +128,14 @@ async def plan_launch(
     return await _plan_line(request.command, cwd, env)
 
 
-def relaunch(launch: Launch, caller: Caller, home: str) -> Launch:
+def relaunch(launch: Launch, caller: Caller, home: str, confine: Confine | None = None) -> Launch:
     """Return how to start a lost session again; its environment was not stored.
 
-    It gets the environment that a new session of this caller would have.
+    It gets the environment that a new session of this caller would have, and the same sandbox.
     """
+    if confine is not None:
+        _, view = confine.settle(launch.workspace)
+        return replace(launch, env=_environment(caller, {}, launch.cwd, view))
     cwd = launch.cwd if os.path.isdir(launch.cwd) else home
     return replace(launch, cwd=cwd, env=_environment(caller, {}, cwd))
 
@@ -141,11 +197,18 @@ def _ask_shell(word: str, cwd: str, env: Mapping[str, str]) -> bool:
     return asked.returncode == 0
 
 
-def _find_shell(asked: str | None, cwd: str, env: Mapping[str, str]) -> str:
+def _find_shell(
+    asked: str | None, cwd: str, env: Mapping[str, str], shows: Callable[[str], bool]
+) -> str:
     for candidate in (asked, pwd.getpwuid(os.getuid()).pw_shell, "/bin/sh"):
-        if candidate and (found := find_program(candidate, cwd=cwd, path=env.get("PATH"))):
+        found = candidate and find_program(candidate, cwd=cwd, path=env.get("PATH"))
+        if found and shows(found):
             return found
     return "/bin/sh"
+
+
+def _shows_all(path: str) -> bool:
+    return True
 
 
 def _require_program(name: str, cwd: str, env: Mapping[str, str]) -> str:
@@ -178,13 +241,17 @@ def _resolve_folder(asked: str | None, caller_cwd: str | None, home: str) -> str
     return os.path.normpath(folder)
 
 
-def _environment(caller: Caller, extra: Mapping[str, str], cwd: str) -> dict[str, str]:
+def _environment(
+    caller: Caller, extra: Mapping[str, str], cwd: str, view: View | None = None
+) -> dict[str, str]:
     env = {
         name: value
         for name, value in os.environ.items()
         if not _is_ours(name) and name not in _NOT_INHERITED
     }
     env.update(caller.env)
+    if view is not None:
+        env = _confined(env, cwd, view)
     # The engine is Ghostty's; xterm-256color describes it well and is installed everywhere.
     env.update(TERM="xterm-256color", COLORTERM="truecolor", PWD=cwd)
     env.update(TERM_PROGRAM="nacre", TERM_PROGRAM_VERSION=__version__)
@@ -193,6 +260,18 @@ def _environment(caller: Caller, extra: Mapping[str, str], cwd: str) -> dict[str
             raise InvalidInput(f"{name!r} cannot be the name of an environment variable")
     env.update(extra)
     return env
+
+
+def _confined(env: Mapping[str, str], cwd: str, view: View) -> dict[str, str]:
+    """Return the variables that a sandbox gets besides those that its caller names."""
+    kept = {
+        name: value
+        for name, value in env.items()
+        if name in _IN_SANDBOXES or name.startswith("LC_")
+    }
+    kept["HOME"] = os.path.realpath(os.path.expanduser("~"))
+    kept["PATH"] = search_path(env.get("PATH", os.defpath), view, cwd)
+    return kept
 
 
 def _is_ours(name: str) -> bool:

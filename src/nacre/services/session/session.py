@@ -46,6 +46,7 @@ from nacre.system.processes.exits import Ending
 from nacre.system.processes.foreground import TerminalFacts
 from nacre.system.processes.pty import size_of
 from nacre.system.processes.tree import working_directory
+from nacre.system.sandbox.layers import remove_layer
 from nacre.system.storage.ring import Ring
 
 if TYPE_CHECKING:
@@ -130,6 +131,11 @@ class Session:
         """The process id of its child, or of the last one."""
         return self.record.pid or 0
 
+    @property
+    def leader(self) -> int:
+        """The process id of its own program: of its child, or of what runs in the sandbox."""
+        return self.supervisor.leader or 0
+
     def rename(self, name: str) -> None:
         self.identity.name, self.identity.named = name, True
         self.put_down()
@@ -213,6 +219,11 @@ class Session:
             self.record.launch = launch
         await self.supervisor.end(self._begin_anew)
 
+    def change_launch(self, launch: Launch) -> None:
+        """Start differently the next time."""
+        self.record.launch = launch
+        self.put_down()
+
     def _begin_anew(self) -> None:
         self.screen.begin_anew(
             self._host.engine.new_terminal(self.terminal.rows, self.terminal.cols)
@@ -235,6 +246,8 @@ class Session:
         self.retire()
         self.recorder.remove()
         self.terminal.close()
+        if self.launch.layer:  # it may be large
+            self._host.loop.run_in_executor(None, remove_layer, self.launch.layer)
 
     def give_up(self) -> None:
         """Undo a start that failed halfway, so that nothing of it is left."""
@@ -487,6 +500,6 @@ class Session:
         prompting = self.stream.prompting
         if self.terminal.cwd or prompting.folder:
             return prompting.folder or self.terminal.cwd or ""
-        found = working_directory(self.pid) if self.alive else None
+        found = working_directory(self.leader) if self.alive else None
         # A folder's name is bytes; what is not text is replaced, because it could not be sent.
         return os.fsencode(found or self.launch.cwd).decode(errors="replace")

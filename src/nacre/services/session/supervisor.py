@@ -78,6 +78,7 @@ class Supervisor:
             self._show,
             self._full,
             self._ended,
+            confined=self._record.launch.confined,
         )
         return taken
 
@@ -137,14 +138,19 @@ class Supervisor:
     @property
     def in_foreground(self) -> bool:
         """Whether the session's own program has the terminal, not something that it started."""
-        return self.foreground == (self._record.pid or 0)
+        return self.foreground == (self.leader or 0)
+
+    @property
+    def leader(self) -> int | None:
+        """The process of the session's own program; None before its sandbox is made."""
+        return self._record.pid if self.last is None else self.last.leader
 
     @property
     def foreground_busy(self) -> bool:
         """Whether a command is running: only a shell at its prompt is idle."""
         if not self._record.launch.is_shell or self.last is None or not self.last.reading:
             return self._record.alive
-        return self.foreground not in (None, self._record.pid or 0)
+        return self.foreground not in (None, self.leader or 0)
 
     def drop_input_of_others(self, key: str) -> int:
         """Forget what waits for the child and somebody else has sent; return how many bytes."""

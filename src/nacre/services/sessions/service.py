@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
-from msgspec.structs import replace
+import msgspec
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.keys.names import UnknownKey, parse_key
@@ -62,13 +63,22 @@ from nacre.services.observe.views import (
 from nacre.services.registry.registry import Registry
 from nacre.services.session.identity import Identity
 from nacre.services.session.input_queue import input_bytes
-from nacre.services.session.launch import Launch, installed_shells, plan_launch, relaunch
+from nacre.services.session.launch import (
+    Confine,
+    Launch,
+    installed_shells,
+    plan_launch,
+    relaunch,
+)
 from nacre.services.session.record import SessionRecord
 from nacre.services.session.screen import Beginning
 from nacre.services.session.session import Session
 from nacre.system.processes.ending import end_trees
 from nacre.system.processes.pty import require_descriptors, shortage
 from nacre.system.processes.tree import signal_number
+from nacre.system.sandbox.layers import has_base, remove_layer
+from nacre.system.sandbox.profiles import needs_layer
+from nacre.system.sandbox.review import compare
 from nacre.system.storage.ring import Ring
 from nacre.wording import Omit
 
@@ -115,11 +125,35 @@ class Sessions:
         if request.policy in (None, applies):
             return created
         told = f"the policy of this session is {applies}, as the daemon's: it cannot be laxer"
-        return replace(created, notice="; ".join(filter(None, (created.notice, told))))
+        return msgspec.structs.replace(created, notice="; ".join(filter(None, (created.notice, told))))
 
     async def _create(self, caller: Caller, request: CreateSession, port: int | None) -> Session:
         settings = self._host.settings
-        launch = await plan_launch(request, caller, default_shell=settings.shell, home=self._home)
+        confine = await self._confine(request.sandbox or settings.sandbox)
+        launch = await plan_launch(
+            request, caller, default_shell=settings.shell, home=self._home, confine=confine
+        )
+        if needs_layer(launch.sandbox):
+            layer = await self._host.sandboxes.new_layer(launch.workspace)
+            launch = replace(launch, layer=layer)
+        try:
+            return await self._create_planned(caller, request, launch, port)
+        except BaseException:
+            if launch.layer:
+                await asyncio.to_thread(remove_layer, launch.layer)
+            raise
+
+    async def _confine(self, profile: str) -> Confine | None:
+        """Raises SandboxUnavailable where the profile cannot be had."""
+        if profile == "off":
+            return None
+        await self._host.sandboxes.require(profile)
+        return Confine(profile, self._host.sandboxes)
+
+    async def _create_planned(
+        self, caller: Caller, request: CreateSession, launch: Launch, port: int | None
+    ) -> Session:
+        settings = self._host.settings
         keep = request.keep or caller.person
         await self._host.engine.load()
         # No await from here on: a name that was free must still be free when it is taken.
@@ -194,8 +228,12 @@ class Sessions:
         if not session.listed:
             raise InvalidInput("a session that was killed or dismissed cannot be restarted", CREATE)
         launch = None
+        confine = await self._confine(session.launch.sandbox)
         if session.ending is not None and session.ending.lost:
-            launch = relaunch(session.launch, caller, self._home)
+            launch = relaunch(session.launch, caller, self._home, confine)
+        if session.launch.layer and not await asyncio.to_thread(has_base, session.launch.layer):
+            layer = await self._host.sandboxes.new_layer(session.launch.workspace)
+            launch = replace(launch or session.launch, layer=layer)
         await session.restart(launch)
         return _created(session)
 
@@ -233,7 +271,11 @@ class Sessions:
         if shell is not None and not shell.strip():
             raise BadParameter("shell", "is empty", Omit(("shell",), "to get yours"))
         create = CreateSession(
-            name=request.name, command=shell, cwd=request.cwd, policy=request.policy
+            name=request.name,
+            command=shell,
+            cwd=request.cwd,
+            policy=request.policy,
+            sandbox=request.sandbox,
         )
         try:
             session = await self._create(caller, create, request.port)
@@ -340,9 +382,23 @@ class Sessions:
         )
         await asyncio.gather(*(session.supervisor.hang_up() for session in sessions))
         for session in sessions:
-            if session.ending is not None and session.ending.lost:
+            lost = session.ending is not None and session.ending.lost
+            if lost or await self._keeps_changes(session):
                 session.recorder.close()  # so it can be restored later
             session.recorder.remove_unless_closed()
+
+    async def _keeps_changes(self, session: Session) -> bool:
+        """Return whether a review has something that nobody has decided on; else remove it."""
+        layer = session.launch.layer
+        if not layer or not session.listed:
+            return False
+        try:
+            if await asyncio.to_thread(compare, layer):
+                return True
+        except (NacreError, OSError):
+            return True
+        await asyncio.to_thread(remove_layer, layer)
+        return False
 
 
 def _check_management(request: ManageSession) -> None:

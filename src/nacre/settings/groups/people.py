@@ -4,10 +4,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from nacre.settings.groups.sessions import SessionSettings
+from nacre.settings.groups.sandbox import SandboxSettings
 
 
-class PeopleSettings(SessionSettings, frozen=True, kw_only=True):
+class PeopleSettings(SandboxSettings, frozen=True, kw_only=True):
     max_elements: Annotated[
         int,
         Meta(

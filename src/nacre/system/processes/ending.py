@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from signal import SIGCONT, SIGHUP, SIGKILL
 
 from nacre.system.processes.exits import wait_gone
-from nacre.system.processes.tree import Tree, find_members, send_signal
+from nacre.system.processes.tree import Tree, find_members, send_signal, without_holders
 
 _log = logging.getLogger("nacre.session")
 
@@ -19,10 +19,12 @@ _KILL_ROUNDS = 5
 
 async def end_trees(trees: Callable[[], Collection[Tree]], grace: float) -> None:
     """Return when all are gone; `trees` is called for each scan, because leaders get reaped."""
-    members = await find_members(trees())
+    wanted = trees()
+    members = await find_members(wanted)
     # A stopped process gets the hangup only when it continues.
-    send_signal(members, SIGHUP)
-    send_signal(members, SIGCONT)
+    told = without_holders(members, wanted)
+    send_signal(told, SIGHUP)
+    send_signal(told, SIGCONT)
     await wait_gone(members, grace)
     for _ in range(_KILL_ROUNDS):
         # What was forked during the kill is found in the next round.

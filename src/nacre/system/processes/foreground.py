@@ -23,6 +23,7 @@ from nacre.core.shell.repls import Reader
 from nacre.system.processes.pty import terminal_name
 
 _ANY_TERMINAL = "/dev/tty"  # the terminal that controls the process
+_IN_SANDBOXES = "/dev/console"  # what bubblewrap calls it
 _TIOCGSID = 0x5429  # asm-generic/ioctls.h: the leader of the terminal's session
 
 
@@ -343,4 +344,13 @@ def _is_terminal(pid: int, descriptor: int, terminal: str) -> bool:
         target = os.readlink(f"/proc/{pid}/fd/{descriptor}")
     except OSError:
         return False
-    return target in (terminal, _ANY_TERMINAL)
+    if target in (terminal, _ANY_TERMINAL):
+        return True
+    return target == _IN_SANDBOXES and _is_same_device(f"/proc/{pid}/fd/{descriptor}", terminal)
+
+
+def _is_same_device(one: str, other: str) -> bool:
+    try:
+        return os.path.samestat(os.stat(one), os.stat(other))
+    except OSError:
+        return False

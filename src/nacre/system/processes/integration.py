@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nacre.core.shell.dialects import dialect_of
 
-_SCRIPTS = Path(__file__).parent / "scripts"
+SCRIPTS = Path(__file__).parent / "scripts"
 _VARIABLE = "NACRE_NONCE_FD"  # the number of the pipe's descriptor
 _SIGN = f"{_VARIABLE}=".encode()
 
@@ -38,7 +38,7 @@ def integrate(shell: str, argv: tuple[str, ...], env: Mapping[str, str], nonce: 
     os.write(writer, nonce.encode() + b"\n")  # an empty pipe takes that much (pipe(7), PIPE_BUF)
     os.close(writer)
     env = {**env, _VARIABLE: str(pipe)}
-    script = str(_SCRIPTS / native.script)
+    script = str(SCRIPTS / native.script)
     if (name := native.variable) is not None:
         if name in env:
             env[f"NACRE_{name}"] = env[name]

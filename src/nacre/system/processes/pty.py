@@ -26,7 +26,12 @@ from nacre.errors import Internal, InvalidInput, LimitReached, NacreError
 
 # A session leader without a controlling terminal gets the first one it opens (tty_ioctl(4)); $0 is
 # the terminal's path. Children must not get the daemon's own raised descriptor limit.
-_WRAPPER = 'exec 0<>"$0" 1>&0 2>&0; ulimit -S -n "$1"; shift; exec "$@"'
+_WRAPPER = 'exec 0<>"$0" 1>&0 2>&0; ulimit -S -n "$1"; ulimit -S -c "$2"; shift 2; exec "$@"'
+
+# What makes a sandbox takes no terminal: the program inside does (system/sandbox/bubblewrap.py).
+# This shell stays, because everything in the sandbox is told to die with its parent.
+_CONFINED = 'exec 1>&0 2>&0; ulimit -S -n "$1"; ulimit -S -c "$2"; shift 2; "$@"; exit $?'
+_BLOCK = 512  # bytes: the unit of ulimit -c (POSIX)
 
 
 _TIOCGPTN = 0x80045430  # asm-generic/ioctls.h: the number of the pts behind a master
@@ -56,14 +61,18 @@ def spawn(
     rows: int,
     cols: int,
     descriptor_limit: int,
+    core_bytes: int = 0,
     opened: Callable[[int], None] | None = None,
     pass_on: Sequence[int] = (),
     umask: int = -1,
+    confined: bool = False,
 ) -> Child:
     """Start argv as the leader of a new session on a new terminal.
 
-    `opened` gets the terminal's master before the process starts. The process gets the descriptors
-    of `pass_on`, and the umask, unless that is -1.
+    With `confined`, argv makes a sandbox, and what it runs there leads the terminal's session. The
+    limits are soft ones: a program can raise them again, up to those of the daemon. `opened` gets
+    the terminal's master before the process starts. The process gets the descriptors of `pass_on`,
+    and the umask, unless that is -1.
 
     Raises LimitReached when the system has no terminal, descriptor or process left, InvalidInput
     for a command that is too long for the system, and Internal when the start fails otherwise. The
@@ -81,7 +90,8 @@ def spawn(
         # As stdin the slave stays open in the child, so we can close it here at once.
         process = subprocess.Popen(
             [
-                *("/bin/sh", "-c", _WRAPPER, os.ttyname(slave), str(descriptor_limit)),
+                *("/bin/sh", "-c", _CONFINED if confined else _WRAPPER, os.ttyname(slave)),
+                *(str(descriptor_limit), str(core_bytes // _BLOCK)),
                 *_past_the_shell(env),
                 *argv,
             ],

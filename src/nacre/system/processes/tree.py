@@ -51,11 +51,13 @@ class Tree(NamedTuple):
 
     `leader` is None when the leader was reaped: its number may be reused, so only the cookie
     counts. Processes that started before `since` are none of its: their environment is not read.
+    With `confined`, the leader and its own session only hold a sandbox; the program leads another.
     """
 
     leader: int | None
     cookie: str
     since: int = 0
+    confined: bool = False
 
 
 class Sight(NamedTuple):
@@ -92,6 +94,19 @@ def started_at(pid: int) -> int:
         return int(_stat(pid)[19])
     except OSError:
         return 0
+
+
+def without_holders(members: Iterable[int], trees: Collection[Tree]) -> set[int]:
+    """Return the processes that are not there only to hold a sandbox, which ends with them."""
+    leaders = {tree.leader for tree in trees if tree.confined}
+    return {pid for pid in members if _session_of(pid) not in leaders} if leaders else set(members)
+
+
+def _session_of(pid: int) -> int | None:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return -1
 
 
 def send_signal(pids: Iterable[int], number: int) -> None:

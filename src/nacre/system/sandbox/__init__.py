@@ -1,0 +1,1 @@
+"""Sandboxes: what a profile shows and permits, bubblewrap, and the layers of reviews."""

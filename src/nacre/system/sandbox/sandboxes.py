@@ -1,0 +1,210 @@
+"""The sandboxes of a daemon: what can be had here, and how a program is put into one.
+
+Rule 1: a profile is used only after a trial has shown that it works (probe.py). Where it does not,
+the program is not started: nothing runs outside of a sandbox that was asked for.
+Rule 2: a trial that went well is not repeated; one that failed is, because somebody may have mended
+the machine.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
+
+from nacre.errors import BadParameter, SandboxUnavailable
+from nacre.settings.table import Settings
+from nacre.system.sandbox import probe
+from nacre.system.sandbox.bubblewrap import Bubblewrap, find_bubblewrap
+from nacre.system.sandbox.filter import filter_program
+from nacre.system.sandbox.layers import is_overlay, make_layer, place_of
+from nacre.system.sandbox.profiles import PROFILES
+from nacre.system.sandbox.view import (
+    DENIED,
+    Mount,
+    Surroundings,
+    View,
+    check_workspace,
+    find_surroundings,
+    is_below,
+    view_of,
+)
+
+
+class Enclosed(NamedTuple):
+    """How to start a program in a sandbox; the caller closes the descriptors afterwards."""
+
+    argv: list[str]
+    descriptors: tuple[int, ...]
+
+
+class Sandboxes:
+    def __init__(self, settings: Settings, hidden: Sequence[str], layers: str | None) -> None:
+        """`hidden` are nacre's own folders, `layers` is the folder for what reviews change."""
+        self._settings = settings
+        self._hidden = tuple(hidden)
+        self._layers = layers
+        self._found: Bubblewrap | None = None
+        self._proven: set[str] = set()
+        self._trials: dict[str, asyncio.Lock] = {}
+
+    # --- what can be had ---------------------------------------------------------------------
+
+    async def require(self, profile: str) -> None:
+        """Raises SandboxUnavailable, which says what to fix, where the profile does not work."""
+        async with self._trials.setdefault(profile, asyncio.Lock()):
+            if profile in self._proven:
+                return
+            trouble = await asyncio.to_thread(self.trouble_with, profile)
+        if trouble is not None:
+            raise SandboxUnavailable(
+                f"the sandbox {profile!r} cannot be had here, and nothing was started without it: "
+                f"{trouble.reason}",
+                trouble.fix,
+            )
+
+    def trouble_with(self, profile: str) -> probe.Trouble | None:
+        """Try a profile, if that was not done before. Takes some ten milliseconds."""
+        if profile in self._proven:
+            return None
+        if not probe.has_linux():
+            return probe.NOT_LINUX
+        self._found = self._found or find_bubblewrap()
+        if self._found is None:
+            return probe.NOT_INSTALLED
+        with probe.Stage() as stage:
+            trouble = self._try(self._found, profile, stage)
+        if trouble is None:
+            self._proven.add(profile)
+        return trouble
+
+    def _try(self, found: Bubblewrap, profile: str, stage: probe.Stage) -> probe.Trouble | None:
+        known = PROFILES[profile]
+        around = replace(self._surroundings(), hidden=(*self._hidden, stage.hidden))
+        layer = None
+        if known.workspace == "layer":
+            folder = make_layer(stage.layers, stage.workspace, overlay=found.overlays, most=1 << 20)
+            layer = self._mount(folder, stage.workspace)
+        view = view_of(known, around, stage.workspace, layer)
+        denied = next((one.path for one in view.mounts if one.source == DENIED), None)
+        program = probe.script(
+            os.path.join(stage.hidden, "token"), stage.workspace, known.workspace, denied
+        )
+        enclosed = self._enclose(found, view, program, stage.workspace, _PLAIN, on_terminal=False)
+        try:
+            return probe.judge(probe.Trial(*enclosed))
+        finally:
+            close_all(enclosed.descriptors)
+
+    @property
+    def makes_overlays(self) -> bool:
+        return self._found is not None and self._found.overlays
+
+    # --- one session -------------------------------------------------------------------------
+
+    def check_workspace(self, workspace: str) -> None:
+        """Raises BadParameter for a folder that a sandbox cannot have as its workspace."""
+        check_workspace(workspace, self._surroundings())
+
+    def view(self, profile: str, workspace: str, layer: str = "") -> View:
+        mount = self._mount(layer, workspace) if layer else None
+        return view_of(PROFILES[profile], self._surroundings(), workspace, mount)
+
+    async def new_layer(self, workspace: str) -> str:
+        """Make the layer that takes what a session writes; return its folder.
+
+        Raises LimitReached for a workspace that is too large to be copied.
+        """
+        if self._layers is None:
+            raise SandboxUnavailable("a review needs a folder for its layer", "start a daemon")
+        if any(is_below(path, workspace) for path in self._surroundings().hidden):
+            raise BadParameter(
+                "cwd", "holds nacre's own folder, which a review cannot copy", "choose another"
+            )
+        most = self._settings.review_copy_bytes
+        overlay = self.makes_overlays
+        return await asyncio.to_thread(
+            make_layer, self._layers, workspace, overlay=overlay, most=most
+        )
+
+    def enclose(
+        self,
+        profile: str,
+        argv: Sequence[str],
+        *,
+        workspace: str,
+        layer: str,
+        cwd: str,
+        env: Mapping[str, str],
+    ) -> Enclosed:
+        """Return how to start a program. Raises SandboxUnavailable, BadParameter and OSError."""
+        if profile not in self._proven or self._found is None:
+            raise SandboxUnavailable(f"the sandbox {profile!r} was not tried yet", "try again")
+        check_workspace(workspace, self._surroundings())
+        view = self.view(profile, workspace, layer)
+        if not view.shows(argv[0]):
+            raise BadParameter(
+                "command",
+                f"is {argv[0]}, which the sandbox {profile!r} does not show",
+                "install it for all users of this machine",
+                "name its folder in the setting sandbox_read",
+            )
+        return self._enclose(self._found, view, argv, cwd, env)
+
+    def _enclose(
+        self,
+        found: Bubblewrap,
+        view: View,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        *,
+        on_terminal: bool = True,
+    ) -> Enclosed:
+        descriptors: list[int] = []
+        try:
+            calls = filter_program()
+            if calls is not None:
+                descriptors.append(_in_memory("filter", calls))
+            options = found.options(
+                view,
+                cwd=cwd,
+                env=env,
+                empty_bytes=self._settings.sandbox_tmp_bytes,
+                program=descriptors[0] if descriptors else None,
+            )
+            text = b"".join(os.fsencode(word) + b"\0" for word in options)
+            descriptors.append(_in_memory("options", text))
+        except OSError:
+            close_all(descriptors)
+            raise
+        command = found.command(argv, descriptors[-1], on_terminal=on_terminal)
+        return Enclosed(command, tuple(descriptors))
+
+    def _surroundings(self) -> Surroundings:
+        settings = self._settings
+        return find_surroundings(self._hidden, settings.sandbox_read, settings.sandbox_deny)
+
+    def _mount(self, layer: str, workspace: str) -> Mount:
+        if is_overlay(layer):
+            return Mount("overlay", workspace, layer)
+        return Mount("write", workspace, place_of(layer))
+
+
+_PLAIN = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin"}
+
+
+def _in_memory(name: str, data: bytes) -> int:
+    """Return a descriptor, at its beginning, of a file that is in no folder."""
+    descriptor = os.memfd_create(f"nacre-{name}", os.MFD_CLOEXEC)
+    with os.fdopen(os.dup(descriptor), "wb") as file:
+        file.write(data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def close_all(descriptors: Sequence[int]) -> None:
+    for descriptor in descriptors:
+        with suppress(OSError):
+            os.close(descriptor)

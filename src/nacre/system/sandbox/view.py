@@ -1,0 +1,174 @@
+"""What a sandbox shows of the machine: a list of mounts, of which later ones lie over earlier ones.
+
+Rule 1: nothing of nacre is shown: not its socket, token, settings or journals. A read-only mount
+keeps nobody from connecting to a socket, so they are covered.
+Rule 2: only the workspace can be written to, and what is empty at the start: /tmp, the home.
+Rule 3: all paths are without links, because a link may lead out of what is shown.
+"""
+
+import os
+import pwd
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from nacre.errors import BadParameter, InvalidInput
+from nacre.system.processes.integration import SCRIPTS
+from nacre.system.sandbox.profiles import Profile
+
+# Private and empty in every sandbox. Sockets of the system lie in /run: docker, dbus, an X server's
+# and ssh-agents' in /tmp.
+_EMPTY = ("/tmp", "/var/tmp", "/run", "/home", "/root")  # noqa: S108  no file is made there
+# What is needed of /run where it holds programs (NixOS).
+_OF_RUN = ("/run/current-system", "/run/wrappers")
+# The folders of the system itself, for profiles that show nothing else.
+_SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"),
+    *("/nix", "/gnu", "/snap"),
+)
+_BIN = ("/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin", "/usr/local/sbin")
+DENIED = os.path.join(os.path.dirname(os.path.realpath(__file__)), "denied")
+# They are made anew, or belong to the kernel.
+_NO_WORKSPACE = ("/proc", "/sys", "/dev")
+
+
+class Mount(NamedTuple):
+    """`source` is what is shown at `path`; for an overlay it is the folder of a layer."""
+
+    kind: Literal["read", "write", "empty", "link", "overlay"]
+    path: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all sandboxes of a daemon have in common."""
+
+    hidden: tuple[str, ...]  # nacre's own folders
+    homes: tuple[str, ...]
+    readable: tuple[str, ...]  # the setting sandbox_read
+    denied: tuple[str, ...]  # the setting sandbox_deny
+
+
+class View(NamedTuple):
+    mounts: tuple[Mount, ...]
+
+    def shows(self, path: str) -> bool:
+        """Return whether a file of the machine is there inside, under its own path."""
+        real = os.path.realpath(path)
+        over = [mount for mount in self.mounts if is_below(real, mount.path)]
+        return bool(over) and over[-1].kind not in ("empty", "link")
+
+
+def find_surroundings(hidden: Iterable[str], readable: str, denied: str) -> Surroundings:
+    """`readable` are paths with colons between them, as in PATH, `denied` words."""
+    homes = {os.path.expanduser("~")}
+    with suppress(KeyError):  # a user without an entry, as in some containers
+        homes.add(pwd.getpwuid(os.getuid()).pw_dir)
+    extra = [os.path.expanduser(one) for one in readable.split(":") if one.strip()]
+    return Surroundings(
+        hidden=_real(hidden),
+        homes=tuple(sorted(set(_real(homes)) - {"/"})),
+        readable=_real(extra),
+        denied=tuple(denied.split()),
+    )
+
+
+def view_of(
+    profile: Profile, around: Surroundings, workspace: str, layer: Mount | None = None
+) -> View:
+    """Return what a profile shows; `layer` takes the place of the workspace."""
+    mounts = _visible(profile, around, workspace, layer)
+    seen = View(tuple(mounts))
+    mounts += [
+        Mount("empty", path)
+        for path in _outermost(path for path in around.hidden if os.path.isdir(path))
+        if seen.shows(path) or _holds(seen, path)
+    ]
+    if profile.denies:
+        mounts += _denied(around.denied, View(tuple(mounts)))
+    return View(tuple(mounts))
+
+
+def _visible(
+    profile: Profile, around: Surroundings, workspace: str, layer: Mount | None
+) -> list[Mount]:
+    empty = [path for path in _real((*_EMPTY, *around.homes)) if os.path.isdir(path)]
+    mounts = [Mount("read", "/", "/")] if profile.whole else _system()
+    mounts += [Mount("empty", path) for path in _outermost(empty)]
+    mounts += [Mount("read", path, path) for path in _OF_RUN if os.path.exists(path)]
+    mounts += [Mount("read", path, path) for path in around.readable if os.path.exists(path)]
+    mounts.append(layer or Mount("read", workspace, workspace))
+    if layer is None and profile.workspace != "read":
+        mounts[-1] = Mount("write", workspace, workspace)
+    scripts = os.path.realpath(SCRIPTS)
+    mounts.append(Mount("read", scripts, scripts))
+    return mounts
+
+
+def check_workspace(workspace: str, around: Surroundings) -> None:
+    """Raises BadParameter for a folder that would show what a sandbox has to hide."""
+    other = "choose the folder of a project"
+    for path in _real((*_EMPTY, *around.homes)):
+        if is_below(path, workspace):
+            what = "is the root of the machine" if workspace == "/" else f"would show all of {path}"
+            raise BadParameter("cwd", f"{what}, which a sandbox hides", other)
+    for path in around.hidden:
+        if is_below(workspace, path):
+            raise BadParameter("cwd", "is nacre's own folder, which a sandbox hides", other)
+    if any(is_below(workspace, path) for path in _NO_WORKSPACE):
+        raise BadParameter("cwd", "is no folder of files, so a sandbox cannot show it", other)
+    if not os.path.isdir(workspace):
+        raise InvalidInput(f"the workspace {workspace} is gone", "make it again")
+
+
+def _system() -> list[Mount]:
+    """Return the folders of the system; some are links to others (/bin to usr/bin)."""
+    return [
+        Mount("link", path, os.readlink(path))
+        if os.path.islink(path)
+        else Mount("read", path, path)
+        for path in _SYSTEM
+        if os.path.lexists(path)
+    ]
+
+
+def _denied(names: Iterable[str], view: View) -> list[Mount]:
+    """Cover programs by one that refuses.
+
+    Not a program of many names (busybox): that would deny the others, too.
+    """
+    found = {os.path.realpath(os.path.join(folder, name)) for folder in _BIN for name in names}
+    return [
+        Mount("read", path, DENIED)
+        for path in sorted(found)
+        if os.path.basename(path) in names and os.path.isfile(path) and view.shows(path)
+    ]
+
+
+def _holds(view: View, path: str) -> bool:
+    """Return whether a folder that is itself covered has come to light again by a later mount."""
+    return any(mount.kind != "empty" and is_below(mount.path, path) for mount in view.mounts)
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    """Return the paths without those that lie below another one, and so are gone with it."""
+    known = list(paths)
+    return [path for path in known if not any(is_below(path, one, own=False) for one in known)]
+
+
+def _real(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(os.path.realpath(path) for path in paths))
+
+
+def is_below(path: str, folder: str, *, own: bool = True) -> bool:
+    if path == folder:
+        return own
+    return path.startswith(folder.rstrip("/") + "/")
+
+
+def search_path(path: str, view: View, cwd: str) -> str:
+    """Return those entries of PATH that are there inside."""
+    entries = path.split(os.pathsep)
+    return os.pathsep.join(one for one in entries if view.shows(os.path.join(cwd, one)))
