@@ -64,6 +64,7 @@ def test_sandboxes_outlive_a_crash(begin: Start, tmp_path: Path) -> None:
     call(daemon, "restart_session", session="dev")
     assert run(daemon, "dev", "cat a")["output"] == "two"
     assert (workspace / "a").read_text() == "one\n"
+    assert call(daemon, "diff_session", session="dev")["changes"][0]["path"] == "a"
     identifier = listed(daemon)["box"]["session_id"]
     call(daemon, "manage_session", session="box", action="kill")
     assert members(identifier) == []
@@ -94,3 +95,21 @@ def test_lost_session_is_restored_in_its_sandbox(begin: Start, tmp_path: Path) -
         assert (workspace / "a").read_text() == "one\n"
     finally:
         again.stop()
+
+
+def test_changes_that_nobody_decided_on_are_kept_when_the_daemon_stops(
+    begin: Start, tmp_path: Path
+) -> None:
+    workspace = make_workspace(tmp_path)
+    daemon = begin()
+    for name in ("dev", "idle"):
+        create(daemon, name, cwd=str(workspace), sandbox="review")
+    assert run(daemon, "dev", "echo two >a")["exit_code"] == 0
+    call(daemon, "stop")
+    daemon.process.wait()
+    assert len(os.listdir(tmp_path / "nacre/state/layers")) == 1
+    again = begin()
+    assert list(listed(again)) == ["dev"]
+    assert call(again, "diff_session", session="dev")["changes"][0]["path"] == "a"
+    assert call(again, "apply_session", session="dev")["applied"] == ["a"]
+    assert (workspace / "a").read_text() == "two\n"

@@ -96,6 +96,11 @@ COMMANDS = (
     Command(
         "dismiss", "sessions", "Remove an ended session from the list.", "dismiss_session", _SESSION
     ),
+    Command("diff", "safety.review", "Show what a session changed.", "diff_session", _SESSION),
+    Command("apply", "safety.review", "Apply what a session changed.", "apply_session", _SESSION),
+    Command(
+        "discard", "safety.review", "Discard what a session changed.", "discard_session", _SESSION
+    ),
     Command("server", "server", "Run the daemon in the foreground."),
     Command("status", "daemon", "Show whether the daemon is running, and where."),
     Command("stop", "daemon", "Stop the daemon and all sessions."),

@@ -42,6 +42,7 @@ from nacre.services.recordings import History
 from nacre.services.recovery.service import Recovery
 from nacre.services.registry.ports import PortPool
 from nacre.services.registry.registry import Registry
+from nacre.services.reviews import Reviews
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.references import KnownSessions
 from nacre.services.runs.send import Sends
@@ -72,6 +73,7 @@ class Services:
     recovery: Recovery
     approvals: Approvals
     police: Police
+    reviews: Reviews
     host: Host
 
     @property
@@ -105,7 +107,8 @@ class Services:
         controls = Controls(self.registry, self.host)
         having_handlers = (
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
-            *(self.history, self.pictures, visuals, watching, controls, self.approvals),
+            *(self.history, self.pictures, self.reviews, visuals, watching, controls),
+            self.approvals,
         )
         # Every call passes them in this order. Routing to other hosts will be added here.
         steps = (
@@ -208,6 +211,7 @@ def build_services(
         recovery=Recovery(registry, ports, ledger, host),
         approvals=approvals,
         police=police,
+        reviews=Reviews(registry, host),
         host=host,
     )
 

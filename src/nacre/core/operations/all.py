@@ -11,6 +11,7 @@ from nacre.core.operations import (
     daemon,
     display,
     recordings,
+    review,
     runs,
     sessions,
     terminal,
@@ -19,4 +20,6 @@ from nacre.core.operations import (
 
 __all__ = ["CATALOG", "parse_operation"]
 
-ENTERED = (sessions, terminal, runs, display, control, recordings, approvals, daemon, tokens)
+ENTERED = (
+    *(sessions, terminal, runs, display, control, recordings, review, approvals, daemon, tokens),
+)
