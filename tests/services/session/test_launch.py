@@ -291,3 +291,15 @@ def test_name_that_no_variable_can_have_is_refused(name: str) -> None:
 def test_nul_and_lone_surrogates_are_refused(parameters: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=r"NUL|surrogate"):
         plan(**parameters)
+
+
+def test_shell_that_is_asked_loads_nothing_that_a_caller_names(tmp_path: Path) -> None:
+    """It runs outside of the sandbox that the session may be meant for."""
+    library = tmp_path / "library.so"
+    library.write_bytes(b"not a library")
+    with pytest.raises(InvalidInput, match="command not found"):
+        plan("no-such-program x", env={"LD_PRELOAD": str(library)})
+    traced = tmp_path / "traced"
+    with pytest.raises(InvalidInput):
+        plan("no-such-program x", env={"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(traced)})
+    assert not list(tmp_path.glob("traced*")), "a variable of the caller's reached it"

@@ -180,12 +180,16 @@ async def _shell_knows(word: str, cwd: str, env: Mapping[str, str]) -> bool:
 
 
 def _ask_shell(word: str, cwd: str, env: Mapping[str, str]) -> bool:
-    """Ask /bin/sh whether a word is a builtin, a keyword or one of its functions."""
+    """Ask /bin/sh whether a word is a builtin, a keyword or one of its functions.
+
+    It runs outside of any sandbox, so it gets no variable by which a caller could have it load
+    something (LD_PRELOAD).
+    """
     try:
         asked = subprocess.run(
             ["/bin/sh", "-c", 'command -v -- "$1"', "sh", word],
             cwd=cwd,
-            env=dict(env),
+            env={"PATH": env.get("PATH", os.defpath)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
