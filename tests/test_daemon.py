@@ -20,6 +20,7 @@ from nacre.settings.paths import find_paths
 
 PATIENCE = 60.0  # seconds until an event that does not come fails the test
 Start = Callable[..., Daemon]
+AS_ROOT = "running as root"
 
 
 @pytest.fixture
@@ -53,7 +54,9 @@ def members(session_id: str) -> Iterator[int]:
 
 
 def log_of(daemon: Daemon) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (daemon.home / "daemon.log").read_text().splitlines()]
+    """Return what it logged, whoever runs the tests: to root it says one line more."""
+    lines = (daemon.home / "daemon.log").read_text().splitlines()
+    return [json.loads(line) for line in lines if AS_ROOT not in line]
 
 
 # --- one daemon --------------------------------------------------------------------------------
@@ -249,6 +252,14 @@ def test_bad_setting_is_said_in_one_line(home: Path) -> None:
 
 
 # --- logs --------------------------------------------------------------------------------------
+
+
+def test_daemon_of_root_warns(own_daemon: Start) -> None:
+    daemon = own_daemon()
+    assert daemon.rest("GET", "/status")["pid"]
+    assert daemon.stop() == 0
+    told = AS_ROOT in (daemon.home / "daemon.log").read_text()
+    assert told == (os.geteuid() == 0)
 
 
 def test_log_is_one_json_object_a_line(own_daemon: Start) -> None:

@@ -317,6 +317,8 @@ class _Serving:
         await mcp.settle()  # its first clients need no engine yet
         loading = asyncio.create_task(services.engine.load(), name="engine")
         janitor = asyncio.create_task(_clean(services), name="janitor")
+        if os.geteuid() == 0:
+            _log.warning("running as root, and so will every session: create a user for nacre")
         _log.info(
             "ready", extra={"port": address.port, "socket": paths.socket, "version": __version__}
         )

@@ -154,6 +154,14 @@ def test_nothing_of_the_command_line_or_environment_is_seen_from_outside_or_insi
     call(confined.daemon, "manage_session", session="quiet", action="kill")
 
 
+def test_no_descriptor_of_the_daemon_is_open_inside(confined: Confined) -> None:
+    confined.create("descriptors", "workspace")
+    done = run(confined.daemon, "descriptors", "readlink /proc/$$/fd/*; readlink /proc/1/fd/*")
+    kinds = {line.rstrip("0123456789") for line in done["output"].splitlines()}
+    assert kinds <= {"/dev/pts/", "/dev/tty", "/dev/console", "anon_inode:[eventfd]"}, done
+    call(confined.daemon, "manage_session", session="descriptors", action="kill")
+
+
 def test_environment_of_the_caller_is_not_loaded_outside_of_the_sandbox(
     confined: Confined,
 ) -> None:

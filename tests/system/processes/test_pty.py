@@ -69,9 +69,18 @@ def running(
     rows: int = 24,
     cols: int = 80,
     descriptor_limit: int = 256,
+    **more: int,
 ) -> Iterator[Terminal]:
     given = {"PATH": os.environ["PATH"], "TERM": "dumb", "PS1": "> "} if env is None else env
-    child = spawn(argv, cwd=cwd, env=given, rows=rows, cols=cols, descriptor_limit=descriptor_limit)
+    child = spawn(
+        argv,
+        cwd=cwd,
+        env=given,
+        rows=rows,
+        cols=cols,
+        descriptor_limit=descriptor_limit,
+        **more,  # type: ignore[arg-type]  # handed on as they are
+    )
     try:
         yield Terminal(child)
     finally:
@@ -139,6 +148,12 @@ def test_set_size_reaches_the_child_as_sigwinch() -> None:
         terminal.until(b"ready")
         set_size(terminal.child.master, 33, 99)
         terminal.until(b"columns=99, lines=33")
+
+
+def test_core_dumps_are_as_large_as_they_may_be_and_can_be_allowed_again() -> None:
+    line = "ulimit -Sc; ulimit -Sc 10 && ulimit -Sc"
+    assert lines_of("/bin/sh", "-c", line) == ["0", "10"], "in blocks of 512 bytes"
+    assert lines_of("/bin/sh", "-c", "ulimit -Sc", core_bytes=4096) == ["8"]
 
 
 def test_raised_descriptor_limit_is_not_handed_to_the_child() -> None:
