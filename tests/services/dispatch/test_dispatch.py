@@ -114,6 +114,7 @@ async def test_every_way_to_type_asks_the_one_gate() -> None:
             "restart_session": {},
             "close_session": {},
             "manage_session": {"action": "kill"},
+            "discard_session": {},
         }
         known = {spec.name for spec in CATALOG.values() if spec.types or spec.acts}
         assert known == set(typing)

@@ -27,6 +27,9 @@ LAUNCH = {
     "is_shell": True,
     "integrated": True,
     "cwd": "/srv",
+    "sandbox": "off",
+    "workspace": "",
+    "layer": "",
 }
 IDENTITY = {
     "name": "dev",
@@ -100,6 +103,9 @@ def test_record_of_a_version_that_knew_less_is_read() -> None:
     known = {key: IN_RING[key] for key in ("identity", "launch", "created", "cookie", "nonce")}
     record = unpack(json.dumps({**known, "secret": None}).encode())
     assert (record.pid, record.listed, record.alive, record.display) == (None, True, True, None)
+    before = {key: LAUNCH[key] for key in ("argv", "command", "program", "is_shell", "integrated")}
+    known["launch"] = {**before, "cwd": "/srv", "env": {}}
+    assert not unpack(json.dumps({**known, "secret": None}).encode()).launch.confined
 
 
 def test_record_of_a_version_that_knew_more_is_read() -> None:
