@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from confining import needs_bubblewrap
 from conftest import PATIENCE, Daemon
 from nacre import __version__
 from nacre.core.operations.all import CATALOG
@@ -399,6 +400,21 @@ def open_page(daemon: Daemon, job: str) -> None:
     assert page["expires_in"] == 600
 
 
+def diff_session(daemon: Daemon, job: str) -> None:
+    """It has no review: that is on every machine; for one with a review see below."""
+    assert refusal(http_call(daemon, "GET", f"/api/sessions/{job}/diff")) == "INVALID_INPUT"
+
+
+def apply_session(daemon: Daemon, job: str) -> None:
+    answer = http_call(daemon, "POST", f"/api/sessions/{job}/apply", {})
+    assert refusal(answer) == "INVALID_INPUT"
+
+
+def discard_session(daemon: Daemon, job: str) -> None:
+    answer = http_call(daemon, "POST", f"/api/sessions/{job}/discard", {})
+    assert refusal(answer) == "INVALID_INPUT"
+
+
 def status(daemon: Daemon, job: str) -> None:
     told = ask(daemon, "GET", "/status")
     assert (told["pid"], told["sessions"]) == (daemon.pid, 1)
@@ -453,6 +469,9 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         create_token,
         list_tokens,
         revoke_token,
+        diff_session,
+        apply_session,
+        discard_session,
         status,
     )
 }
@@ -462,6 +481,26 @@ EXAMPLES["wait_for"] = wait_for_text  # the other name is taken by the tests' ow
 @pytest.mark.parametrize("operation", [name for name in CATALOG if name not in ("stop", "upgrade")])
 def test_every_operation_is_done_by_its_route(daemon: Daemon, job: str, operation: str) -> None:
     EXAMPLES[operation](daemon, job)
+
+
+@needs_bubblewrap
+def test_review_is_shown_applied_and_discarded_by_its_routes(
+    daemon: Daemon, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_text("one\n")
+    body = {"name": "reviewed", "cwd": str(tmp_path), "sandbox": "review"}
+    ask(daemon, "POST", "/sessions", body)
+    for text in ("two", "three"):
+        ran = ask(daemon, "POST", "/sessions/reviewed/run", {"command": f"echo {text} >a"})
+        assert ran["exit_code"] == 0
+        if text == "two":
+            shown = ask(daemon, "GET", "/sessions/reviewed/diff")
+            assert shown["changes"] == [{"path": "a", "kind": "changed", "what": "file"}]
+            assert ask(daemon, "POST", "/sessions/reviewed/apply", {})["applied"] == ["a"]
+    done = ask(daemon, "POST", "/sessions/reviewed/discard", {})
+    assert (done["discarded"], done["restarted"]) == (1, True)
+    assert (tmp_path / "a").read_text() == "two\n"
+    ask(daemon, "POST", "/sessions/reviewed/manage", {"action": "kill"})
 
 
 def test_stop_is_answered_and_ends_the_daemon_with_its_sessions(
