@@ -268,9 +268,11 @@ async def test_sandbox_that_does_not_hold_is_not_used(
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
     async with living() as services:
+        before = os.listdir("/etc")
         with pytest.raises(SandboxUnavailable, match=told):
             await start(services, "cat", cwd=str(workspace), sandbox="workspace")
         assert not services.registry.all()
+        assert os.listdir("/etc") == before, "the trial ran outside"
 
 
 async def test_profile_is_tried_once(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
