@@ -11,8 +11,13 @@ import pytest
 from confining import needs_bubblewrap
 from nacre.core.operations.results import RunOutcome
 from nacre.core.operations.runs import Run
-from nacre.core.operations.sessions import CreateSession, ListSessions, StartSession
-from nacre.errors import BadParameter, CommandNotFound, SandboxUnavailable
+from nacre.core.operations.sessions import (
+    CreateSession,
+    ListSessions,
+    RestartSession,
+    StartSession,
+)
+from nacre.errors import BadParameter, CommandNotFound, InvalidInput, SandboxUnavailable
 from nacre.services.observe.state import look
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services
@@ -182,6 +187,17 @@ async def test_restart_keeps_the_sandbox_and_lists_show_it(workspace: Path, tmp_
         assert (await run(services, session, "touch x")).exit_code == 1
         listed: Any = await services.sessions.list(CALLER, ListSessions())
         assert [one.sandbox for one in listed.sessions] == ["readonly"]
+
+
+async def test_restart_without_a_workspace_is_refused_before_anything_is_killed(
+    workspace: Path,
+) -> None:
+    async with living() as services:
+        session = await start(services, "cat", name="dev", cwd=str(workspace), sandbox="strict")
+        workspace.rename(workspace.with_name("elsewhere"))
+        with pytest.raises(InvalidInput, match="gone"):
+            await services.sessions.restart(CALLER, RestartSession(session="dev"))
+        assert session.alive
 
 
 async def test_default_of_the_daemon_is_used_and_can_be_lifted(workspace: Path) -> None:

@@ -229,6 +229,8 @@ class Sessions:
             raise InvalidInput("a session that was killed or dismissed cannot be restarted", CREATE)
         launch = None
         confine = await self._confine(session.launch.sandbox)
+        if confine is not None:  # before anything is killed for it
+            confine.settle(session.launch.workspace)
         if session.ending is not None and session.ending.lost:
             launch = relaunch(session.launch, caller, self._home, confine)
         if session.launch.layer and not await asyncio.to_thread(has_base, session.launch.layer):

@@ -139,7 +139,8 @@ def _denied(names: Iterable[str], view: View) -> list[Mount]:
 
     Not a program of many names (busybox): that would deny the others, too.
     """
-    found = {os.path.realpath(os.path.join(folder, name)) for folder in _BIN for name in names}
+    paths = [os.path.join(folder, name) for folder in _BIN for name in names]
+    found = {os.path.realpath(path) for path in paths if os.path.exists(path)}
     return [
         Mount("read", path, DENIED)
         for path in sorted(found)
