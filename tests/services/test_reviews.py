@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -107,6 +108,18 @@ async def test_other_sessions_have_no_review(tmp_path: Path) -> None:
         await start(services, "cat", name="plain", cwd=str(tmp_path))
         with pytest.raises(InvalidInput, match="straight into its workspace"):
             await services.reviews.diff(CALLER, DiffSession(session="plain"))
+
+
+async def test_layers_that_no_session_has_are_removed_when_they_are_old(tmp_path: Path) -> None:
+    async with reviewing(tmp_path) as (services, session, _):
+        layers = tmp_path / "layers"
+        for name, age in (("old", 8 * 86400), ("new", 0)):
+            (layers / name).mkdir()
+            os.utime(layers / name, (time.time() - age,) * 2)
+        os.utime(session.launch.layer, (1, 1))
+        await services.reviews.remove_orphans(str(layers))
+        left = {path.name for path in layers.iterdir()}
+        assert left == {"new", os.path.basename(session.launch.layer)}
 
 
 async def test_layer_goes_with_its_session(tmp_path: Path) -> None:

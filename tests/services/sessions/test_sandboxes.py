@@ -194,7 +194,7 @@ async def test_restart_without_a_workspace_is_refused_before_anything_is_killed(
 ) -> None:
     async with living() as services:
         session = await start(services, "cat", name="dev", cwd=str(workspace), sandbox="strict")
-        workspace.rename(workspace.with_name("elsewhere"))
+        os.rename(workspace, f"{workspace}-elsewhere")
         with pytest.raises(InvalidInput, match="gone"):
             await services.sessions.restart(CALLER, RestartSession(session="dev"))
         assert session.alive
