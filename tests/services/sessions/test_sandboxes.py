@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,17 @@ async def test_restart_without_a_workspace_is_refused_before_anything_is_killed(
         with pytest.raises(InvalidInput, match="gone"):
             await services.sessions.restart(CALLER, RestartSession(session="dev"))
         assert session.alive
+
+
+@pytest.mark.parametrize("profile", ["workspace", "strict"])
+async def test_workspace_may_lie_beside_temporary_files(profile: str) -> None:
+    """In strict, /var/tmp is else a link to /tmp."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        async with living() as services:
+            session = await start(services, "pwd; touch x", cwd=folder, sandbox=profile)
+            await ended(session)
+            assert text_of(session) == folder
+        assert os.listdir(folder) == ["x"]
 
 
 async def test_default_of_the_daemon_is_used_and_can_be_lifted(workspace: Path) -> None:

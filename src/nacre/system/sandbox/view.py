@@ -94,9 +94,14 @@ def view_of(
 def _visible(
     profile: Profile, around: Surroundings, workspace: str, layer: Mount | None
 ) -> list[Mount]:
-    empty = [path for path in _real((*_EMPTY, *around.homes)) if os.path.isdir(path)]
+    # Where nothing is shown, nothing need be covered; each mount takes time.
+    covered = _EMPTY if profile.whole else _EMPTY[:1]
+    empty = [path for path in _real((*covered, *around.homes)) if os.path.isdir(path)]
     mounts = [Mount("read", "/", "/")] if profile.whole else _system()
     mounts += [Mount("empty", path) for path in _outermost(empty)]
+    needed = (workspace, *around.homes, *around.readable)
+    if not profile.whole and not any(is_below(path, _EMPTY[1]) for path in needed):
+        mounts.append(Mount("link", _EMPTY[1], empty[0]))
     mounts += [Mount("read", path, path) for path in _OF_RUN if os.path.exists(path)]
     mounts += [Mount("read", path, path) for path in around.readable if os.path.exists(path)]
     mounts.append(layer or Mount("read", workspace, workspace))
