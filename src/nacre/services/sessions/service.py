@@ -125,7 +125,9 @@ class Sessions:
         if request.policy in (None, applies):
             return created
         told = f"the policy of this session is {applies}, as the daemon's: it cannot be laxer"
-        return msgspec.structs.replace(created, notice="; ".join(filter(None, (created.notice, told))))
+        return msgspec.structs.replace(
+            created, notice="; ".join(filter(None, (created.notice, told)))
+        )
 
     async def _create(self, caller: Caller, request: CreateSession, port: int | None) -> Session:
         settings = self._host.settings
