@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from confining import needs_bubblewrap
-from nacre.core.operations.review import ApplySession, DiffSession, DiscardSession
 from nacre.core.operations.runs import Run
+from nacre.core.operations.safety.review import ApplySession, DiffSession, DiscardSession
 from nacre.errors import Failed, InvalidInput
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services

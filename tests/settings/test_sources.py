@@ -45,6 +45,9 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
         "tls_key": "/key.pem",
         "port": 5000,
         "policy": "strict",
+        "sandbox": "strict",
+        "sandbox_read": "/opt/tools",
+        "sandbox_deny": "curl",
     }.get(name)
     if other is None:
         other = not default if isinstance(default, bool) else default + 1

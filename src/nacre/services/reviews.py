@@ -11,7 +11,7 @@ import time
 from dataclasses import replace
 
 from nacre.core.catalog.caller import Caller
-from nacre.core.operations.review import (
+from nacre.core.operations.safety.review import (
     Applied,
     ApplySession,
     ChangedFile,
@@ -155,7 +155,7 @@ class Reviews:
         )
 
 
-def _apply(layer: str, *, force: bool) -> review.Applied:
+def _apply(layer: str, *, force: bool) -> review.AppliedChanges:
     changes = review.compare(layer)
     conflicts = [_shown(change.path) for change in changes if change.conflict]
     if conflicts and not force:

@@ -134,7 +134,10 @@ def test_a_field_inside_a_parameter_is_called_a_field_and_those_there_are_listed
         ({"rows": 0}, {"expected": "an integer from 1 to 1000", "limit": "at least 1", "given": 0}),
         ({"rows": 1001}, {"limit": "at most 1000", "given": 1001}),
         ({"rows": "many"}, {"expected": "an integer from 1 to 1000", "given": "many"}),
-        ({"sandbox": "on"}, {"allowed": ["off"], "given": "on"}),
+        (
+            {"policy": "on"},
+            {"allowed": ["open", "guarded", "strict"], "given": "on"},
+        ),
         ({"name": ["x"]}, {"expected": "a string"}),
     ],
 )

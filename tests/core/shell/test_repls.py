@@ -4,7 +4,7 @@ import pytest
 
 from nacre.core.shell.repls import (
     IPYTHON,
-    Reader,
+    Asker,
     TypedRepl,
     asks_for_more,
     counted_on,
@@ -130,35 +130,35 @@ def test_a_number_that_does_not_follow_was_printed() -> None:
 
 
 def test_reader_tells_code_that_asks_from_the_prompt() -> None:
-    typed = TypedRepl("python3", ">>> ", pid=7, readers=(Reader(7, 900, 1),))
-    assert typed.whose(7, Reader(7, 900, 1)) == "own"
-    assert typed.whose(7, Reader(7, 800, 1)) == typed.whose(7, Reader(7, 950, 1)) == "other"
-    assert typed.whose(7, Reader(7, 950, 1), steady=False) is None  # its own code is run faster
-    assert typed.whose(7, Reader(7, 800, 1), steady=False) == "other"
-    assert typed.whose(7, Reader(7, 800, 2)) is None  # it waits in another call
-    assert typed.whose(7, Reader(9, 950, 1), steady=False) == "other"  # another thread
-    assert typed.whose(8, Reader(7, 900, 1)) is None
+    typed = TypedRepl("python3", ">>> ", pid=7, readers=(Asker(7, 900, 1),))
+    assert typed.whose(7, Asker(7, 900, 1)) == "own"
+    assert typed.whose(7, Asker(7, 800, 1)) == typed.whose(7, Asker(7, 950, 1)) == "other"
+    assert typed.whose(7, Asker(7, 950, 1), steady=False) is None  # its own code is run faster
+    assert typed.whose(7, Asker(7, 800, 1), steady=False) == "other"
+    assert typed.whose(7, Asker(7, 800, 2)) is None  # it waits in another call
+    assert typed.whose(7, Asker(9, 950, 1), steady=False) == "other"  # another thread
+    assert typed.whose(8, Asker(7, 900, 1)) is None
     assert typed.whose(7, None) is None
 
 
 def test_reader_tells_nothing_where_any_thread_may_read() -> None:
-    typed = TypedRepl("ghc", "ghci> ", pid=7, readers=(Reader(7, 900, 1),))
-    assert typed.whose(7, Reader(7, 900, 1)) is typed.whose(7, Reader(9, 800, 1)) is None
+    typed = TypedRepl("ghc", "ghci> ", pid=7, readers=(Asker(7, 900, 1),))
+    assert typed.whose(7, Asker(7, 900, 1)) is typed.whose(7, Asker(9, 800, 1)) is None
 
 
 def test_readers_are_known_from_the_outermost_on() -> None:
-    typed = TypedRepl("python3", ">>> ", pid=7, readers=(Reader(7, 900, 1), Reader(7, 800, 1)))
-    assert typed.typed_again(7, Reader(7, 700, 1)) == (
-        Reader(7, 900, 1),
-        Reader(7, 800, 1),
-        Reader(7, 700, 1),
+    typed = TypedRepl("python3", ">>> ", pid=7, readers=(Asker(7, 900, 1), Asker(7, 800, 1)))
+    assert typed.typed_again(7, Asker(7, 700, 1)) == (
+        Asker(7, 900, 1),
+        Asker(7, 800, 1),
+        Asker(7, 700, 1),
     )
-    assert typed.typed_again(7, Reader(7, 900, 1)) == (Reader(7, 900, 1),)
+    assert typed.typed_again(7, Asker(7, 900, 1)) == (Asker(7, 900, 1),)
     assert typed.typed_again(7, None) == typed.readers
-    assert typed.typed_again(8, Reader(7, 600, 1)) == (Reader(7, 600, 1),)
-    assert typed.whose(7, Reader(7, 900, 1)) == "own"
-    assert typed.whose(7, Reader(7, 850, 1)) is None
-    assert typed.whose(7, Reader(7, 750, 1)) == "other"
+    assert typed.typed_again(8, Asker(7, 600, 1)) == (Asker(7, 600, 1),)
+    assert typed.whose(7, Asker(7, 900, 1)) == "own"
+    assert typed.whose(7, Asker(7, 850, 1)) is None
+    assert typed.whose(7, Asker(7, 750, 1)) == "other"
 
 
 def test_what_code_can_show_as_a_prompt() -> None:

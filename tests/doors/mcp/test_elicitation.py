@@ -8,7 +8,7 @@ import mcp_types as types
 import pytest
 
 from conftest import Daemon
-from nacre.core.operations.approvals import Approval
+from nacre.core.operations.safety.approvals import Approval
 from nacre.doors.mcp.elicitation import answer_of, form_of, offers
 
 from doors.conftest import TRANSPORTS, Tools, connect

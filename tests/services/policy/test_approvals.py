@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
-from nacre.core.operations.approvals import Answer, Approval, ListApprovals
 from nacre.core.operations.follow import ApprovalEvent, Follow
+from nacre.core.operations.safety.approvals import Answer, Approval, ListApprovals
 from nacre.errors import BadParameter, Forbidden, InvalidInput, LimitReached, PolicyDenied
 from nacre.services.dispatch.asking import asked_by
 from nacre.services.session.session import Session

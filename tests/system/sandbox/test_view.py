@@ -8,8 +8,8 @@ import pytest
 from nacre.errors import BadParameter, InvalidInput
 from nacre.system.sandbox.profiles import PROFILES
 from nacre.system.sandbox.view import (
+    SandboxView,
     Surroundings,
-    View,
     check_workspace,
     find_surroundings,
     search_path,
@@ -26,11 +26,11 @@ def around(tmp_path: Path) -> Surroundings:
     return Surroundings(hidden, (f"{real}/home",), (f"{real}/home/tools",), ("rm", "env"))
 
 
-def view(around: Surroundings, profile: str, tmp_path: Path) -> View:
+def view(around: Surroundings, profile: str, tmp_path: Path) -> SandboxView:
     return view_of(PROFILES[profile], around, os.path.realpath(tmp_path / "project"))
 
 
-def written(shown: View) -> list[str]:
+def written(shown: SandboxView) -> list[str]:
     return [mount.path for mount in shown.mounts if mount.kind == "write"]
 
 

@@ -6,17 +6,15 @@ that agents written for those work here. Parameters that we added are optional.
 
 from nacre.core.catalog.catalog import CATALOG, parse_operation
 from nacre.core.operations import (
-    approvals,
     control,
     daemon,
     display,
     recordings,
-    review,
     runs,
     sessions,
     terminal,
-    tokens,
 )
+from nacre.core.operations.safety import approvals, review, tokens
 
 __all__ = ["CATALOG", "parse_operation"]
 

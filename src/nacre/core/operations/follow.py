@@ -12,12 +12,12 @@ from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.catalog import Operation, unlisted
-from nacre.core.operations.approvals import Approval
 from nacre.core.operations.control import Handover
 from nacre.core.operations.display import InputMode, ParsedKey
 from nacre.core.operations.elements import Overlay, Panel
 from nacre.core.operations.parameters import Format
 from nacre.core.operations.results import Screen, SessionDetails
+from nacre.core.operations.safety.approvals import Approval
 from nacre.core.screen.screen import Line, ScreenMode
 
 Kind = Literal[

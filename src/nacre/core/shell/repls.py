@@ -55,7 +55,7 @@ class Repl:
         return program in self.names or _unnumbered(program) in self.names
 
 
-class Reader(NamedTuple):
+class Asker(NamedTuple):
     """Where a process waits for the terminal."""
 
     thread: int
@@ -71,9 +71,9 @@ class TypedRepl:
     prompt: str  # that it was typed at
     runs: bool = True  # its prompt is not back yet
     pid: int | None = None
-    readers: tuple[Reader, ...] = ()  # who showed the prompts that were typed at, outermost first
+    readers: tuple[Asker, ...] = ()  # who showed the prompts that were typed at, outermost first
 
-    def typed_again(self, pid: int | None, reader: Reader | None) -> tuple[Reader, ...]:
+    def typed_again(self, pid: int | None, reader: Asker | None) -> tuple[Asker, ...]:
         """Return the readers when something is typed at what this one waits at now."""
         known = self.readers if pid == self.pid else ()
         if reader is None:
@@ -81,7 +81,7 @@ class TypedRepl:
         return (*known[: known.index(reader)], reader) if reader in known else (*known, reader)
 
     def whose(
-        self, pid: int | None, reader: Reader | None, *, steady: bool = True
+        self, pid: int | None, reader: Asker | None, *, steady: bool = True
     ) -> Literal["own", "other"] | None:
         """Tell the reader of a prompt that was typed at from others; None: nobody knows.
 

@@ -12,13 +12,6 @@ import msgspec
 from nacre.core.catalog.catalog import Operation, parse_parameters
 from nacre.core.catalog.messages import read_message
 from nacre.core.display.statusline import StatusLine, status_line
-from nacre.core.operations.approvals import (
-    Answer,
-    AnswerApproval,
-    Approval,
-    ApprovalList,
-    ListApprovals,
-)
 from nacre.core.operations.control import Control, ControlNow
 from nacre.core.operations.follow import (
     ApprovalEvent,
@@ -31,6 +24,13 @@ from nacre.core.operations.follow import (
 )
 from nacre.core.operations.follow import Event as FollowedEvent
 from nacre.core.operations.results import SessionDetails
+from nacre.core.operations.safety.approvals import (
+    Answer,
+    AnswerApproval,
+    Approval,
+    ApprovalList,
+    ListApprovals,
+)
 from nacre.core.operations.sessions import ListSessions, ResizeSession
 from nacre.core.operations.watch import (
     Detached,

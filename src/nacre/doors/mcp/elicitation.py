@@ -8,7 +8,7 @@ Rule 2: no MCP library in here (server.py).
 from collections.abc import Mapping
 from typing import Any
 
-from nacre.core.operations.approvals import Answer, Approval
+from nacre.core.operations.safety.approvals import Answer, Approval
 
 CREATE = "elicitation/create"
 

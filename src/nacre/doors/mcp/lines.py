@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from nacre.core.catalog.caller import Caller
-from nacre.core.operations.approvals import Answer, Approval
+from nacre.core.operations.safety.approvals import Answer, Approval
 from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, offers
 from nacre.doors.mcp.halves import LATER, answer_halves
 from nacre.doors.mcp.identifiers import (

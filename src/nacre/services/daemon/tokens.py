@@ -9,7 +9,7 @@ from typing import Protocol
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.results import Success
-from nacre.core.operations.tokens import (
+from nacre.core.operations.safety.tokens import (
     CreateToken,
     ListTokens,
     RevokeToken,

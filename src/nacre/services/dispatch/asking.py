@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from nacre.core.operations.approvals import Answer, Approval
+from nacre.core.operations.safety.approvals import Answer, Approval
 
 Asking = Callable[[Approval], Awaitable[Answer | None]]  # None: the host's person did not answer
 

@@ -82,7 +82,7 @@ class Judged:
             self.notices.append(notice)
 
 
-class Typing(NamedTuple):
+class ToType(NamedTuple):
     """What is about to be typed, and what its sender knows about it."""
 
     data: bytes
@@ -97,7 +97,7 @@ class TypingJudge(Protocol):
         """Tell whether what this caller types is judged at all."""
 
     async def judge(
-        self, permit: "Permit", session: "Typeable", typing: Typing
+        self, permit: "Permit", session: "Typeable", typing: ToType
     ) -> tuple[bytes, bool]:
         """Return what is left to type, and whether that took time. Raises PolicyDenied.
 
@@ -138,7 +138,7 @@ class Permit:
             await self._gate.admit(self.caller, session)
         return waited
 
-    async def judge(self, session: "Typeable", typing: Typing) -> tuple[bytes, bool]:
+    async def judge(self, session: "Typeable", typing: ToType) -> tuple[bytes, bool]:
         """Return what is left to type, and whether that took time. Raises PolicyDenied."""
         if self._police is None or (typing.runs is None and not may_run(typing.data)):
             return typing.data, False
@@ -218,7 +218,7 @@ async def type_into(
     waited = True
     while waited:
         await permit.turn(session.identity.id)
-        data, waited = await permit.judge(session, Typing(data, runs, part_of))
+        data, waited = await permit.judge(session, ToType(data, runs, part_of))
     permit.write(session, data, recorded=recorded)
 
 
@@ -232,7 +232,7 @@ async def judge_typing(session: Typeable, data: bytes) -> bytes:
     while waited:
         assert permit is not None
         await permit.turn(session.identity.id)
-        data, waited = await permit.judge(session, Typing(data))
+        data, waited = await permit.judge(session, ToType(data))
     return data
 
 

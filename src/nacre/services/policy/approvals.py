@@ -20,7 +20,8 @@ from typing import Any, Literal, NamedTuple
 from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
-from nacre.core.operations.approvals import (
+from nacre.core.operations.follow import ApprovalEvent
+from nacre.core.operations.safety.approvals import (
     Answer,
     AnswerApproval,
     Answered,
@@ -28,7 +29,6 @@ from nacre.core.operations.approvals import (
     ApprovalList,
     ListApprovals,
 )
-from nacre.core.operations.follow import ApprovalEvent
 from nacre.errors import BadParameter, Forbidden, InvalidInput, LimitReached
 from nacre.services.dispatch.asking import Asking, asking_of_call
 from nacre.services.dispatch.handlers import Handlers

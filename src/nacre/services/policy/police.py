@@ -38,7 +38,7 @@ from nacre.core.shell.entering import (
 from nacre.core.shell.state import State
 from nacre.errors import PolicyDenied
 from nacre.services.dispatch.call import Call
-from nacre.services.dispatch.permit import Judgement, Permit, Typeable, Typing, permit_of_call
+from nacre.services.dispatch.permit import Judgement, Permit, ToType, Typeable, permit_of_call
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import settle, waits_for_somebody
 from nacre.services.observe.state import look
@@ -121,7 +121,7 @@ class Police:
             if len(self._inside) > _MOST_INSIDE:
                 self._inside.popitem(last=False)
 
-    async def judge(self, permit: Permit, session: Typeable, typing: Typing) -> tuple[bytes, bool]:
+    async def judge(self, permit: Permit, session: Typeable, typing: ToType) -> tuple[bytes, bool]:
         known = self._registry.find(session.identity.id)
         await self._loaded()
         site = self._judge.place(known)
@@ -225,7 +225,12 @@ class Police:
     # --- guarded and strict ----------------------------------------------------------------
 
     async def _typed(
-        self, permit: Permit, session: Session, site: Site, typing: Typing, strokes: list[Stroke]
+        self,
+        permit: Permit,
+        session: Session,
+        site: Site,
+        typing: ToType,
+        strokes: list[Stroke],
     ) -> tuple[bytes, bool]:
         if _own_shell_reads(session) and first_that_runs(strokes) is None:
             return typing.data, False  # a line editor runs nothing for Ctrl+D
@@ -284,7 +289,12 @@ class Police:
         return True
 
     async def _at_prompt(
-        self, permit: Permit, session: Session, site: Site, typing: Typing, strokes: list[Stroke]
+        self,
+        permit: Permit,
+        session: Session,
+        site: Site,
+        typing: ToType,
+        strokes: list[Stroke],
     ) -> tuple[bytes, bool]:
         phase = session.stream.prompting.phase
         continued = phase == "continuation"
@@ -369,7 +379,12 @@ class Police:
         session.typed.learn(line, session.inputs)
 
     async def _for_program(
-        self, permit: Permit, session: Session, site: Site, typing: Typing, strokes: list[Stroke]
+        self,
+        permit: Permit,
+        session: Session,
+        site: Site,
+        typing: ToType,
+        strokes: list[Stroke],
     ) -> tuple[bytes, bool]:
         program = look(session).program or "a program"
         permit.judged.tell(

@@ -11,8 +11,8 @@ Rule 4: if somebody else typed meanwhile, such as a person who took over, the re
 from nacre.core.shell.repl_input import IncompleteInput, python_lines
 from nacre.core.shell.repls import (
     IPYTHON,
+    Asker,
     Place,
-    Reader,
     Repl,
     TypedRepl,
     asks_for_more,
@@ -273,7 +273,7 @@ class ReplRun:
 
 def _readers(
     session: Session, program: str | None, facts: TerminalFacts | None
-) -> tuple[Reader, ...]:
+) -> tuple[Asker, ...]:
     """Return who has shown the prompts that were typed at in this REPL, with the one now."""
     if facts is None:
         return ()

@@ -22,7 +22,7 @@ from nacre.core.shell.dialects import INTEGRATED, OFFERED, SHELLS
 from nacre.errors import BadParameter, CommandNotFound, InvalidInput
 from nacre.system.processes.pty import find_program
 from nacre.system.sandbox.sandboxes import Sandboxes
-from nacre.system.sandbox.view import View, search_path
+from nacre.system.sandbox.view import SandboxView, search_path
 from nacre.wording import Give, Omit
 
 # Not passed on from the daemon's environment: these describe its terminal, not the child's.
@@ -54,7 +54,7 @@ class Confine(NamedTuple):
     profile: str
     sandboxes: Sandboxes
 
-    def settle(self, folder: str) -> tuple[str, View]:
+    def settle(self, folder: str) -> tuple[str, SandboxView]:
         """Return the workspace for a folder, and what is to be seen in its sandbox.
 
         Raises BadParameter for a folder that no sandbox can be about.
@@ -246,7 +246,7 @@ def _resolve_folder(asked: str | None, caller_cwd: str | None, home: str) -> str
 
 
 def _environment(
-    caller: Caller, extra: Mapping[str, str], cwd: str, view: View | None = None
+    caller: Caller, extra: Mapping[str, str], cwd: str, view: SandboxView | None = None
 ) -> dict[str, str]:
     env = {
         name: value
@@ -266,7 +266,7 @@ def _environment(
     return env
 
 
-def _confined(env: Mapping[str, str], cwd: str, view: View) -> dict[str, str]:
+def _confined(env: Mapping[str, str], cwd: str, view: SandboxView) -> dict[str, str]:
     """Return the variables that a sandbox gets besides those that its caller names."""
     kept = {
         name: value

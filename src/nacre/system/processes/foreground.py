@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from nacre.core.shell.dialects import SHELLS
 from nacre.core.shell.programs import is_interpreter, is_repl, program_name
-from nacre.core.shell.repls import Reader
+from nacre.core.shell.repls import Asker
 from nacre.system.processes.pty import terminal_name
 
 _ANY_TERMINAL = "/dev/tty"  # the terminal that controls the process
@@ -40,7 +40,7 @@ class TerminalFacts:
     scripted: bool = False  # the program is a shell or interpreter that runs a script or command
     timeout: float | None = None  # seconds after which who waits goes on by itself; None: never
     edits: bool = False  # Enter comes as it was typed, as line editors have it (ICRNL is off)
-    reader: Reader | None = None
+    reader: Asker | None = None
 
     @property
     def raw(self) -> bool:
@@ -213,7 +213,7 @@ class _Waiting(NamedTuple):
 
     waits: bool | None
     timeout: float | None = None  # seconds; None: until something comes
-    reader: Reader | None = None
+    reader: Asker | None = None
 
 
 def _who_waits(members: list[int], master: int) -> tuple[int | None, _Waiting]:
@@ -276,7 +276,7 @@ def _waits(pid: int, terminal: str) -> _Waiting:
             for descriptor in _descriptors(pid, kind, arguments)
         ):
             # proc_pid_syscall(5)
-            reader = Reader(int(task), stack=int(words[7], 16), code=int(words[8], 16))
+            reader = Asker(int(task), stack=int(words[7], 16), code=int(words[8], 16))
             return _Waiting(True, _timeout(pid, kind, arguments), reader)
     return _Waiting(False)
 

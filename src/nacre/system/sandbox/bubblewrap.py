@@ -17,7 +17,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from nacre.system.sandbox.view import Mount, View
+from nacre.system.sandbox.view import Mount, SandboxView
 
 _PATIENCE = 5.0  # seconds for an answer that takes 2 ms
 _DISABLES_USERNS, _SIZES, OVERLAYS = (0, 8), (0, 7), (0, 11)  # since these versions
@@ -41,7 +41,13 @@ class Bubblewrap(NamedTuple):
         return [self.path, "--args", str(options), "--", *leading, *program]
 
     def options(
-        self, view: View, *, cwd: str, env: Mapping[str, str], empty_bytes: int, program: int | None
+        self,
+        view: SandboxView,
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        empty_bytes: int,
+        program: int | None,
     ) -> list[str]:
         """Return the options; `program` is the descriptor of the filter of system calls."""
         return [
@@ -55,7 +61,7 @@ class Bubblewrap(NamedTuple):
             *(word for name, value in env.items() for word in ("--setenv", name, value)),
         ]
 
-    def _mounts(self, view: View, empty_bytes: int) -> Iterator[str]:
+    def _mounts(self, view: SandboxView, empty_bytes: int) -> Iterator[str]:
         # /dev and /proc come first over the root: a workspace may lie below /dev/shm.
         first = [mount for mount in view.mounts if mount.path == "/"]
         for mount in first:

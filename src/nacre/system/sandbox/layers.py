@@ -32,7 +32,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 What = Literal["file", "folder", "link", "other"]
 
 
-class Entry(NamedTuple):
+class LayerEntry(NamedTuple):
     """What is known of a file without reading it. A folder's size and time say nothing."""
 
     what: What
@@ -44,13 +44,13 @@ class Entry(NamedTuple):
 
 class Base(msgspec.Struct, frozen=True):
     workspace: str
-    entries: dict[str, Entry]
+    entries: dict[str, LayerEntry]
 
 
 class Touched(NamedTuple):
     """What a program has done to its workspace, as far as the layer tells."""
 
-    there: dict[str, Entry]  # written or made
+    there: dict[str, LayerEntry]  # written or made
     gone: set[str]
 
 
@@ -153,7 +153,7 @@ def touched_in(folder: str, base: Base) -> Touched:
 
 def _in_upper(place: "Rooted", base: Base) -> Touched:
     """Read an overlay: a device 0:0 is something that is gone; an opaque folder hides all below."""
-    there: dict[str, Entry] = {}
+    there: dict[str, LayerEntry] = {}
     gone: set[str] = set()
     covered: set[str] = set()
     for path, entry in place.walk():
@@ -210,7 +210,7 @@ class Rooted:
         finally:
             os.close(at)
 
-    def walk(self) -> Iterator[tuple[str, Entry]]:
+    def walk(self) -> Iterator[tuple[str, LayerEntry]]:
         """Yield everything below, each folder before what is in it."""
         for folder, names, files, at in os.fwalk(dir_fd=self._root, follow_symlinks=False):
             inside = "" if folder == "." else f"{folder.removeprefix('./')}/"
@@ -218,7 +218,7 @@ class Rooted:
                 with suppress(FileNotFoundError):  # it was removed meanwhile
                     yield f"{inside}{name}", _entry(name, at)
 
-    def look(self, path: str) -> Entry | None:
+    def look(self, path: str) -> LayerEntry | None:
         try:
             with self.folder_of(path) as (at, name):
                 return _entry(name, at)
@@ -293,14 +293,14 @@ class Rooted:
                 os.unlink(name, dir_fd=at)
 
 
-def _entry(name: str, at: int) -> Entry:
+def _entry(name: str, at: int) -> LayerEntry:
     found = os.stat(name, dir_fd=at, follow_symlinks=False)
     # Who runs as whom is a right, and no content: it is neither compared nor applied.
     mode = stat.S_IMODE(found.st_mode) & 0o777
     if stat.S_ISDIR(found.st_mode):
-        return Entry("folder", mode)
+        return LayerEntry("folder", mode)
     if stat.S_ISLNK(found.st_mode):
-        return Entry("link", link=os.readlink(name, dir_fd=at))
+        return LayerEntry("link", link=os.readlink(name, dir_fd=at))
     if stat.S_ISREG(found.st_mode):
-        return Entry("file", mode, found.st_size, found.st_mtime_ns)
-    return Entry("other", mode)
+        return LayerEntry("file", mode, found.st_size, found.st_mtime_ns)
+    return LayerEntry("other", mode)

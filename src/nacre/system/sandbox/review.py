@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from nacre.system.sandbox.layers import (
     Base,
-    Entry,
+    LayerEntry,
     Rooted,
     place_of,
     read_base,
@@ -32,13 +32,13 @@ _DIFF_TIME = 20.0  # seconds for one file; `diff` gives up on nothing by itself
 class Change(NamedTuple):
     path: str
     kind: Kind
-    entry: Entry  # as it is in the layer; of what is deleted, as it was
+    entry: LayerEntry  # as it is in the layer; of what is deleted, as it was
     conflict: bool = False  # the workspace has changed there, too
     refused: str = ""  # why it cannot be applied
     contents: bool = True  # not only its mode
 
 
-class Applied(NamedTuple):
+class AppliedChanges(NamedTuple):
     done: list[Change]
     left: list[tuple[Change, str]]  # with the reason
 
@@ -66,7 +66,7 @@ def compare(folder: str) -> list[Change]:
     return sorted(found, key=lambda change: change.path)
 
 
-def apply(folder: str, changes: list[Change]) -> Applied:
+def apply(folder: str, changes: list[Change]) -> AppliedChanges:
     """Apply changes to the workspace, and note what it is like now. Raises Failed, OSError."""
     base = read_base(folder)
     done: list[Change] = []
@@ -87,7 +87,7 @@ def apply(folder: str, changes: list[Change]) -> Applied:
             else:
                 base.entries.pop(change.path, None)
     write_base(folder, base)
-    return Applied(done, left)
+    return AppliedChanges(done, left)
 
 
 def text_of(folder: str, change: Change, most: int) -> str:
@@ -161,16 +161,18 @@ def _apply(change: Change, now: Rooted, layer: Rooted) -> None:
             os.close(source)
 
 
-def _differs(base: Base, path: str, there: Entry | None) -> bool:
+def _differs(base: Base, path: str, there: LayerEntry | None) -> bool:
     before = base.entries.get(path)
     return before != there
 
 
-def _is_same(path: str, entry: Entry, there: Entry, layer: Rooted, now: Rooted) -> bool:
+def _is_same(path: str, entry: LayerEntry, there: LayerEntry, layer: Rooted, now: Rooted) -> bool:
     return entry.mode == there.mode and _has_same_contents(path, entry, there, layer, now)
 
 
-def _has_same_contents(path: str, entry: Entry, there: Entry, layer: Rooted, now: Rooted) -> bool:
+def _has_same_contents(
+    path: str, entry: LayerEntry, there: LayerEntry, layer: Rooted, now: Rooted
+) -> bool:
     if (entry.what, entry.link) != (there.what, there.link) or entry.what == "other":
         return False
     if entry.what != "file":
@@ -187,7 +189,7 @@ def _has_same_contents(path: str, entry: Entry, there: Entry, layer: Rooted, now
     return False
 
 
-def _why_not(path: str, entry: Entry, workspace: str) -> str:
+def _why_not(path: str, entry: LayerEntry, workspace: str) -> str:
     if entry.what == "other":
         return "it is a device, a pipe or a socket"
     if entry.what != "link":

@@ -23,8 +23,8 @@ from nacre.system.sandbox.profiles import PROFILES
 from nacre.system.sandbox.view import (
     DENIED,
     Mount,
+    SandboxView,
     Surroundings,
-    View,
     check_workspace,
     find_surroundings,
     is_below,
@@ -107,7 +107,7 @@ class Sandboxes:
         """Raises BadParameter for a folder that a sandbox cannot have as its workspace."""
         check_workspace(workspace, self._surroundings())
 
-    def view(self, profile: str, workspace: str, layer: str = "") -> View:
+    def view(self, profile: str, workspace: str, layer: str = "") -> SandboxView:
         mount = self._mount(layer, workspace) if layer else None
         return view_of(PROFILES[profile], self._surroundings(), workspace, mount)
 
@@ -155,7 +155,7 @@ class Sandboxes:
     def _enclose(
         self,
         found: Bubblewrap,
-        view: View,
+        view: SandboxView,
         argv: Sequence[str],
         cwd: str,
         env: Mapping[str, str],

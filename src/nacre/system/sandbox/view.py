@@ -51,7 +51,7 @@ class Surroundings:
     denied: tuple[str, ...]  # the setting sandbox_deny
 
 
-class View(NamedTuple):
+class SandboxView(NamedTuple):
     mounts: tuple[Mount, ...]
 
     def shows(self, path: str) -> bool:
@@ -77,18 +77,18 @@ def find_surroundings(hidden: Iterable[str], readable: str, denied: str) -> Surr
 
 def view_of(
     profile: Profile, around: Surroundings, workspace: str, layer: Mount | None = None
-) -> View:
+) -> SandboxView:
     """Return what a profile shows; `layer` takes the place of the workspace."""
     mounts = _visible(profile, around, workspace, layer)
-    seen = View(tuple(mounts))
+    seen = SandboxView(tuple(mounts))
     mounts += [
         Mount("empty", path)
         for path in _outermost(path for path in around.hidden if os.path.isdir(path))
         if seen.shows(path) or _holds(seen, path)
     ]
     if profile.denies:
-        mounts += _denied(around.denied, View(tuple(mounts)))
-    return View(tuple(mounts))
+        mounts += _denied(around.denied, SandboxView(tuple(mounts)))
+    return SandboxView(tuple(mounts))
 
 
 def _visible(
@@ -139,7 +139,7 @@ def _system() -> list[Mount]:
     ]
 
 
-def _denied(names: Iterable[str], view: View) -> list[Mount]:
+def _denied(names: Iterable[str], view: SandboxView) -> list[Mount]:
     """Cover programs by one that refuses.
 
     Not a program of many names (busybox): that would deny the others, too.
@@ -153,7 +153,7 @@ def _denied(names: Iterable[str], view: View) -> list[Mount]:
     ]
 
 
-def _holds(view: View, path: str) -> bool:
+def _holds(view: SandboxView, path: str) -> bool:
     """Return whether a folder that is itself covered has come to light again by a later mount."""
     return any(mount.kind != "empty" and is_below(mount.path, path) for mount in view.mounts)
 
@@ -174,7 +174,7 @@ def is_below(path: str, folder: str, *, own: bool = True) -> bool:
     return path.startswith(folder.rstrip("/") + "/")
 
 
-def search_path(path: str, view: View, cwd: str) -> str:
+def search_path(path: str, view: SandboxView, cwd: str) -> str:
     """Return those entries of PATH that are there inside."""
     entries = path.split(os.pathsep)
     return os.pathsep.join(one for one in entries if view.shows(os.path.join(cwd, one)))

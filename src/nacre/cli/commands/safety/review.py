@@ -8,7 +8,7 @@ from nacre.cli.flags import add_flags
 from nacre.cli.output.answers import add_json, budget, harmless, show
 from nacre.cli.session_argument import add_session
 from nacre.client.calls import Client
-from nacre.core.operations.review import ApplySession, DiffSession
+from nacre.core.operations.safety.review import ApplySession, DiffSession
 
 
 def add_diff(parser: ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from nacre.core.operations.approvals import Answer, Approval
+from nacre.core.operations.safety.approvals import Answer, Approval
 from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, offers
 from nacre.doors.mcp.library.subscriptions import Subscriptions
 from nacre.doors.mcp.prompts import get_prompt

@@ -1,0 +1,1 @@
+"""What people ask for to keep agents in bounds: approvals, reviews, tokens."""
