@@ -12,9 +12,10 @@ import pytest
 
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.operations.runs import Run
+from nacre.core.operations.safety.approvals import AnswerApproval, ListApprovals
 from nacre.core.operations.sessions import CreateSession, ManageSession
 from nacre.core.operations.terminal import GetScreen, SendInput
-from nacre.errors import Forbidden
+from nacre.errors import Forbidden, PolicyDenied
 from nacre.services.audit.audit import Audit
 from nacre.services.wiring import Services, build_services
 from nacre.settings.table import Settings
@@ -238,3 +239,36 @@ async def test_turned_off_nothing_is_written(tmp_path: Path) -> None:
     audit.record("daemon", None, None, {})
     audit.close()
     assert not (tmp_path / "audit").exists()
+
+
+async def test_what_the_policy_asked_or_denied_and_who_answered_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executions = tmp_path / "executions.log"
+    person = Caller(door="page", person=True)
+    limited = Caller(door="page", person=True, sessions=frozenset({"other"}))
+    given = {"policy": "guarded", "approval_wait_alone": 0.0, "audit_log": str(executions)}
+    async with audited(tmp_path, monkeypatch, **given) as services:
+        session = await start_marked(services, cwd=str(tmp_path))
+        dispatch, name = services.dispatch(), session.identity.name
+        for command in ("rm -r .", "truncate -s 1 made"):
+            with pytest.raises(PolicyDenied):
+                await dispatch(AGENT, Run(session=name, command=command))
+        listed: Any = await dispatch(person, ListApprovals())
+        (question,) = listed.approvals
+        for asked in (ListApprovals(), AnswerApproval(id=question.id, answer="once")):
+            with pytest.raises(Forbidden):
+                await dispatch(limited, asked)
+        await dispatch(person, AnswerApproval(id=question.id, answer="once"))
+        for command in ("truncate -s 1 made", "true"):
+            await dispatch(AGENT, Run(session=name, command=command))
+    decisions = of_kind(tmp_path, "decision")
+    assert [(one["verdict"], one.get("answer"), one["text"]) for one in decisions] == [
+        ("deny", None, "rm -r ."),
+        ("ask", "none", "truncate -s 1 made"),
+        ("ask", "once", "truncate -s 1 made"),
+    ]
+    (answer,) = of_kind(tmp_path, "approval")
+    assert (answer["answer"], answer["caller"]["person"]) == ("once", True)
+    lines = [json.loads(line) for line in executions.read_text().splitlines()]
+    assert [line["status"] for line in lines] == ["denied", "denied", "success", "success"]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from confining import needs_bubblewrap
+from nacre.core.catalog.caller import Caller
 from nacre.core.operations.results import RunOutcome
 from nacre.core.operations.runs import Run
 from nacre.core.operations.sessions import (
@@ -18,7 +19,7 @@ from nacre.core.operations.sessions import (
     RestartSession,
     StartSession,
 )
-from nacre.errors import BadParameter, CommandNotFound, InvalidInput, SandboxUnavailable
+from nacre.errors import BadParameter, CommandNotFound, Forbidden, InvalidInput, SandboxUnavailable
 from nacre.services.observe.state import look
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services
@@ -212,12 +213,15 @@ async def test_workspace_may_lie_beside_temporary_files(profile: str) -> None:
         assert os.listdir(folder) == ["x"]
 
 
-async def test_default_of_the_daemon_is_used_and_can_be_lifted(workspace: Path) -> None:
+async def test_default_of_the_daemon_is_used_and_only_a_person_can_lift_it(workspace: Path) -> None:
     async with living(sandbox="readonly") as services:
         confined = await start(services, "cat", cwd=str(workspace))
         assert confined.launch.sandbox == "readonly"
         request = StartSession(cwd=str(workspace), sandbox="off")
-        plain = await services.sessions.start(CALLER, request)
+        with pytest.raises(Forbidden, match="only a person"):
+            await services.sessions.start(CALLER, request)
+        person = Caller(door="cli", person=True, cwd="/")
+        plain = await services.sessions.start(person, request)
         assert services.registry.find(plain.session_id).launch.sandbox == "off"
 
 

@@ -15,6 +15,7 @@ from nacre.core.catalog.caller import Scope
 from nacre.errors import NacreError
 from nacre.services.audit.audit import Audit
 from nacre.services.dispatch.call import Call, Onward
+from nacre.services.dispatch.permit import Judgement
 
 # Parameters that say what was done. Others may hold what nobody should read in a log.
 _TOLD = (
@@ -35,7 +36,7 @@ class RecordCalls:
         if spec.scope is Scope.OBSERVE:
             return await onward(call)
         try:
-            result = await onward(call)
+            result = await self._judged(call, onward)
         except NacreError as error:
             self._note(call, error.code, reason=error.message)
             self._note_refusal(call, error)
@@ -51,6 +52,30 @@ class RecordCalls:
         elif (status := getattr(result, "status", None)) in ("busy", "error"):
             self._note(call, status)
         return result
+
+    async def _judged(self, call: Call, onward: Onward) -> Any:
+        """Pass it on, and record what the policy did not simply allow."""
+        try:
+            return await onward(call)
+        finally:
+            for one in call.judged.judgements:
+                if one.verdict != "allow":
+                    self._note_judgement(call, one)
+
+    def _note_judgement(self, call: Call, judgement: Judgement) -> None:
+        target = next((one for one in call.targets if one.id == judgement.session), None)
+        fields: dict[str, Any] = {
+            "operation": call.spec.name,
+            "verdict": judgement.verdict,
+            **self._audit.text(judgement.line),
+            "preset": judgement.preset,
+            "reasons": list(judgement.reasons),
+        }
+        if judgement.rule is not None:
+            fields["rule"] = judgement.rule
+        if judgement.answer is not None:
+            fields["answer"] = judgement.answer
+        self._audit.record("decision", target, call.caller, fields)
 
     def _note(self, call: Call, outcome: str, *, reason: str | None = None) -> None:
         operation, spec = call.operation, call.spec
@@ -73,7 +98,7 @@ class RecordCalls:
         executions = self._audit.executions
         if executions is None or error.code not in _REFUSED:
             return
-        line = error.details.get("line")  # what a policy has judged
+        line = error.details.get("command")  # what the policy has judged
         if line is None and call.spec.name in _EXECUTES:
             # What run_command was to type may be a password: the name of the operation must do.
             line = getattr(call.operation, "command", call.spec.name)

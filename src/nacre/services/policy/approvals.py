@@ -109,14 +109,15 @@ class Approvals:
 
     async def list(self, caller: Caller, request: ListApprovals) -> ApprovalList:
         self._forget_old()
-        return ApprovalList(approvals=[self._shown(question) for question in self._open.values()])
+        shown = [self._shown(one) for one in self._open.values() if _sees(caller, one)]
+        return ApprovalList(approvals=shown)
 
     async def answer(self, caller: Caller, request: AnswerApproval) -> Answered:
         """Raises Forbidden for who is no person, InvalidInput for an unknown question."""
         await self._require_person(caller)
         self._forget_old()
         question = self._open.get(request.id)
-        if question is None:
+        if question is None or not _sees(caller, question):
             raise InvalidInput(
                 f"no question {request.id!r} is open: it was answered, or is too old",
                 Use("list_approvals", "list those that are"),
@@ -127,7 +128,7 @@ class Approvals:
                 f"{request.answer} is not possible for this one",
                 f"it can be {', '.join(question.shown.answers)}",
             )
-        return self._settle(question, request.answer)
+        return self._settle(question, request.answer, caller)
 
     async def _require_person(self, caller: Caller) -> None:
         if not caller.person:
@@ -141,7 +142,8 @@ class Approvals:
                 "give it on the web page, attached, or in a terminal of your own",
             )
 
-    def _settle(self, question: _Question, answer: Answer) -> Answered:
+    def _settle(self, question: _Question, answer: Answer, by: Caller | None) -> Answered:
+        """`by` is None for the user of the host that asked."""
         file = None
         if answer == "save":
             assert self._save is not None
@@ -150,6 +152,7 @@ class Approvals:
             self._grant(question.bound, once=False)
         elif answer == "once" and not question.waiting:
             self._grant(question.bound, once=True)
+        self._record(question, answer, by)
         waiting = question.waiting > 0
         question.answer = answer
         question.answered.set()
@@ -161,6 +164,21 @@ class Approvals:
             waiting=waiting,
             file=file,
         )
+
+    def _record(self, question: _Question, answer: Answer, by: Caller | None) -> None:
+        if self._host.audit is None:
+            return
+        session = None if question.session is None else question.session.identity
+        fields = {
+            "answer": answer,
+            "question": question.id,
+            "line": question.bound.text,
+            "cwd": question.bound.folder,
+            "profile": question.bound.profile,
+            "asked_by": question.shown.asked_by,
+            **({} if by is not None else {"by": "the host's user"}),
+        }
+        self._host.audit.record("approval", session, by, fields)
 
     # --- calls -----------------------------------------------------------------------------
 
@@ -225,7 +243,7 @@ class Approvals:
         """Let the agent's host ask its user; whoever answers first counts."""
         answer = await asking(self._shown(question))
         if answer is not None and question.id in self._open and answer in question.shown.answers:
-            self._settle(question, answer)
+            self._settle(question, answer, None)
 
     def _question(
         self,
@@ -310,6 +328,13 @@ class Approvals:
             return ApprovalEvent(status=status, approval=self._shown(question))
 
         self._host.events.tell("approvals", question.session, make)
+
+
+def _sees(caller: Caller, question: _Question) -> bool:
+    """Tell whether a question is about a session that exists for this caller."""
+    if question.session is None:
+        return caller.sessions is None
+    return caller.sees(question.session.identity.name)
 
 
 def _within(seconds: float, caller: Caller) -> float:

@@ -168,6 +168,7 @@ class Police:
         await self._loaded()
         folder = request.cwd or permit.caller.cwd
         site = Site(folder, folder, preset)
+        sandbox = request.sandbox or self._host.settings.sandbox
         text = command or ""
         if not is_bare_shell(command, args):
             if args is not None:
@@ -176,15 +177,14 @@ class Police:
                 found = self._judge.program(words, site)
             else:
                 found = self._judge.line(text, site)
-            await self._settle(permit, None, site, Line(text), found)
+            await self._settle(permit, None, site, Line(text), found, sandbox)
         if names := self._judge.variables(env, site):
             from nacre.core.policy.decide import Decision
 
             why = f"{', '.join(names)} changes what programs do"
             shown = " ".join(f"{name}={env[name]}" for name in names)
-            await self._settle(
-                permit, None, site, Line(f"{shown} {text}".strip()), Decision("ask", (why,))
-            )
+            line = Line(f"{shown} {text}".strip())
+            await self._settle(permit, None, site, line, Decision("ask", (why,)), sandbox)
 
     async def _restart(
         self, permit: Permit, request: RestartSession | ManageSession | RestoreSessions
@@ -418,6 +418,7 @@ class Police:
         site: Site,
         line: Line,
         found: "Decision",
+        sandbox: str = "off",
     ) -> bool:
         """Let it pass, or ask a person; whether that took time. Raises PolicyDenied."""
         verdict, reasons = found.verdict, found.reasons
@@ -439,7 +440,9 @@ class Police:
         if verdict == "deny":
             permit.judged.judgements.append(judgement)
             raise _denied(judgement)
-        bound = Bound(identifier, line.text, line.data, site.folder, site.preset)
+        sandbox = sandbox if session is None else session.launch.sandbox
+        profile = site.preset if sandbox == "off" else f"{site.preset}, sandbox {sandbox}"
+        bound = Bound(identifier, line.text, line.data, site.folder, profile)
         if bound in permit.granted or self._approvals.takes_grant(bound):
             permit.granted.add(bound)
             permit.judged.judgements.append(judgement._replace(answer="once"))

@@ -46,7 +46,7 @@ from nacre.core.operations.terminal import (
 )
 from nacre.core.policy.verdicts import stricter
 from nacre.core.shell.state import State
-from nacre.errors import BadParameter, CommandNotFound, InvalidInput, NacreError
+from nacre.errors import BadParameter, CommandNotFound, Forbidden, InvalidInput, NacreError
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import type_into
 from nacre.services.host.host import Host
@@ -131,6 +131,12 @@ class Sessions:
 
     async def _create(self, caller: Caller, request: CreateSession, port: int | None) -> Session:
         settings = self._host.settings
+        if request.sandbox == "off" and settings.sandbox != "off" and not caller.person:
+            raise Forbidden(
+                f"sessions of agents have a sandbox here (the setting sandbox is "
+                f"{settings.sandbox}); only a person can start one without",
+                Omit(("sandbox",), "to get that one"),
+            )
         confine = await self._confine(request.sandbox or settings.sandbox)
         launch = await plan_launch(
             request, caller, default_shell=settings.shell, home=self._home, confine=confine
