@@ -74,11 +74,17 @@ class Judge:
         """Raises PolicyDenied for files of rules that are wrong."""
         from nacre.core.policy.decide import Decision, decide
 
-        policy = self._policy(site)
-        if site.preset == "open" and _PLAIN.fullmatch(text) and not _names(policy, text.split()):
+        if self.allows_anywhere(text, site):
             return Decision("allow")
+        policy = self._policy(site)
         syntax: Any = site.syntax
         return decide(text, policy, self._where(site), syntax)
+
+    def allows_anywhere(self, text: str, site: Site) -> bool:
+        """Return whether no rule is about any word of a line, under open: it runs in any folder."""
+        if site.preset != "open" or not _PLAIN.fullmatch(text):
+            return False
+        return not _names(self._policy(site), text.split())
 
     def program(self, argv: Sequence[str], site: Site) -> "Decision":
         from nacre.core.policy.decide import decide_argv

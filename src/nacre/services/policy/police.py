@@ -146,6 +146,12 @@ class Police:
             return
         await self._loaded()
         site = self._judge.place(session)
+        if self._judge.allows_anywhere(text, site):
+            permit.cleared = text
+            permit.judged.judgements.append(
+                Judgement("allow", session.identity.id, text, site.preset)
+            )
+            return
         if self._judge.line(text, site).verdict == "allow":
             permit.judged.judgements.append(
                 Judgement("allow", session.identity.id, text, site.preset)
