@@ -190,10 +190,11 @@ def build_services(
     runs = Runs(registry, ledger, host)
     sessions = Sessions(registry, host, home, runs.keeps_others_out)
     is_inside = _finder(registry)
-    approvals = Approvals(host, _saver(config), is_inside)
+    rulebooks = Rulebooks(config, settings.policy_check)
+    approvals = Approvals(host, _saver(rulebooks), is_inside)
     state = None if journals is None else os.path.dirname(journals)
     private = [folder for folder in (config, runtime, state) if folder is not None]
-    judge = Judge(settings, Rulebooks(config), private)
+    judge = Judge(settings, rulebooks, private)
     police = Police(registry, judge, approvals, host, is_inside)
     janitor = Janitor(registry, host, runs.forget_session)
     return Services(
@@ -216,16 +217,17 @@ def build_services(
     )
 
 
-def _saver(config: str | None) -> Callable[[str, str], str] | None:
+def _saver(rulebooks: Rulebooks) -> Callable[[str, str], str] | None:
     """Return what adds a rule to the user's file; None without one."""
 
     def save(line: str, why: str) -> str:
         from nacre.system.policy_files import save_line  # it loads the grammar of shells
 
-        assert config is not None
-        return save_line(config, line, why)
+        assert rulebooks.config is not None
+        rulebooks.look_again()
+        return save_line(rulebooks.config, line, why)
 
-    return None if config is None else save
+    return None if rulebooks.config is None else save
 
 
 def _finder(registry: Registry) -> Callable[[int], Awaitable[bool]]:

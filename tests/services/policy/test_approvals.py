@@ -32,7 +32,7 @@ async def guarded(folder: Path, **settings: Any) -> AsyncIterator[House]:
     config.mkdir(exist_ok=True)
     runtime.mkdir(exist_ok=True)
     waits = {"approval_wait": PATIENCE, "approval_wait_alone": PATIENCE}
-    given = {"policy": "guarded", **waits, **settings}
+    given = {"policy": "guarded", "policy_check": 0.0, **waits, **settings}
     async with living(runtime, config=config, **given) as services:
         yield House(services)
 

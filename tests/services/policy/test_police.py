@@ -31,7 +31,7 @@ from services.people import AGENT, ANNA, House
 pytestmark = pytest.mark.anyio
 
 # Nobody is there: what asks is refused at once.
-NOBODY = {"approval_wait": 0.0, "approval_wait_alone": 0.0}
+NOBODY = {"approval_wait": 0.0, "approval_wait_alone": 0.0, "policy_check": 0.0}
 FORBIDDEN = "rm witness"
 ENV = {
     "bash": SHELL,

@@ -122,6 +122,9 @@ def expands_history(text: str) -> bool:
     return False
 
 
+_MOST_UNREAD = 64  # inputs, and bytes of one, that may wait
+
+
 class TypedLine:
     """The line of a session's own shell, as far as what was typed tells.
 
@@ -131,38 +134,58 @@ class TypedLine:
 
     def __init__(self, *, fresh: bool = False) -> None:
         """`fresh`: its shell is about to be started, and nobody has typed anything."""
-        self.partial = not fresh  # something was typed since the last Enter, wherever it went
-        self.entered: str | None = ""  # lines before this one that belong to the same command
+        self._partial = not fresh
+        self._entered: str | None = ""
         self._text: str | None = None
         self._line = -1  # which line it is: how many commands had ended when its prompt came
         self._ahead = not fresh  # something was typed that may reach the next line
         self._awaits: int | None = None  # Enter was pressed when so many prompts were drawn
         self._learnt: tuple[int, str | None] | None = None  # after so many inputs the shell said
+        # Not looked at yet: what is typed is told often, and asked for rarely.
+        self._told: list[tuple[bytes, Prompt, int, bool]] = []
+
+    @property
+    def partial(self) -> bool:
+        """Whether something was typed since the last Enter, wherever it went."""
+        self._catch_up()
+        return self._partial
+
+    @property
+    def entered(self) -> str | None:
+        """The lines before this one that belong to the same command; None: not known."""
+        self._catch_up()
+        return self._entered
 
     def known(self, at: Prompt, inputs: int) -> str | None:
         """Return what the line holds; None: only the shell knows."""
+        self._catch_up()
         self._turn_to(at)
         return self.told(inputs) if self.is_asked(inputs) else self._text
 
     def told(self, inputs: int) -> str | None:
         """Return what the shell said of its line, if it was asked since the last input."""
+        self._catch_up()
         return self._learnt[1] if self._learnt is not None and self._learnt[0] == inputs else None
 
     def learn(self, line: str | None, inputs: int) -> None:
         """Take the shell's own word on its line, after so many inputs."""
+        self._catch_up()
         self._learnt = (inputs, line)
         self._text = "" if line == "" else None
 
     def is_asked(self, inputs: int) -> bool:
         """Return whether the shell was asked since the last input, whether it could tell or not."""
+        self._catch_up()
         return self._learnt is not None and self._learnt[0] == inputs
 
     def give_up_waiting(self) -> None:
         """The shell has taken Enter and marks nothing for it, as fish for an empty line."""
+        self._catch_up()
         self._awaits, self._text = None, None
 
     def awaits_shell(self, at: Prompt) -> bool:
         """Return whether Enter was pressed, and the shell has not answered yet."""
+        self._catch_up()
         self._turn_to(at)
         return self._awaits is not None
 
@@ -170,29 +193,39 @@ class TypedLine:
         """Note what is typed; `reads`: the shell is at a prompt, by its marks."""
         if data == ASK_KEY:
             return
+        self._told.append((data, at, inputs, reads))
+        if len(self._told) > _MOST_UNREAD or len(data) > _MOST_UNREAD:
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        told, self._told = self._told, []
+        for data, at, inputs, reads in told:
+            self._note(data, at, inputs, reads=reads)
+
+    def _note(self, data: bytes, at: Prompt, inputs: int, *, reads: bool) -> None:
         self._turn_to(at)
         if self._learnt is not None and self._learnt[0] == inputs:
             self._text = self._learnt[1]
         self._learnt = None
         for stroke in strokes_of(data):
             if stroke.kind != "paste":
-                self.partial = stroke.kind not in ("enter", "end")
+                self._partial = stroke.kind not in ("enter", "end")
             if not reads or self._awaits is not None:
                 self._ahead, self._text = True, None
             elif stroke.kind == "enter":
                 self._enter(at.shown)
             elif stroke.kind == "end":
-                self._text, self.entered, self._awaits, self._ahead = None, None, at.shown, True
+                self._text, self._entered, self._awaits, self._ahead = None, None, at.shown, True
             elif self._text is not None and stroke.kind in ("text", "paste"):
                 self._text += stroke.text
             else:
                 self._text = None
 
     def _enter(self, shown: int) -> None:
-        if self._text is None or self.entered is None:
-            self.entered = None
+        if self._text is None or self._entered is None:
+            self._entered = None
         else:
-            self.entered += self._text + "\n"
+            self._entered += self._text + "\n"
         self._text, self._awaits = None, shown
 
     def _turn_to(self, at: Prompt) -> None:
@@ -200,7 +233,7 @@ class TypedLine:
             # A line that ended otherwise than by Enter (Ctrl+C) may have left keys to the next one.
             clean = not self._ahead and (self._awaits is not None or self._line < 0)
             self._text = "" if clean else None
-            self._line, self.entered, self._ahead, self._awaits = at.ended, "", False, None
+            self._line, self._entered, self._ahead, self._awaits = at.ended, "", False, None
             self._learnt = None
         elif self._awaits is not None and at.continued and at.shown > self._awaits:
             self._awaits, self._text = None, None if self._ahead else ""

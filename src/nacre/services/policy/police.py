@@ -145,13 +145,16 @@ class Police:
         if not session.alive or not text.strip():
             return
         await self._loaded()
-        site = self._judge.place(session)
+        preset = self._judge.preset(session.record.policy)
+        folder = session.stream.prompting.folder or session.launch.cwd
+        site = Site(folder, session.launch.cwd, preset)
         if self._judge.allows_anywhere(text, site):
             permit.cleared = text
             permit.judged.judgements.append(
                 Judgement("allow", session.identity.id, text, site.preset)
             )
             return
+        site = self._judge.place(session)
         if self._judge.line(text, site).verdict == "allow":
             permit.judged.judgements.append(
                 Judgement("allow", session.identity.id, text, site.preset)

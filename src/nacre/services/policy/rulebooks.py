@@ -1,6 +1,7 @@
 """The rules that apply in a folder, as the files say now.
 
-Rule 1: a file that has changed is read again before the next line is judged.
+Rule 1: a file that has changed is read again before the next line is judged; the setting
+policy_check says how often somebody looks.
 Rule 2: a wrong file fails closed: nothing is judged by half of the rules.
 Rule 3: the grammar of shells is loaded when the first session is created, in a thread: to load it
 takes as long as some thirty commands.
@@ -9,6 +10,7 @@ takes as long as some thirty commands.
 import asyncio
 import importlib
 import os
+import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,8 +32,11 @@ class _Read(NamedTuple):
 class Rulebooks:
     """`config` is the folder of the user's file; None: they have none."""
 
-    def __init__(self, config: str | None) -> None:
+    def __init__(self, config: str | None, check: float) -> None:
+        """`check` is how many seconds pass between two looks at the files."""
         self.config = config
+        self._check = check
+        self._looked: tuple[Preset, str | None, float, Policy] | None = None
         self._read: OrderedDict[tuple[Preset, tuple[str, ...]], _Read] = OrderedDict()
         self._loaded = False
         self._loading: asyncio.Task[None] | None = None
@@ -56,6 +61,18 @@ class Rulebooks:
 
     def policy(self, preset: Preset, folder: str | None) -> "Policy":
         """Return the rules for a folder, None for one that nobody knows. Raises InvalidInput."""
+        now, last = time.monotonic(), self._looked
+        if last is not None and last[:2] == (preset, folder) and now - last[2] < self._check:
+            return last[3]
+        found = self._look(preset, folder)
+        self._looked = (preset, folder, now, found)
+        return found
+
+    def look_again(self) -> None:
+        """Look at the files before the next line is judged: one was just written."""
+        self._looked = None
+
+    def _look(self, preset: Preset, folder: str | None) -> "Policy":
         from nacre.system.policy_files import USER_FILE, load_policy, rule_files
 
         files: list[str] = []

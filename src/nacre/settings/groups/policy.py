@@ -17,6 +17,16 @@ class PolicySettings(AuditSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = "open"
+    policy_check: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds between two looks whether files of rules have changed. 0: a look before "
+                "each command, which costs a hundredth of a short one."
+            ),
+        ),
+    ] = 0.05
     approval_wait: Annotated[
         float,
         Meta(
