@@ -229,7 +229,8 @@ async def echo(tools: Tools) -> str:
 @pytest.fixture(scope="session")
 def shared_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """One daemon for all of these files: loading the MCP library takes longer than most of them."""
-    started = start_daemon(tmp_path_factory.mktemp("home"))
+    # Nobody comes to answer: a test would only wait.
+    started = start_daemon(tmp_path_factory.mktemp("home"), approval_wait_alone=0)
     yield started
     assert started.stop() == 0
 

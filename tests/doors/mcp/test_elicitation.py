@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 LINE = "truncate -s 1 made"
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("transport", TRANSPORTS[:2])
 async def test_the_hosts_person_is_asked(daemon: Daemon, tmp_path: Path, transport: str) -> None:
     asked: list[str] = []
     answers: list[types.ElicitResult] = [
@@ -49,6 +49,28 @@ async def test_the_hosts_person_is_asked(daemon: Daemon, tmp_path: Path, transpo
             assert len(asked) == 2
         finally:
             await tools("manage_session", session=name, action="kill")
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS[2:])
+async def test_who_comes_over_http_is_not_believed(
+    daemon: Daemon, tmp_path: Path, transport: str
+) -> None:
+    """An agent that has the token could answer by itself."""
+
+    async def elicit(context: Any, params: Any) -> types.ElicitResult:
+        return types.ElicitResult(action="accept", content={"answer": "once"})
+
+    async with AsyncExitStack() as stack:
+        client = await connect(stack, daemon, transport, "terminal,shell", elicit=elicit)
+        tools = Tools(client, (await client.list_tools()).tools)
+        made = await tools("create_session", command="bash", policy="guarded", cwd=str(tmp_path))
+        try:
+            told = await tools.failure("run_command", session=made["session"], input=LINE)
+            assert told["code"] == "POLICY_DENIED"
+            assert "nobody is there" in told["message"]
+            assert not (tmp_path / "made").exists()
+        finally:
+            await tools("manage_session", session=made["session"], action="kill")
 
 
 def approval(command: str = LINE) -> Approval:

@@ -58,7 +58,8 @@ class RecordCalls:
         try:
             return await onward(call)
         finally:
-            for one in call.judged.judgements:
+            # A line is judged when the call comes and again when it is typed.
+            for one in dict.fromkeys(call.judged.judgements):
                 if one.verdict != "allow":
                     self._note_judgement(call, one)
 

@@ -66,6 +66,15 @@ class PolicySettings(AuditSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = True
+    elicitation_http: Annotated[
+        bool,
+        Meta(
+            description=(
+                "Let hosts do so that come over HTTP, too. Whoever has the token can then answer "
+                "what the policy asks, and so can a program that an agent writes."
+            ),
+        ),
+    ] = False
     max_approvals: Annotated[
         int,
         Meta(

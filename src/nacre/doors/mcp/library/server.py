@@ -86,7 +86,7 @@ def build_server(
     server.middleware.append(_explain)
     words = ToolWords(selection.tools())
     call_tool = build_call_tool(dispatch, selection, words, settings)
-    _add_tools(server, standing, call_tool, elicits=settings.elicitation)
+    _add_tools(server, standing, call_tool, settings)
     _add_prompts(server, selection, standing, words)
     resources = Resources(dispatch, selection.prefix, words)
     _add_resources(server, resources, subscriptions, standing, words)
@@ -177,8 +177,14 @@ async def _call_in_rounds(
             await call
 
 
+def _may_elicit(ctx: Context, settings: Settings) -> bool:
+    """Tell whether its answers are a person's: over HTTP whoever has the token could give them."""
+    believed = settings.elicitation_http or caller_of(ctx).pid is not None
+    return settings.elicitation and believed and _offers_forms(ctx)
+
+
 def _add_tools(
-    server: Server[Any], standing: Standing, call_tool: CallTool, *, elicits: bool
+    server: Server[Any], standing: Standing, call_tool: CallTool, settings: Settings
 ) -> None:
     listing = types.ListToolsResult.model_validate(standing.tools(), by_name=False)
 
@@ -188,7 +194,7 @@ def _add_tools(
         return listing
 
     async def call(ctx: Context, params: types.CallToolRequestParams) -> Any:
-        if not (elicits and _offers_forms(ctx)):
+        if not _may_elicit(ctx, settings):
             return await call_tool(ctx, params)
         if ctx.protocol_version in MODERN_REVISIONS:
             return await _call_in_rounds(ctx, params, call_tool)
