@@ -82,7 +82,9 @@ async def test_a_receipt_hears_what_the_terminal_took(terminal: tuple[int, int])
     waiting.write(b"l" * MUCH, "anna", large)
     waiting.write(b"later", "anna", later)
     assert small.said == ["begin", "settle"]
-    assert large.said == ["begin", "wrote", "begin", "wrote"]  # the second time it is full
+    # The terminal takes it in some parts, until it is full.
+    assert large.said == ["begin", "wrote"] * (len(large.said) // 2)
+    assert len(large.said) >= 4
     assert large.written == MUCH - (waiting.pending - len(b"later")) < MUCH
     assert later.said == ["wrote"]  # nothing of it is being written
     assert await read_all(waiting, terminal[1]) == b"small" + b"l" * MUCH + b"later"

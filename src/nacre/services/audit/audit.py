@@ -109,8 +109,12 @@ class Audit:
         session: AuditedSession | None,
         caller: Caller | None,
         fields: Fields,
+        *,
+        ahead: bool = False,
     ) -> None:
         """Note that something happened; it never fails. Values are as JSON takes them.
+
+        `ahead` writes it at once: what is about to be done may end the daemon.
 
         Instead of fields it takes a function that returns them: it is called when they are written,
         which for most is a moment later, so that the caller does not wait for it.
@@ -123,7 +127,8 @@ class Audit:
             return
         name, identifier = ("", "") if session is None else (session.name, session.id)
         self._pending.append(_Noted(self._clock(), kind, name, identifier, caller, fields))
-        if self._planned is None and (self._tick_planned is None or kind in DECISIONS):
+        at_once = ahead or self._tick_planned is None or kind in DECISIONS
+        if at_once and self._planned is None:
             self._write()
 
     def text(self, text: str | bytes) -> dict[str, Any]:

@@ -297,7 +297,7 @@ class Session:
         """Record what was typed if it is shown; else only that something was: not even how long."""
         if (audit := self._host.audit) is not None and audit.on:
             told = partial(audit.text, shown) if visible else _HIDDEN
-            audit.record("input", self.identity, caller, told)
+            audit.record("input", self.identity, caller, told, ahead=shown.endswith(b"\r"))
 
     # --- what outlives the daemon ----------------------------------------------------------
 

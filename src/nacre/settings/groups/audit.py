@@ -79,8 +79,9 @@ class AuditSettings(RunSettings, frozen=True, kw_only=True):
             ge=0,
             le=60,
             description=(
-                "Seconds that records are collected after a write. The first record after a pause "
-                "is written at once. A daemon that is killed loses what came within them at most."
+                "Seconds that records are collected after a write. Lines that are typed, and the "
+                "first record after a pause, are written at once. A daemon that is killed loses "
+                "what else came within them at most."
             ),
         ),
     ] = 0.1

@@ -222,7 +222,8 @@ class _CastFile:
                 left = left[os.write(self._descriptor, left) :]
             except OSError as error:
                 if self._path != _STANDARD_OUTPUT:
-                    os.ftruncate(self._descriptor, self.size)  # no half of a line
+                    whole = data.rfind(b"\n", 0, len(data) - len(left)) + 1  # no half of a line
+                    os.ftruncate(self._descriptor, self.size + whole)
                 raise Failed(
                     f"{self._path} cannot be written any further: {error.strerror}; it has the "
                     "recording up to here"
