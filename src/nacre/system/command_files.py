@@ -1,0 +1,127 @@
+"""Files of commands: those that nacre ships, and the user's commands.toml or commands.json.
+
+Rule 1: a user's file that cannot be read, or that has a wrong entry, adds nothing: what is wrong is
+told, and the shipped commands stay.
+Rule 2: a file is read again when it has changed. That is looked at when somebody asks for commands:
+two calls of stat.
+"""
+
+import json
+import os
+import subprocess
+import tomllib
+from collections.abc import Callable
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from nacre.core.commands.book import CommandBook
+from nacre.core.commands.entry import CommandEntry, entries_from
+from nacre.core.commands.recipes import Recipe, recipes_from
+from nacre.core.commands.searching import ManualPage
+from nacre.errors import InvalidInput
+
+USER_FILES = ("commands.toml", "commands.json")  # beside config.toml
+_SHIPPED = ("session", "files", "text", "system", "refused")
+_MANUAL_TIME = 10.0  # seconds for apropos; it reads an index
+
+
+@cache
+def shipped_commands() -> tuple[CommandEntry, ...]:
+    found: list[CommandEntry] = []
+    for name in _SHIPPED:
+        found += entries_from(_shipped(name), f"{name}.toml", trusted=True)
+    return tuple(found)
+
+
+@cache
+def shipped_recipes() -> tuple[Recipe, ...]:
+    return recipes_from(_shipped("recipes"), "recipes.toml")
+
+
+def _shipped(name: str) -> dict[str, Any]:
+    folder = resources.files("nacre.core.commands") / "shipped"
+    return tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def read_commands(path: str) -> tuple[CommandEntry, ...]:
+    """Read one file of a user's. Raises InvalidInput."""
+    try:
+        with open(path, "rb") as file:
+            data = json.load(file) if path.endswith(".json") else tomllib.load(file)
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}", "correct the file") from error
+    return entries_from(data, path)
+
+
+class CommandFiles:
+    """The book of commands as the files are now; `changed` is called when it has become another."""
+
+    def __init__(self, config: str | None) -> None:
+        self._paths = [] if config is None else [os.path.join(config, one) for one in USER_FILES]
+        self._seen: tuple[Any, ...] | None = None
+        self._book: CommandBook | None = None
+        self._listeners: list[Callable[[], None]] = []
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        self._listeners.append(listener)
+
+    def book(self) -> CommandBook:
+        seen = tuple(map(_stamp, self._paths))
+        if self._book is None or seen != self._seen:
+            changed = self._book is not None
+            self._seen, self._book = seen, self._read()
+            if changed:
+                for listener in self._listeners:
+                    listener()
+        return self._book
+
+    def _read(self) -> CommandBook:
+        users: list[CommandEntry] = []
+        problems = []
+        for path in self._paths:
+            if os.path.exists(path):
+                try:
+                    users += read_commands(path)
+                except InvalidInput as error:
+                    problems.append(str(error))
+        book = CommandBook(shipped_commands(), users)
+        book.warnings += problems
+        return book
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def manual_pages() -> tuple[ManualPage, ...]:
+    """Return what the machine's manual says of its programs; nothing where there is no index."""
+    try:
+        done = subprocess.run(
+            ["apropos", "--sections=1,8", "."],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_MANUAL_TIME,
+            stdin=subprocess.DEVNULL,
+            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return ()
+    return tuple(parse_manual(done.stdout))
+
+
+def parse_manual(text: str) -> list[ManualPage]:
+    """Parse lines as `ls (1)  - list directory contents`."""
+    found: dict[str, ManualPage] = {}
+    for line in text.splitlines():
+        name, bracket, rest = line.partition(" (")
+        _, dash, description = rest.partition(" - ")
+        if bracket and dash and name.strip():
+            page = ManualPage(name.strip(), description.strip())
+            found.setdefault(page.name, page)
+    return list(found.values())
