@@ -35,6 +35,7 @@ async def living(
     journals: Path | None = None,
     config: Path | None = None,
     layers: Path | None = None,
+    home: Path | None = None,
     **settings: Any,
 ) -> AsyncIterator[Services]:
     """Services whose sessions are all ended when the block is left.
@@ -47,7 +48,7 @@ async def living(
     services = build_services(
         Settings(**given),
         descriptor_limit=1024,
-        home="/",
+        home="/" if home is None else str(home),
         runtime=folder,
         journals=None if journals is None else str(journals),
         config=None if config is None else str(config),

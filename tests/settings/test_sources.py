@@ -26,6 +26,15 @@ def test_flag_wins_over_environment_over_file_over_default(tmp_path: Path) -> No
     assert load(tmp_path, "port = 2000", env={"NACRE_PORT": ""}).port == 2000, "empty: not given"
 
 
+def test_names_of_another_shell_are_fall_backs(tmp_path: Path) -> None:
+    theirs = {"USHELL_MCP_ENABLED": "1", "USHELL_MCP_PORT": "9001", "USHELL_MCP_TIMEOUT": "5"}
+    found = load(tmp_path, "ndjson_port = 1", env=theirs)
+    assert (found.ndjson_enabled, found.ndjson_port, found.ndjson_timeout) == (True, 9001, 5.0)
+    assert load(tmp_path, env={**theirs, "NACRE_NDJSON_PORT": "7"}).ndjson_port == 7
+    with pytest.raises(InvalidInput, match=r"ndjson_port \(USHELL_MCP_PORT\)"):
+        load(tmp_path, env={"USHELL_MCP_PORT": "many"})
+
+
 def test_file_that_is_not_there_gives_the_defaults(tmp_path: Path) -> None:
     assert load_settings(str(tmp_path / "none.toml"), environ={}) == Settings()
 
@@ -48,6 +57,8 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
         "sandbox": "strict",
         "sandbox_read": "/opt/tools",
         "sandbox_deny": "curl",
+        "ndjson_auth": "off",
+        "commands_whitelist": "ls,cat",
     }.get(name)
     if other is None:
         other = not default if isinstance(default, bool) else default + 1

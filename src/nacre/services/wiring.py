@@ -11,6 +11,7 @@ from nacre.core.catalog.grant import Grant
 from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.watch import Watch, WatchSession
 from nacre.services.audit.audit import Audit
+from nacre.services.catalog.late import LateCatalog
 from nacre.services.commands.run_command import RunCommands
 from nacre.services.dispatch.admit import Admit
 from nacre.services.dispatch.audit import RecordCalls
@@ -63,6 +64,7 @@ class Services:
     ports: PortPool
     sessions: Sessions
     commands: RunCommands
+    catalog: LateCatalog
     pictures: Pictures
     ledger: Ledger
     runs: Runs
@@ -108,7 +110,7 @@ class Services:
         having_handlers = (
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
             *(self.history, self.pictures, self.reviews, visuals, watching, controls),
-            self.approvals,
+            *(self.approvals, self.catalog),
         )
         # Every call passes them in this order. Routing to other hosts will be added here.
         steps = (
@@ -196,12 +198,14 @@ def build_services(
     private = [folder for folder in (config, runtime, state) if folder is not None]
     judge = Judge(settings, rulebooks, private)
     police = Police(registry, judge, approvals, host, is_inside)
+    catalog = LateCatalog(host, config=config, home=home, private=tuple(private))
     janitor = Janitor(registry, host, runs.forget_session)
     return Services(
         registry=registry,
         ports=ports,
         sessions=sessions,
         commands=RunCommands(registry, ledger, runs, host),
+        catalog=catalog,
         pictures=Pictures(registry, host),
         ledger=ledger,
         runs=runs,

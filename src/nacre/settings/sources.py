@@ -14,6 +14,15 @@ import msgspec
 from nacre.errors import InvalidInput
 from nacre.settings.table import Settings, environment_name, setting_names
 
+# Names that the users of another shell have in their scripts; ours win over them.
+FALL_BACKS = {
+    "ndjson_enabled": "USHELL_MCP_ENABLED",
+    "ndjson_port": "USHELL_MCP_PORT",
+    "audit_log": "USHELL_MCP_AUDIT_LOG",
+    "ndjson_max_clients": "USHELL_MCP_MAX_CLIENTS",
+    "ndjson_timeout": "USHELL_MCP_TIMEOUT",
+}
+
 _TYPES = {field.name: field.type for field in msgspec.structs.fields(Settings)}
 
 
@@ -30,9 +39,10 @@ def load_settings(
     env = os.environ if environ is None else environ
     merged = _from_file(config_file)
     for name in setting_names():
-        text = env.get(environment_name(name))
-        if text is not None and text != "":
-            merged[name] = _parse(name, text, source=environment_name(name))
+        for variable in (FALL_BACKS.get(name), environment_name(name)):
+            text = env.get(variable) if variable else None
+            if variable and text:
+                merged[name] = _parse(name, text, source=variable)
     for name, value in (flags or {}).items():
         if value is not None:
             merged[name] = _parse(name, value, source=f"--{name.replace('_', '-')}")

@@ -29,6 +29,7 @@ class Caller:
     sessions: frozenset[str] | None = None  # names of the only ones that it sees; None: all
     token: str = ""  # the id of the token that it came with, if people made that
     token_name: str = ""
+    owner: str = ""  # whose executions it reaches: those of all who came in by the same right
     told_as: str = ""  # by what it is told apart from other agents, when a hand-over is told
 
     def sees(self, name: str) -> bool:

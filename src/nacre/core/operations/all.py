@@ -6,6 +6,7 @@ that agents written for those work here. Parameters that we added are optional.
 
 from nacre.core.catalog.catalog import CATALOG, parse_operation
 from nacre.core.operations import (
+    commands,
     control,
     daemon,
     display,
@@ -20,4 +21,5 @@ __all__ = ["CATALOG", "parse_operation"]
 
 ENTERED = (
     *(sessions, terminal, runs, display, control, recordings, review, approvals, daemon, tokens),
+    commands,
 )

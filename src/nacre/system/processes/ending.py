@@ -17,13 +17,18 @@ _log = logging.getLogger("nacre.session")
 _KILL_ROUNDS = 5
 
 
-async def end_trees(trees: Callable[[], Collection[Tree]], grace: float) -> None:
-    """Return when all are gone; `trees` is called for each scan, because leaders get reaped."""
+async def end_trees(
+    trees: Callable[[], Collection[Tree]], grace: float, first: int = SIGHUP
+) -> None:
+    """Return when all are gone; `trees` is called for each scan, because leaders get reaped.
+
+    They get the signal `first`, and what is left after `grace` seconds is killed.
+    """
     wanted = trees()
     members = await find_members(wanted)
     # A stopped process gets the hangup only when it continues.
     told = without_holders(members, wanted)
-    send_signal(told, SIGHUP)
+    send_signal(told, first)
     send_signal(told, SIGCONT)
     await wait_gone(members, grace)
     for _ in range(_KILL_ROUNDS):

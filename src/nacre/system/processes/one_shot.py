@@ -1,0 +1,134 @@
+"""Start one program, or several that feed each other, without a terminal and within limits.
+
+Rule 1: never fork with Python code in the child (see pty.py): /bin/sh sets the limits and execs.
+The words of the program pass that shell as its arguments: it does not read them.
+Rule 2: nothing is started before all descriptors are there, and those of the children are closed
+here at once: a pipe that we hold open would never end.
+"""
+
+import os
+import resource
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nacre.system.processes.pty import Child, shortage
+
+# ulimit: -f counts 512 bytes, -v 1024 (POSIX; dash and bash). Processes are -p in dash, -u in bash.
+_LIMITED = (
+    'ulimit -t "$1" && ulimit -f "$2" && ulimit -n "$3" && ulimit -c 0 || exit 125;'
+    ' ulimit -v "$4" 2>/dev/null; ulimit -p "$5" 2>/dev/null || ulimit -u "$5" 2>/dev/null;'
+    ' shift 5; exec "$@"'
+)
+
+
+class ResourceLimits(NamedTuple):
+    """What one program may use (setrlimit(2))."""
+
+    cpu_seconds: int
+    memory_bytes: int
+    processes: int
+    file_bytes: int
+    descriptors: int
+
+    def words(self) -> list[str]:
+        """Return them as ulimit takes them, none higher than we may set it."""
+        return [
+            _within(resource.RLIMIT_CPU, self.cpu_seconds),
+            _within(resource.RLIMIT_FSIZE, self.file_bytes, 512),
+            _within(resource.RLIMIT_NOFILE, self.descriptors),
+            _within(resource.RLIMIT_AS, self.memory_bytes, 1024),
+            _within(resource.RLIMIT_NPROC, self.processes + _tasks()),
+        ]
+
+
+def _within(kind: int, wanted: int, unit: int = 1) -> str:
+    most = resource.getrlimit(kind)[1]
+    value = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+    return str(max(1, value // unit))
+
+
+def _tasks() -> int:
+    """Return how many tasks the machine has: RLIMIT_NPROC counts all of a user's, not only ours.
+
+    So the limit is so many more than there are. One short file tells; to count those of the user
+    alone would read all of /proc for each command.
+    """
+    try:
+        with open("/proc/loadavg", encoding="ascii") as file:
+            return int(file.read().split()[3].partition("/")[2])
+    except (OSError, ValueError, IndexError):
+        return 1000  # no /proc: more than most users have, and still an end
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """Programs that run, and our ends of their pipes (non-blocking)."""
+
+    children: tuple[Child, ...]  # in the order of a pipeline
+    stdin: int | None
+    stdout: int
+    stderr: int
+
+
+def start(
+    stages: Sequence[Sequence[str]],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    limits: ResourceLimits,
+    feed: bool,
+    umask: int = -1,
+) -> Started:
+    """Start the programs; `feed`: the first one reads what we write to `stdin`.
+
+    Each leads a session of its own. Raises LimitReached or Internal when the system cannot start
+    them; those that have started are killed then.
+    """
+    words = limits.words()
+    with ExitStack() as theirs, ExitStack() as ours:
+        try:
+            errors_out, errors_in = _pipe(ours, theirs)
+            stdin: int | None = None
+            if feed:
+                reading, stdin = os.pipe()
+                theirs.callback(os.close, reading)
+                ours.callback(os.close, stdin)
+            else:
+                reading = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+                theirs.callback(os.close, reading)
+            children: list[Child] = []
+            for argv in stages:
+                output, writing = os.pipe()
+                theirs.callback(os.close, writing)
+                last = len(children) == len(stages) - 1
+                (ours if last else theirs).callback(os.close, output)
+                process = subprocess.Popen(
+                    ["/bin/sh", "-c", _LIMITED, "sh", *words, *argv],
+                    cwd=cwd,
+                    env=dict(env),
+                    stdin=reading,
+                    stdout=writing,
+                    stderr=errors_in,
+                    start_new_session=True,
+                    umask=umask,
+                )
+                ours.callback(process.kill)
+                children.append(Child(process.pid, -1, process))
+                reading = output
+        except OSError as error:
+            raise shortage(f"cannot start {stages[0][0]}", error) from error
+        ours.pop_all()  # they are the caller's now
+    for descriptor in (stdin, output, errors_out):
+        if descriptor is not None:
+            os.set_blocking(descriptor, False)
+    return Started(tuple(children), stdin, output, errors_out)
+
+
+def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[int, int]:
+    reading, writing = os.pipe()
+    ours.callback(os.close, reading)
+    theirs.callback(os.close, writing)
+    return reading, writing
