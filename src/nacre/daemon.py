@@ -28,6 +28,7 @@ from nacre.system.endpoints import (
     listen_beyond,
     listen_local,
     listen_loopback,
+    listen_ndjson,
     load_tls,
     load_token,
     remove_state,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from nacre.doors.http.credentials import Credentials
     from nacre.doors.local.socket import LocalDoor
     from nacre.doors.mcp.late import LateMcpDoor
+    from nacre.doors.ndjson.door import NdjsonDoor
     from nacre.doors.server import HttpDoor, TlsListener
     from nacre.services.audit.audit import Audit
     from nacre.services.daemon.lifecycle import Lifecycle
@@ -90,8 +92,11 @@ def run_daemon(
     beyond = _beyond(settings, keeping, kept, tokens)
     local = _listener(keeping, kept, "local", lambda: listen_local(paths.socket))
     loopback = _listener(keeping, kept, "loopback", lambda: listen_loopback(settings.port))
+    ndjson = _ndjson_listeners(keeping, kept, settings)
     port = loopback.getsockname()[1]
     state = {"pid": os.getpid(), "port": port, "version": __version__, "socket": paths.socket}
+    if ndjson:
+        state["ndjson_port"] = ndjson[0].getsockname()[1]
     write_state(paths, state)
     # Block signals until the loop handles them: one that came now would leave our files behind.
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
@@ -117,6 +122,7 @@ def run_daemon(
                 lock,
                 local,
                 loopback,
+                ndjson,
                 token,
                 tokens,
                 page_key,
@@ -182,6 +188,25 @@ def _beyond(
     context = load_tls(settings, any_token=known)
     host, port = settings.host, settings.host_port
     return _listener(keeping, kept, "beyond", lambda: listen_beyond(host, port)), context
+
+
+def _ndjson_listeners(
+    keeping: Keeping, kept: dict[str, int], settings: Settings
+) -> list[socket.socket]:
+    """Return the sockets of the NDJSON door, those of an earlier daemon first; none if it is off.
+
+    Raises Internal when the port is taken.
+    """
+    found = [socket.socket(fileno=kept.pop(key)) for key in sorted(kept) if key[:7] == "ndjson/"]
+    if not settings.ndjson_enabled:
+        for listener in found:
+            listener.close()
+        keeping.drop("ndjson/")
+        return []
+    found = found or listen_ndjson(settings.ndjson_port)
+    for index, listener in enumerate(found):
+        keeping.keep(f"ndjson/{index}", listener.fileno())
+    return found
 
 
 def _take_signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
@@ -266,6 +291,7 @@ class _Serving:
     lock: int
     local: socket.socket
     loopback: socket.socket
+    ndjson: list[socket.socket]
     token: str
     tokens: TokenStore
     page_key: bytes
@@ -311,6 +337,7 @@ class _Serving:
         # From here on the first client is served while sessions are recovered and the rest loads.
         recovering = asyncio.create_task(self._recover(services, life), name="recovery")
         await self._until_http_is_wanted(recovering)
+        ndjson = await self._open_ndjson(dispatch, credentials, life)
         http = await self._load_http(dispatch, mcp, credentials, life, services.ports)
         gc.freeze()  # what is loaded stays: the collector need not look at it again and again
         serving = asyncio.create_task(http.serve(), name="http")
@@ -339,8 +366,11 @@ class _Serving:
         if life.interrupted:
             services.sessions.put_down_all()  # the next daemon lists them as lost
         await services.sessions.end_all()
+        await services.catalog.end_all()
         services.ledger.remove_files()
         await door.close()
+        if ndjson is not None:
+            await ndjson.close()
         await mcp.close()
         services.ports.close()
         http.stop()
@@ -374,6 +404,8 @@ class _Serving:
             self.keeping.keep("loopback", self.loopback.fileno())
             if self.beyond is not None:
                 self.keeping.keep("beyond", self.beyond[0].fileno())
+            for index, listener in enumerate(self.ndjson):
+                self.keeping.keep(f"ndjson/{index}", listener.fileno())
             services.keep_all()
             self.keeping.ready(self.paths.log_file if self.ephemeral else None)
 
@@ -441,6 +473,18 @@ class _Serving:
         limits = RotationLimits(settings.audit_file_bytes, settings.audit_files, settings.audit_age)
         open_log = partial(AuditLog, self.paths.audit, limits)
         return Audit(asyncio.get_running_loop(), settings, open_log)
+
+    async def _open_ndjson(
+        self, dispatch: "Dispatch", credentials: "Credentials", life: "Lifecycle"
+    ) -> "NdjsonDoor | None":
+        """Open the NDJSON door, if it is wanted; else it is not even loaded."""
+        if not self.ndjson:
+            return None
+        from nacre.doors.ndjson.door import NdjsonDoor
+
+        door = NdjsonDoor(dispatch, credentials, self.settings, life.client)
+        await door.listen(*self.ndjson)
+        return door
 
     async def _recover(self, services: "Services", life: "Lifecycle") -> None:
         await services.recovery.rebuild()

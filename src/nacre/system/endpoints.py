@@ -1,5 +1,6 @@
 """What only one daemon can have: the lock, the socket, the port, the token, the state file."""
 
+import errno
 import json
 import logging
 import os
@@ -156,6 +157,36 @@ def load_tls(settings: Settings, *, any_token: bool) -> "ssl.SSLContext":
             f"the TLS certificate or its key cannot be used: {error.strerror or error}"
         ) from error
     return context
+
+
+def listen_ndjson(port: int) -> list[socket.socket]:
+    """Listen on this port of 127.0.0.1 and, where there is one, of ::1. Raises Internal."""
+    found: list[socket.socket] = []
+    for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        try:
+            listener = socket.socket(family, socket.SOCK_STREAM)
+        except OSError:  # no IPv6
+            continue
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind((address, port))
+            listener.listen(_BACKLOG)
+        except OSError as error:
+            listener.close()
+            if error.errno == errno.EADDRNOTAVAIL and found:
+                continue  # IPv6 is there, but has no loopback
+            for one in found:
+                one.close()
+            raise Internal(
+                f"port {port} of the NDJSON door cannot be used: {error.strerror}; set "
+                "NACRE_NDJSON_PORT to another one"
+            ) from error
+        listener.setblocking(False)
+        found.append(listener)
+        port = listener.getsockname()[1]  # with 0, the second takes the same
+    return found
 
 
 def load_token(path: str, given: str | None) -> str:

@@ -1,0 +1,1 @@
+"""Commands of the catalog as lines of JSON on TCP."""
