@@ -9,8 +9,7 @@ is left out, and `warnings` says so.
 import difflib
 from collections.abc import Iterable, Iterator
 
-from nacre.core.commands.checks import BLACKLIST
-from nacre.core.commands.entry import CommandEntry
+from nacre.core.commands.entry import BLACKLIST, CommandEntry
 from nacre.errors import CommandNotFound
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from nacre.core.commands.arguments import Bound
-from nacre.core.commands.entry import CommandEntry
+from nacre.core.commands.entry import BLACKLIST, CommandEntry
 from nacre.core.policy.decide import Policy, decide_argv
 from nacre.core.policy.paths import BLOCKED, Where, is_below
 from nacre.core.policy.rules import RuleFile
@@ -21,10 +21,7 @@ from nacre.errors import Forbidden
 METACHARACTERS = frozenset(";|&$`<>(){}[]*?~!#")
 _ENDS = frozenset("\n\r\0")
 
-BLACKLIST = (
-    *("sudo", "su", "rm", "chmod", "chown", "chgrp", "kill", "killall"),
-    *("pkill", "reboot", "shutdown", "halt", "init"),
-)
+__all__ = ["BLACKLIST", "METACHARACTERS", "Checks", "blacklisted"]
 
 _TEXTS = ("path", "pattern", "text", "name")
 

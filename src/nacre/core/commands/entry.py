@@ -24,6 +24,12 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 # The tools' own parameter beside the command's arguments.
 RESERVED = frozenset(("context", "stdin", "dry_run"))
 
+# Commands that never run: the document's 13.
+BLACKLIST = (
+    *("sudo", "su", "rm", "chmod", "chown", "chgrp", "kill", "killall"),
+    *("pkill", "reboot", "shutdown", "halt", "init"),
+)
+
 _PATHS = frozenset(("path", "file", "files", "directory", "dir", "folder", "source", "dest"))
 
 

@@ -23,7 +23,17 @@ _BESIDES = (
 )
 
 
+_COMMANDS = (
+    "nacre runs commands without a shell: each takes its arguments by name, and none reads pipes, "
+    "globs or variables. The working directory stays between calls: cd changes it. What takes long "
+    "goes on and answers with an execution_id."
+)
+
+
 def instruct(name_of: NameOf) -> str:
+    sessions = ("run", "run_command", "wait_for")
+    if name_of("call_command") and not any(name_of(one) for one in sessions):
+        return _COMMANDS
     return " ".join([_begin(name_of), _first(name_of), _besides(name_of)])
 
 

@@ -24,6 +24,8 @@ from nacre.settings.table import Settings
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
+    from nacre.core.commands.book import CommandBook
+    from nacre.doors.mcp.command_tools import CommandTools, OfferedCommands
     from nacre.doors.mcp.library.door import McpDoor
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -32,9 +34,17 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 class LateMcpDoor:
     """Stands for the MCP door until it is loaded. As an ASGI application it serves /mcp."""
 
-    def __init__(self, dispatch: Dispatch, settings: Settings) -> None:
+    def __init__(
+        self,
+        dispatch: Dispatch,
+        settings: Settings,
+        book: "Callable[[], CommandBook] | None" = None,
+    ) -> None:
+        """`book` gives the commands of the catalog, for the toolset of that name."""
         self._dispatch = dispatch
         self._settings = settings
+        self._book = book
+        self._offered: OfferedCommands | None = None
         self._loop = asyncio.get_running_loop()
         self._loading: asyncio.Task[McpDoor] | None = None
         self._leisure: asyncio.TimerHandle | None = None
@@ -47,12 +57,22 @@ class LateMcpDoor:
 
         Raises InvalidInput for an unknown toolset or an invalid prefix.
         """
-        served = self._serve(parse_selection(toolsets, prefix))
+        served = self._serve(parse_selection(toolsets, prefix, self._commands))
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await LineConnection(served, caller, reader, writer, self._settings).serve()
 
         return serve
+
+    def _commands(self) -> "CommandTools":
+        """Return the tools of the toolset commands; loaded with the first client that names it."""
+        if self._offered is None:
+            from nacre.core.commands.book import CommandBook
+            from nacre.doors.mcp.command_tools import OfferedCommands
+
+            book = self._book or (lambda: CommandBook(()))
+            self._offered = OfferedCommands(book, self._settings.max_command_tools)
+        return self._offered()
 
     def _serve(self, selection: Selection) -> Served:
         if selection not in self._served:
@@ -97,7 +117,7 @@ class LateMcpDoor:
     async def _build(self) -> "McpDoor":
         name = "nacre.doors.mcp.library.door"
         module = await self._loop.run_in_executor(None, importlib.import_module, name)
-        door: McpDoor = module.McpDoor(self._dispatch, self._settings)
+        door: McpDoor = module.McpDoor(self._dispatch, self._settings, self._commands)
         # What was loaded stays: without this, each full collection looks through all of it and
         # holds the loop for 80 ms.
         gc.freeze()

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
+from nacre.core.operations.commands import CallCommand
 from nacre.core.operations.follow import Event, Follow, LineEvent, Sync
 from nacre.core.operations.runs import AwaitQuiesce, Run, RunCommand, WaitFor
 from nacre.core.text.budget import shortened
@@ -20,7 +21,7 @@ from nacre.services.dispatch.dispatch import Dispatch
 _LONGEST = 200  # characters of a line: hosts show one line of it
 _SOONEST = 100  # ms between two looks at a screen that changes all the time
 
-_TELLING = (Run, RunCommand, WaitFor, AwaitQuiesce)
+_TELLING = (Run, RunCommand, WaitFor, AwaitQuiesce, CallCommand)
 
 
 class ProgressSink(Protocol):
@@ -54,8 +55,8 @@ async def progress_told(
 
 def _session_of(operation: Any) -> str | int | None:
     """Return the session whose last line is told; of several the first."""
-    if operation.session is not None:
-        found: str | int = operation.session
+    found: str | int | None = getattr(operation, "session", None)
+    if found is not None:
         return found
     return next(iter(getattr(operation, "sessions", None) or ()), None)
 

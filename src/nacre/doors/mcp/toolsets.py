@@ -5,10 +5,10 @@ SILC. A prefix goes before every name.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
 
 import msgspec
@@ -84,6 +84,9 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
 }
 DEFAULT_TOOLSET = "terminal"
 
+# The toolset whose tools are the commands of the catalog (command_tools.py): only for who names it.
+COMMANDS = "commands"
+
 # Toolsets whose document wants JSON-RPC errors, but for the tools that are not the document's. Else
 # an error is a result, which the model reads.
 _PROTOCOL_ERRORS = frozenset({"terminal"})
@@ -151,16 +154,28 @@ class Tool:
         return schema
 
 
+class OffersTools(Protocol):
+    """What has tools of its own; another one when they have changed."""
+
+    def tools(self, prefix: str) -> "Iterable[Tool]": ...
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The toolsets and the prefix that one client asked for."""
 
     toolsets: tuple[str, ...] = (DEFAULT_TOOLSET,)
     prefix: str = ""
+    commands: "OffersTools | None" = None  # those of the toolset commands
 
     def tools(self) -> dict[str, Tool]:
         found: dict[str, Tool] = {}
         for toolset in self.toolsets:
+            if toolset == COMMANDS:
+                assert self.commands is not None
+                for tool in self.commands.tools(self.prefix):
+                    found.setdefault(tool.name, tool)
+                continue
             for name, entry in TOOLSETS[toolset].items():
                 spec = CATALOG[entry.operation]
                 full = self.prefix + name
@@ -177,19 +192,29 @@ def _output(spec: Spec) -> dict[str, Any] | None:
     return None if spec.result is PictureTaken else output_schema(spec.result)
 
 
-def parse_selection(toolsets: str | None, prefix: str | None) -> Selection:
-    """Parse "a,b" or "all", and a prefix. Raises InvalidInput, which lists the toolsets."""
+def parse_selection(
+    toolsets: str | None,
+    prefix: str | None,
+    commands: "Callable[[], OffersTools] | None" = None,
+) -> Selection:
+    """Parse "a,b" or "all", and a prefix. Raises InvalidInput, which lists the toolsets.
+
+    `commands` gives the tools of the toolset commands, for who names it; all are all others.
+    """
     names = [name.strip() for name in (toolsets or DEFAULT_TOOLSET).split(",") if name.strip()]
     if "all" in names:
-        names = list(TOOLSETS)
+        names = [*TOOLSETS, *(name for name in names if name == COMMANDS)]
+    known = (*TOOLSETS, *((COMMANDS,) if commands is not None else ()))
     for name in names:
-        if name not in TOOLSETS:
-            raise InvalidInput(f"no toolset {name!r}", f"there are {', '.join(TOOLSETS)} and all")
+        if name not in known:
+            raise InvalidInput(f"no toolset {name!r}", f"there are {', '.join(known)} and all")
     if not _PREFIX.fullmatch(prefix or ""):
         raise InvalidInput(
             f"{prefix!r} cannot be a prefix", "use up to 32 letters, digits, _ and -"
         )
-    return Selection(tuple(dict.fromkeys(names)) or (DEFAULT_TOOLSET,), prefix or "")
+    chosen = tuple(dict.fromkeys(names)) or (DEFAULT_TOOLSET,)
+    offered = commands() if commands is not None and COMMANDS in chosen else None
+    return Selection(chosen, prefix or "", offered)
 
 
 def shape_answer(answer: Answer, words: Words, most: int, scheme: str = "nacre") -> dict[str, Any]:

@@ -13,6 +13,7 @@ import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Literal
 
 from nacre.errors import NacreError
@@ -99,7 +100,7 @@ class Execution:
             self._unwritten = memoryview(stdin)
             self._write()
         for index, child in enumerate(started.children):
-            watch_exit(loop, child, lambda ending, index=index: self._exited(index, ending))
+            watch_exit(loop, child, partial(self._exited, index))
 
     def _read(self, descriptor: int, reads: int = _READS) -> None:
         for _ in range(reads):

@@ -21,6 +21,7 @@ from nacre.services.host.host import Host
 if TYPE_CHECKING:
     from nacre.core.commands.book import CommandBook
     from nacre.services.catalog.service import CommandCatalog
+    from nacre.system.command_files import CommandFiles
 
 _MODULE = "nacre.services.catalog.service"
 
@@ -29,18 +30,19 @@ class LateCatalog:
     def __init__(
         self, host: Host, *, config: str | None, home: str, private: tuple[str, ...]
     ) -> None:
-        """As CommandCatalog takes them."""
+        """`config` is the folder of config.toml; the rest is as CommandCatalog takes it."""
         self._host = host
         self._config = config
         self._home = home
         self._private = private
         self._catalog: CommandCatalog | None = None
+        self._files: CommandFiles | None = None
         self._loading: asyncio.Task[Any] | None = None
 
     def handlers(self) -> Handlers:
         return (
             Handlers()
-            .on(ListCommands, self._later("list"))
+            .on(ListCommands, self._later("list_all"))
             .on(DescribeCommand, self._later("describe"))
             .on(CallCommand, self._later("call"))
             .on(GetExecutionStatus, self._later("status"))
@@ -64,17 +66,20 @@ class LateCatalog:
         module = await asyncio.shield(self._loading)
         if self._catalog is None:
             self._catalog = module.CommandCatalog(
-                self._host, config=self._config, home=self._home, private=self._private
+                self._host, self._read_files(), home=self._home, private=self._private
             )
         return self._catalog
 
     def book(self) -> "CommandBook":
         """Return the commands as they are now, for a door that lists them as tools."""
-        if self._catalog is not None:
-            return self._catalog.book()
-        from nacre.system.command_files import CommandFiles
+        return self._read_files().book()
 
-        return CommandFiles(self._config).book()
+    def _read_files(self) -> "CommandFiles":
+        if self._files is None:
+            from nacre.system.command_files import CommandFiles
+
+            self._files = CommandFiles(self._config)
+        return self._files
 
     async def end_all(self) -> None:
         if self._catalog is not None:

@@ -87,16 +87,16 @@ class CommandCatalog:
     def __init__(
         self,
         host: Host,
+        files: CommandFiles,
         *,
-        config: str | None,
         home: str,
         private: tuple[str, ...] = (),
         audit: ExecutionAudit | None = None,
     ) -> None:
-        """`config` is the folder of config.toml, `private` are nacre's own folders."""
+        """`home` is where contexts begin, `private` are nacre's own folders."""
         settings = host.settings
         self._host = host
-        self.files = CommandFiles(config)
+        self._files = files
         private = tuple(os.path.realpath(one) for one in private)
         self._contexts = Contexts(settings.command_contexts, home, private)
         self._places = Places(settings.command_places, settings.command_queue)
@@ -119,7 +119,7 @@ class CommandCatalog:
     def handlers(self) -> Handlers:
         return (
             Handlers()
-            .on(ListCommands, self.list)
+            .on(ListCommands, self.list_all)
             .on(DescribeCommand, self.describe)
             .on(CallCommand, self.call)
             .on(GetExecutionStatus, self.status)
@@ -128,11 +128,11 @@ class CommandCatalog:
         )
 
     def book(self) -> CommandBook:
-        return self.files.book()
+        return self._files.book()
 
     # --- what there is ---------------------------------------------------------------------
 
-    async def list(self, caller: Caller, request: ListCommands) -> CommandList:
+    async def list_all(self, caller: Caller, request: ListCommands) -> CommandList:
         book = self.book()
         return CommandList(
             commands=[entry.as_listed() for entry in book], warnings=list(book.warnings)
@@ -189,7 +189,7 @@ class CommandCatalog:
     def _begin(
         self,
         execution: Execution,
-        stages: "list[Stage]",
+        stages: list[Stage],
         surroundings: Surroundings,
         stdin: bytes | None,
     ) -> None:
@@ -207,7 +207,7 @@ class CommandCatalog:
 
     def _checked(
         self, caller: Caller, request: CallCommand, context: CommandContext
-    ) -> "list[Stage]":
+    ) -> list[Stage]:
         """Return what is to be run. What is refused is audited here, once for a call."""
         called, words = request.tool, [str(value) for value in (request.args or {}).values()]
         if request.pipeline is not None:
@@ -220,9 +220,7 @@ class CommandCatalog:
             self._audit.record(audited(called, words, "denied"))
             raise error
 
-    def _stages(
-        self, caller: Caller, request: CallCommand, context: CommandContext
-    ) -> "list[Stage]":
+    def _stages(self, caller: Caller, request: CallCommand, context: CommandContext) -> list[Stage]:
         book = self.book()
         if request.pipeline is None:
             if not request.tool:
@@ -280,7 +278,7 @@ class CommandCatalog:
             self._checks.check_program(entry.name, [os.path.realpath(found)], self._policy, where)
         return found
 
-    def _execution(self, caller: Caller, stages: "list[Stage]") -> Execution:
+    def _execution(self, caller: Caller, stages: list[Stage]) -> Execution:
         first = stages[0]
         words = first.argv[1:]
         for stage in stages[1:]:
@@ -296,7 +294,7 @@ class CommandCatalog:
         self,
         caller: Caller,
         execution: Execution,
-        stages: "list[Stage]",
+        stages: list[Stage],
         context: CommandContext,
         surroundings: Surroundings,
         stdin: bytes | None,
@@ -333,15 +331,13 @@ class CommandCatalog:
     async def _programs(
         self,
         execution: Execution,
-        stages: "list[Stage]",
+        stages: list[Stage],
         surroundings: Surroundings,
         stdin: bytes | None,
     ) -> None:
         """Run programs in a place of theirs, from when one is free to their end."""
-        if execution.state == "queued":
-            await self._queue(execution)
-            if execution.state != "running":
-                return
+        if execution.state == "queued" and not await self._queue(execution):
+            return
         try:
             self._start(execution, stages, surroundings, stdin)
             settings = self._host.settings
@@ -360,7 +356,7 @@ class CommandCatalog:
     def _start(
         self,
         execution: Execution,
-        stages: "list[Stage]",
+        stages: list[Stage],
         surroundings: Surroundings,
         stdin: bytes | None,
     ) -> None:
@@ -377,8 +373,8 @@ class CommandCatalog:
         )
         execution.run(started, stdin or b"")
 
-    async def _queue(self, execution: Execution) -> None:
-        """Return with a place, or without one when the execution was cancelled meanwhile."""
+    async def _queue(self, execution: Execution) -> bool:
+        """Return whether it has its place; not if it was cancelled before its turn."""
         turn = execution.turn
         assert turn is not None
         ended = asyncio.ensure_future(execution.done.wait())
@@ -386,8 +382,9 @@ class CommandCatalog:
         ended.cancel()
         if execution.done.is_set():
             self._places.give_up(execution.client, turn)
-        else:
-            execution.state = "running"
+            return False
+        execution.state = "running"
+        return True
 
     def _limits(self) -> ResourceLimits:
         settings = self._host.settings
@@ -523,7 +520,7 @@ def _finish(execution: Execution, printed: ContextOutput) -> None:
     execution.end(printed.exit_code)
 
 
-def _dry(execution: Execution, stages: "list[Stage]") -> ExecutionOutcome:
+def _dry(execution: Execution, stages: list[Stage]) -> ExecutionOutcome:
     return ExecutionOutcome(
         execution_id=execution.id,
         tool=execution.tool,

@@ -1,5 +1,6 @@
 """What of the MCP door needs the library: its loop over a client's lines, and HTTP at /mcp."""
 
+from collections.abc import Callable
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -9,18 +10,23 @@ from nacre.doors.mcp.library.loop import LibraryLoop
 from nacre.doors.mcp.library.server import build_server
 from nacre.doors.mcp.library.subscriptions import Subscriptions
 from nacre.doors.mcp.lines import LineConnection
-from nacre.doors.mcp.toolsets import Selection
+from nacre.doors.mcp.toolsets import OffersTools, Selection
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings
 
 
 class McpDoor:
-    def __init__(self, dispatch: Dispatch, settings: Settings) -> None:
+    def __init__(
+        self,
+        dispatch: Dispatch,
+        settings: Settings,
+        commands: Callable[[], OffersTools] | None = None,
+    ) -> None:
         self._dispatch = dispatch
         self._settings = settings
         self._subscriptions = Subscriptions(dispatch, settings)
         self._servers: dict[Selection, Server[Any]] = {}
-        self.http = McpOverHttp(self._server, settings)
+        self.http = McpOverHttp(self._server, settings, commands)
 
     def loop(self, selection: Selection, client: LineConnection) -> LibraryLoop:
         """Return what serves what a client of the bridge asks of the library."""

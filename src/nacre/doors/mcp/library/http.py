@@ -24,7 +24,7 @@ from nacre.doors.mcp.halves import answer_halves
 from nacre.doors.mcp.identifiers import echo, misfit, read_message
 from nacre.doors.mcp.library.replay import ReplayingSessions
 from nacre.doors.mcp.library.resumption import ResumedSessions, name_daemon
-from nacre.doors.mcp.toolsets import Selection, parse_selection
+from nacre.doors.mcp.toolsets import OffersTools, Selection, parse_selection
 from nacre.errors import InvalidInput
 from nacre.settings.table import Settings
 from nacre.wording import OPERATIONS
@@ -43,8 +43,14 @@ class _Served:
 class McpOverHttp:
     """An ASGI application; `close` ends its sessions."""
 
-    def __init__(self, server: Callable[[Selection], Server[Any]], settings: Settings) -> None:
+    def __init__(
+        self,
+        server: Callable[[Selection], Server[Any]],
+        settings: Settings,
+        commands: Callable[[], OffersTools] | None = None,
+    ) -> None:
         self._server = server
+        self._commands = commands
         self._max_body = settings.max_message_bytes
         self._replay_bytes = settings.mcp_replay_bytes
         self._name = name_daemon()
@@ -53,7 +59,7 @@ class McpOverHttp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         query = QueryParams(scope["query_string"])
         try:
-            selection = parse_selection(query.get("toolsets"), query.get("prefix"))
+            selection = parse_selection(query.get("toolsets"), query.get("prefix"), self._commands)
             sessions = await self._sessions(selection)
         except InvalidInput as error:
             refusal = {

@@ -1,0 +1,101 @@
+"""The toolset commands: each command of the catalog is a tool, or three tools stand for all.
+
+Rule 1: a command that is refused is no tool.
+Rule 2: with more than so many commands there are three tools instead: search, describe, call. A
+list of hundreds costs a model more than it tells.
+Rule 3: what a client was given stays as it is; who connects after the files have changed gets them
+as they are then.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nacre.core.catalog.catalog import Operation, parse_parameters
+from nacre.core.catalog.schema import output_schema
+from nacre.core.commands.book import CommandBook
+from nacre.core.commands.entry import CommandEntry
+from nacre.core.operations.all import CATALOG
+from nacre.doors.mcp.toolsets import COMMANDS, Tool
+
+_CALL = "call_command"
+_IN_FULL = ("get_execution_status", "cancel_execution")
+_INSTEAD = ("describe_command", _CALL)  # beside the command search_commands
+_SEARCH = "search_commands"
+
+# Of call_command itself: a command's own arguments cannot have these names.
+_BESIDE = {
+    "context": {"type": "string", "description": "Name of a context of your own"},
+    "stdin": {"type": "string", "description": "Text for it to read"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CommandTool(Tool):
+    """A command as a tool: its parameters are the command's arguments."""
+
+    entry: CommandEntry | None = None
+
+    def parse(self, given: dict[str, Any]) -> Operation:
+        assert self.entry is not None
+        beside = {name: given[name] for name in _BESIDE if given.get(name) is not None}
+        args = {name: value for name, value in given.items() if name not in _BESIDE}
+        return parse_parameters(self.spec.type, {"tool": self.entry.name, "args": args, **beside})
+
+    def parameter(self, name: str) -> str:
+        return name
+
+    def as_wire(self, name_of: Callable[[str], str | None] = str) -> dict[str, Any]:
+        entry = self.entry
+        assert entry is not None
+        schema = entry.schema()
+        beside = _BESIDE if entry.program else {"context": _BESIDE["context"]}
+        schema["properties"] = {**schema["properties"], **beside}
+        return {
+            "name": self.name,
+            "title": entry.name.replace("_", " ").capitalize(),
+            "description": entry.description,
+            "inputSchema": {**schema, "additionalProperties": False},
+            "outputSchema": self.output,
+            "annotations": {
+                "readOnlyHint": entry.risk == "read",
+                "destructiveHint": entry.risk == "delete",
+                "idempotentHint": entry.risk == "read",
+                "openWorldHint": entry.risk != "read",
+            },
+        }
+
+
+class CommandTools:
+    """The commands of one book as tools."""
+
+    def __init__(self, book: CommandBook, most: int) -> None:
+        self._book = book
+        self._most = most
+
+    def tools(self, prefix: str) -> Iterator[Tool]:
+        entries = self._book.runnable()
+        few = len(entries) <= self._most
+        calls = CATALOG[_CALL]
+        outcome = output_schema(calls.result)
+        for entry in entries:
+            if few or entry.name == _SEARCH:
+                yield CommandTool(prefix + entry.name, calls, outcome, {}, COMMANDS, entry)
+        for name in _IN_FULL if few else _INSTEAD:
+            spec = CATALOG[name]
+            yield Tool(prefix + name, spec, output_schema(spec.result), {}, COMMANDS)
+
+
+class OfferedCommands:
+    """Gives the tools of the book as it is now, the same ones until it changes."""
+
+    def __init__(self, book: Callable[[], CommandBook], most: int) -> None:
+        self._book = book
+        self._most = most
+        self._last: tuple[CommandBook, CommandTools] | None = None
+
+    def __call__(self) -> CommandTools:
+        book = self._book()
+        if self._last is None or self._last[0] is not book:
+            self._last = (book, CommandTools(book, self._most))
+        return self._last[1]
