@@ -21,6 +21,7 @@ from nacre.system.endpoints import (
     listen_beyond,
     listen_local,
     listen_loopback,
+    listen_ndjson,
     load_tls,
     load_token,
     read_state,
@@ -226,3 +227,19 @@ def test_a_key_of_the_certificate_that_others_can_read_is_refused(tmp_path: Path
 def test_what_is_beyond_loopback_is_an_address_that_is_not_loopback(host: str, reason: str) -> None:
     with pytest.raises(InvalidInput, match=reason):
         listen_beyond(host, 0)
+
+
+def test_the_ndjson_door_is_on_loopback_alone_and_sends_at_once() -> None:
+    listeners = listen_ndjson(0)
+    try:
+        addresses = [one.getsockname()[:2] for one in listeners]
+        port = addresses[0][1]
+        assert addresses in ([("127.0.0.1", port), ("::1", port)], [("127.0.0.1", port)])
+        for listener in listeners:
+            assert listener.proto == socket.IPPROTO_TCP
+            assert listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        with pytest.raises(Internal, match="NACRE_NDJSON_PORT"):
+            listen_ndjson(port)
+    finally:
+        for listener in listeners:
+            listener.close()

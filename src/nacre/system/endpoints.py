@@ -164,11 +164,14 @@ def listen_ndjson(port: int) -> list[socket.socket]:
     found: list[socket.socket] = []
     for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
         try:
-            listener = socket.socket(family, socket.SOCK_STREAM)
+            # With its protocol named, else asyncio takes it for another and lets Nagle hold answers
+            # back for 40 ms.
+            listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         except OSError:  # no IPv6
             continue
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # inherited (tcp(7))
             if family == socket.AF_INET6:
                 listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             listener.bind((address, port))

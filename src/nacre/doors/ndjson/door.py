@@ -103,8 +103,8 @@ class NdjsonDoor:
         try:
             with self._client():
                 await connection.serve()
-        except ConnectionError:
-            _log.debug("client left")
+        except (ConnectionError, asyncio.CancelledError):  # the task ends here in either case
+            _log.debug("client left, or the door has closed")
         except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the daemon continues
             _log.exception("connection failed")
         finally:

@@ -1,0 +1,45 @@
+"""The NDJSON door of a real daemon: closed by default, with the token, and after a crash."""
+
+import json
+import os
+import signal
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from conftest import PATIENCE, Daemon
+
+
+def ask(port: int, *messages: dict[str, Any]) -> list[Any]:
+    """Send requests over a connection of their own; return the answers without notifications."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as wire:
+        for message in messages:
+            wire.sendall(json.dumps(message).encode() + b"\n")
+        wire.shutdown(socket.SHUT_WR)
+        answers = [json.loads(line) for line in wire.makefile("rb")]
+    return [one for one in answers if one["type"] != "notification"]
+
+
+def test_the_door_is_closed_unless_it_is_opened(daemon: Daemon) -> None:
+    assert "ndjson_port" not in daemon.state
+
+
+def test_the_token_opens_it_and_a_crash_does_not_close_it(
+    own_daemon: Callable[..., Daemon],
+) -> None:
+    daemon = own_daemon(ndjson_enabled=1, ndjson_port=0)
+    port, pid = daemon.state["ndjson_port"], daemon.pid
+    hello = {"id": 1, "method": "initialize", "params": {"token": daemon.token}}
+    call = {"id": 2, "method": "call_tool", "params": {"tool": "view_file"}}
+    token = {**call, "params": {"tool": "view_file", "args": {"path": str(daemon.home)}}}
+    token["params"]["args"]["path"] += "/nacre/state/token"
+    [refused] = ask(port, call)
+    assert refused["error"].startswith("Not initialized")
+    opened, read = ask(port, hello, token)
+    assert opened["result"]["server"] == "nacre"
+    assert read["error"].startswith("Path contains dangerous pattern")
+    os.kill(pid, signal.SIGKILL)
+    # The keeper holds the socket: who connects meanwhile waits for the next daemon.
+    again = ask(port, hello, {"id": 3, "method": "call_tool", "params": {"tool": "uname"}})
+    assert again[1]["result"]["exit_code"] == 0
+    assert daemon.pid != pid
