@@ -113,6 +113,7 @@ COMMANDS = (
         {"id": "ID", "answer": "ANSWER"},
         also="list_approvals",
     ),
+    Command("commands", "catalog", "List, find and run commands of the catalog."),
     Command("policy", "safety.policy", "Judge command lines by the rules, without running them."),
     Command("audit", "safety.audit", "Verify, show and search the record of who did what."),
     Command("token", "safety.token", "Make, list and revoke tokens for programs and machines."),

@@ -1,0 +1,50 @@
+"""`nacre commands` as people and scripts use it."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Nacre
+
+
+@pytest.fixture
+def work(nacre: Nacre) -> Path:
+    """A folder in which commands may work; it is where the command line runs."""
+    (nacre.home / "notes.txt").write_text("one\nTODO two\n")
+    return nacre.home
+
+
+def test_list_names_what_may_run_and_all_of_it_on_demand(nacre: Nacre) -> None:
+    listed = nacre.ok("commands", "list")
+    assert "grep" in listed
+    assert "\nsudo " not in listed
+    everything = nacre.json("commands", "list", "--all")
+    assert {"sudo", "grep"} <= {one["name"] for one in everything["commands"]}
+
+
+def test_exec_runs_words_here_and_returns_their_exit_code(nacre: Nacre, work: Path) -> None:
+    assert nacre.ok("commands", "exec", "--", "grep", "-n", "TODO", "notes.txt") == "2:TODO two\n"
+    missing = nacre("commands", "exec", "cat", "none.txt")
+    assert missing.returncode == 1
+    assert "No such file" in missing.stderr
+    assert missing.stdout == ""
+    sorted_ = nacre.ok("commands", "exec", "sort", "--stdin", stdin="b\na\n")
+    assert sorted_ == "a\nb\n"
+    by_name = nacre.json("commands", "exec", "wc", "--args", '{"lines": true, "path": "notes.txt"}')
+    assert by_name["output"] == "2 notes.txt\n"
+
+
+def test_exec_refuses_with_the_documents_words(nacre: Nacre) -> None:
+    refused = nacre("commands", "exec", "rm", "notes.txt")
+    assert refused.returncode == 8
+    assert "Command 'rm' is blacklisted for security reasons" in refused.stderr
+    assert nacre("commands", "exec", "cat", "/etc/passwd").returncode == 8
+    assert nacre("commands", "exec", "ls", "--args", "nonsense").returncode == 2
+    assert nacre("commands", "exec").returncode == 2
+
+
+def test_search_and_suggest_print_what_they_found(nacre: Nacre) -> None:
+    assert "wc" in nacre.ok("commands", "search", "count", "lines")
+    suggested = nacre("commands", "suggest", "find all Python files")
+    assert suggested.stdout == "find . -name '*.py'\n"
+    assert nacre("commands", "suggest", "paint me a horse").returncode == 1
