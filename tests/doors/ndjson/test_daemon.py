@@ -31,8 +31,8 @@ def test_the_token_opens_it_and_a_crash_does_not_close_it(
     port, pid = daemon.state["ndjson_port"], daemon.pid
     hello = {"id": 1, "method": "initialize", "params": {"token": daemon.token}}
     call = {"id": 2, "method": "call_tool", "params": {"tool": "view_file"}}
-    token = {**call, "params": {"tool": "view_file", "args": {"path": str(daemon.home)}}}
-    token["params"]["args"]["path"] += "/nacre/state/token"
+    secret = {"path": f"{daemon.home}/nacre/state/token"}
+    token = {**call, "params": {"tool": "view_file", "args": secret}}
     [refused] = ask(port, call)
     assert refused["error"].startswith("Not initialized")
     opened, read = ask(port, hello, token)

@@ -416,6 +416,37 @@ def discard_session(daemon: Daemon, job: str) -> None:
     assert refusal(answer) == "INVALID_INPUT"
 
 
+def list_commands(daemon: Daemon, job: str) -> None:
+    names = {one["name"] for one in ask(daemon, "GET", "/commands")["commands"]}
+    assert {"ls", "grep", "rm"} <= names
+
+
+def describe_command(daemon: Daemon, job: str) -> None:
+    described = ask(daemon, "GET", "/commands/view_file")
+    assert (described["name"], described["risk"]) == ("cat", "read")
+    assert "path" in described["schema"]["properties"]
+
+
+def call_command(daemon: Daemon, job: str) -> None:
+    body = {"tool": "echo", "args": {"text": "hello"}}
+    done = ask(daemon, "POST", "/commands/call", body)
+    assert (done["output"], done["exit_code"], done["status"]) == ("hello\n", 0, "completed")
+
+
+def get_execution_status(daemon: Daemon, job: str) -> None:
+    done = ask(daemon, "POST", "/commands/call", {"tool": "uname"})
+    found = ask(daemon, "GET", f"/executions/{done['execution_id']}?offset=1&max_chars=2")
+    assert found["output"] == done["output"][1:3]
+
+
+def cancel_execution(daemon: Daemon, job: str) -> None:
+    body = {"tool": "sleep", "args": {"seconds": 600}, "wait_ms": 0}
+    execution = ask(daemon, "POST", "/commands/call", body)["execution_id"]
+    assert ask(daemon, "POST", f"/executions/{execution}/cancel") == {"cancelled": True}
+    ended = ask(daemon, "GET", f"/executions/{execution}?wait_ms=60000")
+    assert (ended["status"], ended["exit_code"]) == ("cancelled", 143)
+
+
 def status(daemon: Daemon, job: str) -> None:
     told = ask(daemon, "GET", "/status")
     assert (told["pid"], told["sessions"]) == (daemon.pid, 1)
@@ -473,6 +504,11 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         diff_session,
         apply_session,
         discard_session,
+        list_commands,
+        describe_command,
+        call_command,
+        get_execution_status,
+        cancel_execution,
         status,
     )
 }

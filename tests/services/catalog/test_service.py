@@ -192,6 +192,8 @@ async def test_sed_cannot_run_a_program_or_write(folder: Path) -> None:
         awk = await agent("awk", program='BEGIN { system("id") }')
         assert awk.exit_code != 0
         assert "uid=" not in awk.output
+        with pytest.raises(Forbidden, match="Invalid characters in argument: program has @"):
+            await agent("awk", program='@include "/etc/passwd"')
         assert not (folder / "out").exists()
 
 

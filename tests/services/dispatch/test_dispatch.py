@@ -227,5 +227,6 @@ async def test_every_operation_about_sessions_has_a_handler() -> None:
     of_the_daemon = {"GetStatus", "StopDaemon", "UpgradeDaemon", "OpenPage"}
     of_the_daemon |= {"CreateToken", "ListTokens", "RevokeToken"}
     assert handled | of_the_daemon == {spec.type.__name__ for spec in CATALOG.values()} | {
-        "TypeAtScreen"
+        "TypeAtScreen",
+        "EndContext",
     }

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from nacre.core.commands.arguments import Bound
-from nacre.core.commands.entry import BLACKLIST, CommandEntry
+from nacre.core.commands.entry import BLACKLIST, CommandArgument, CommandEntry
 from nacre.core.policy.decide import Policy, decide_argv
 from nacre.core.policy.paths import BLOCKED, Where, is_below
 from nacre.core.policy.rules import RuleFile
@@ -62,7 +62,7 @@ class Checks:
                 continue
             free = argument.type == "pattern" and self.allow_patterns
             for value in values:
-                self._check_characters(argument.name, value, free=free)
+                self._check_characters(argument, value, free=free)
         recursive = entry.recursive == "always" or any(
             argument.name == entry.recursive for argument, _ in bound
         )
@@ -72,12 +72,13 @@ class Checks:
         for path in paths:
             self.check_path(path, where, recursive=recursive)
 
-    def _check_characters(self, name: str, value: str, *, free: bool) -> None:
-        bad = [one for one in value if one in _ENDS or (not free and one in METACHARACTERS)]
+    def _check_characters(self, argument: CommandArgument, value: str, *, free: bool) -> None:
+        never = _ENDS.union(argument.without)
+        bad = [one for one in value if one in never or (not free and one in METACHARACTERS)]
         if not bad:
             return
         raise Forbidden(
-            f"Invalid characters in argument: {name} has {_shown(bad)}",
+            f"Invalid characters in argument: {argument.name} has {_shown(bad)}",
             "leave them out, or pass the text as standard input",
             check="characters",
         )

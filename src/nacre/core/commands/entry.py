@@ -42,6 +42,7 @@ class CommandArgument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     option: str = ""  # the option that it follows; one that ends with = has it in the same word
     names: tuple[str, ...] = ()  # other names that callers know it by
     words: Mapping[str, str] = msgspec.field(default_factory=dict)  # a choice → the word for it
+    without: str = ""  # characters that it cannot have, whatever the settings say
     least: float | None = None
     most: float | None = None
     default: str | None = None

@@ -109,9 +109,11 @@ class CommandContext:
 class Contexts:
     """All contexts, the longest unused first; with too many, that one is forgotten."""
 
-    def __init__(self, most: int, home: str, private: tuple[str, ...]) -> None:
+    def __init__(self, most: int, start: str, private: tuple[str, ...]) -> None:
+        """`start` is where contexts begin whose callers have no folder of their own."""
         self._most = most
-        self.home = home
+        self._start = start
+        self.home = os.path.expanduser("~")
         self.private = private
         self._known: OrderedDict[str, CommandContext] = OrderedDict()
 
@@ -127,7 +129,7 @@ class Contexts:
 
     def alone(self, key: str, cwd: str | None) -> CommandContext:
         """Return a context that nobody else will get."""
-        for folder in (cwd, self.home):
+        for folder in (cwd, self._start, self.home):
             if folder and os.path.isdir(folder) and self._is_open(folder):
                 return CommandContext(key, os.path.realpath(folder))
         return CommandContext(key, "/")
