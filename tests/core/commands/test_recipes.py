@@ -35,7 +35,18 @@ def test_each_query_gets_its_line(recipe: Recipe, one: RecipeTry) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["", "???", "paint me a horse", "make me a sandwich", "solve world hunger", "-rf / now", "the"],
+    [
+        "",
+        "???",
+        "find " * 100_000,
+        "x" * 1_000_000,
+        "show file a.b " * 30,
+        "paint me a horse",
+        "make me a sandwich",
+        "solve world hunger",
+        "-rf / now",
+        "the",
+    ],
 )
 def test_what_no_recipe_covers_has_no_line(query: str) -> None:
     assert suggest(query, RECIPES) is None

@@ -356,6 +356,27 @@ async def test_each_execution_and_refusal_is_audited_once(folder: Path, tmp_path
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
+async def test_what_finds_no_place_is_audited_as_denied(folder: Path, tmp_path: Path) -> None:
+    log = tmp_path / "audit.log"
+    settings: dict[str, Any] = {
+        "command_places": 1,
+        "command_queue": 0,
+        "audit_log": str(log),
+    }
+    async with catalog(folder, **settings) as found:
+        agent = found.agent()
+        execution = await agent.begun("sleep", seconds=600)
+        with pytest.raises(LimitReached):
+            await agent("uname")
+        with pytest.raises(LimitReached):
+            await agent.call(pipeline=[["echo", "a"], ["cat"]])
+        await agent.cancel(execution)
+        await agent.status(execution, wait_ms=60_000)
+    entries = [json.loads(line) for line in log.read_text().splitlines()]
+    told = [(one["command"], one["status"], one["exit_code"]) for one in entries]
+    assert told == [("uname", "denied", None), ("echo", "denied", 1), ("sleep", "failed", 143)]
+
+
 async def test_a_users_file_adds_commands_and_is_read_again(folder: Path, tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.mkdir()
@@ -415,3 +436,19 @@ async def test_exit_ends_the_context(agent: Agent, folder: Path) -> None:
     await agent("cd", path="sub")
     assert (await agent("exit", code=3)).exit_code == 3
     assert (await agent("pwd")).output == f"{folder}\n"
+
+
+async def test_a_folder_that_is_gone_is_told(agent: Agent, folder: Path) -> None:
+    (folder / "sub").mkdir()
+    await agent("cd", path="sub")
+    (folder / "sub").rmdir()
+    with pytest.raises(InvalidInput, match=r"the folder .*/sub is gone; change to another one"):
+        await agent("ls")
+    await agent("cd", path=str(folder))
+    assert (await agent("ls")).exit_code == 0
+
+
+async def test_arguments_that_are_too_long_are_told(agent: Agent) -> None:
+    with pytest.raises(InvalidInput, match="longer than the system allows"):
+        await agent("basename", path="x" * 3_000_000)
+    assert (await agent("true")).exit_code == 0

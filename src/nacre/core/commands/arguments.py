@@ -4,6 +4,7 @@ Rule: unknown and missing arguments are errors, and a value of the wrong kind to
 runs with something else than was meant is worse than none.
 """
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -87,10 +88,10 @@ def from_words(entry: CommandEntry, words: Sequence[str]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     left = [one for one in entry.args if one.positional]
-    rest = list(words)
+    rest = deque(words)
     plain = False
     while rest:
-        word = rest.pop(0)
+        word = rest.popleft()
         if not plain and word == "--":
             plain = True
         elif not plain and len(word) > 1 and word.startswith("-") and not entry.builtin:
@@ -109,13 +110,13 @@ def from_words(entry: CommandEntry, words: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _take_option(entry: CommandEntry, word: str, rest: list[str], found: dict[str, Any]) -> None:
+def _take_option(entry: CommandEntry, word: str, rest: deque[str], found: dict[str, Any]) -> None:
     for one in entry.args:
         for choice, wanted in one.words.items():
             name, _, value = wanted.partition(" ")
             if word == wanted or (word == name and value and rest and rest[0] == value):
                 if word != wanted:
-                    rest.pop(0)
+                    rest.popleft()
                 found[one.name] = choice
                 return
         if not one.option:
@@ -126,11 +127,11 @@ def _take_option(entry: CommandEntry, word: str, rest: list[str], found: dict[st
         if one.option.endswith("=") and (
             word.startswith(one.option) or (word + "=" == one.option and rest)
         ):
-            given = word[len(one.option) :] if word.startswith(one.option) else rest.pop(0)
+            given = word[len(one.option) :] if word.startswith(one.option) else rest.popleft()
             _add(one, given, found)
             return
         if word == one.option and rest:
-            _add(one, rest.pop(0), found)
+            _add(one, rest.popleft(), found)
             return
     if len(word) > 2 and word[1] != "-" and word[1:].isalnum():
         # -la: several letters in one word; -n5: a letter with its value.

@@ -19,6 +19,9 @@ import msgspec
 from nacre.core.commands.searching import is_alike
 from nacre.errors import InvalidInput
 
+# What is longer is no request that a phrase covers; to compare takes time with each word.
+_LONGEST, _MOST_WORDS = 1000, 40
+
 _SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _BRACED = re.compile(r"\{\{|\}\}|\{(\w+)\}")  # {{ and }} are braces themselves
 # A word of a query; quotes keep several together.
@@ -119,7 +122,9 @@ def recipes_from(data: Any, source: str) -> tuple[Recipe, ...]:
 
 def suggest(query: str, recipes: Iterable[Recipe]) -> Suggestion | None:
     """Return the line of the recipe that says most of the query; None if none covers it."""
-    tokens = _TOKEN.findall(query.strip().rstrip("?.! "))
+    tokens = _TOKEN.findall(query.strip().rstrip("?.! ")) if len(query) <= _LONGEST else []
+    if len(tokens) > _MOST_WORDS:
+        return None
     best: tuple[float, Recipe, dict[str, str]] | None = None
     for recipe in recipes if tokens else ():
         for phrase in recipe.phrases:

@@ -17,6 +17,8 @@ _FILLERS = frozenset(
     ("a", "an", "the", "of", "in", "to", "for", "all", "with", "and", "or", "my", "me", "is", "are")
 )
 
+_LONGEST, _MOST_WORDS = 1000, 20  # of a query; each word is compared with thousands
+
 _NAME, _ALIAS, _TEXT, _ARGUMENT = 10, 8, 5, 2  # for a whole word
 _BEGINS = 0.6  # of that, for a word that begins like it
 _ALIKE = 0.4  # of that, for a misspelt one
@@ -45,7 +47,8 @@ def search(
     query: str, entries: Iterable[CommandEntry], pages: Iterable[ManualPage], most: int
 ) -> list[SearchHit]:
     """Return the best of all, the best one first."""
-    wanted = words_of(query) or _WORD.findall(query.lower())
+    query = query[:_LONGEST]
+    wanted = (words_of(query) or _WORD.findall(query.lower()))[:_MOST_WORDS]
     if not wanted:
         return []
     found = []

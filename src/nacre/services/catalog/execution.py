@@ -11,7 +11,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Literal
@@ -46,6 +46,8 @@ class Execution:
         self.exit_codes: list[int] = []  # of a pipeline's programs
         self.error: str | None = None
         self.refusal: NacreError | None = None  # what its caller is told instead of a result
+        # Called once, before anybody who waits for it knows of its end.
+        self.on_end: Callable[[Execution], None] | None = None
         self.turn: asyncio.Future[None] | None = None  # while it waits for a place
         self.captured = Captured(most)
         self.done = asyncio.Event()
@@ -174,6 +176,8 @@ class Execution:
             self.state = "cancelled"
         else:
             self.state = "completed" if exit_code == 0 and not self.error else "failed"
+        if self.on_end is not None:
+            self.on_end(self)
         self.done.set()
 
     def refuse(self, error: NacreError) -> None:

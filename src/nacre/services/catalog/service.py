@@ -33,7 +33,14 @@ from nacre.core.operations.commands import (
 )
 from nacre.core.policy.decide import Policy
 from nacre.core.policy.rules import RuleBook
-from nacre.errors import CommandNotFound, Forbidden, Internal, InvalidInput, NacreError
+from nacre.errors import (
+    CommandNotFound,
+    Forbidden,
+    Internal,
+    InvalidInput,
+    LimitReached,
+    NacreError,
+)
 from nacre.services.catalog.assistant import Assistant
 from nacre.services.catalog.audit import AuditFile, AuditStatus, ExecutionAudit, audited
 from nacre.services.catalog.builtins import Builtins, ContextOutput
@@ -162,10 +169,15 @@ class CommandCatalog:
             return _dry(execution, stages)
         context.note(execution.line, self._host.settings.command_history)
         if not stages[0].entry.builtin:
-            self._admit(execution)
+            try:
+                self._admit(execution)
+            except LimitReached:
+                self._audit.record(audited(execution.tool, execution.words, "denied"))
+                raise
             context.forget_jobs()
             context.add_job(execution)
         self._keep(execution)
+        execution.on_end = self._note
         stdin = None if request.stdin is None else request.stdin.encode("utf-8", "replace")
         # The folder that the paths were checked in: another call may change it before this runs.
         surroundings = Surroundings(context.cwd, context.environment(self._given(caller)))
@@ -314,8 +326,6 @@ class CommandCatalog:
         except Exception:  # noqa: BLE001  # nobody awaits this task: logged, the caller is told
             _log.exception("a command failed", extra={"command": execution.name})
             execution.end(1, str(Internal("unexpected error", "the daemon's log says why")))
-        finally:
-            self._note(execution)
 
     async def _builtin(
         self, caller: Caller, execution: Execution, stage: Stage, context: CommandContext
@@ -508,7 +518,7 @@ def _owner(caller: Caller) -> str:
 
 
 def _audited_as(execution: Execution) -> AuditStatus:
-    if isinstance(execution.refusal, Forbidden):
+    if isinstance(execution.refusal, Forbidden | LimitReached):
         return "denied"
     return "success" if execution.state == "completed" else "failed"
 

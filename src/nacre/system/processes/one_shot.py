@@ -6,6 +6,7 @@ Rule 2: nothing is started before all descriptors are there, and those of the ch
 here at once: a pipe that we hold open would never end.
 """
 
+import errno
 import os
 import resource
 import subprocess
@@ -14,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from nacre.errors import InvalidInput
 from nacre.system.processes.pty import Child, shortage
 
 # ulimit: -f counts 512 bytes, -v 1024 (POSIX; dash and bash). Processes are -p in dash, -u in bash.
@@ -84,8 +86,9 @@ def start(
 ) -> Started:
     """Start the programs; `feed`: the first one reads what we write to `stdin`.
 
-    Each leads a session of its own. Raises LimitReached or Internal when the system cannot start
-    them; those that have started are killed then.
+    Each leads a session of its own. Raises InvalidInput for a folder that is gone and for words
+    that are too long for the system, LimitReached or Internal when it cannot start them otherwise;
+    those that have started are killed then.
     """
     words = limits.words()
     with ExitStack() as theirs, ExitStack() as ours:
@@ -119,6 +122,12 @@ def start(
                 children.append(Child(process.pid, -1, process))
                 reading = output
         except OSError as error:
+            if error.errno == errno.E2BIG:
+                raise InvalidInput(
+                    "the arguments are longer than the system allows", "pass them as standard input"
+                ) from error
+            if not os.path.isdir(cwd):
+                raise InvalidInput(f"the folder {cwd} is gone", "change to another one") from error
             raise shortage(f"cannot start {stages[0][0]}", error) from error
         ours.pop_all()  # they are the caller's now
     for descriptor in (stdin, output, errors_out):
