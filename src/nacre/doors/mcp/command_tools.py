@@ -29,6 +29,18 @@ _BESIDE = {
     "stdin": {"type": "string", "description": "Text for it to read"},
 }
 
+# What every command answers; the whole of it ninety times would be most of the list.
+_OUTCOME: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "output": {"type": "string"},
+        "exit_code": {"type": ["integer", "null"]},
+        "status": {"type": "string"},
+        "execution_id": {"type": "string"},
+    },
+    "required": ["output", "exit_code", "status", "execution_id"],
+}
+
 
 @dataclass(frozen=True, slots=True)
 class CommandTool(Tool):
@@ -77,10 +89,9 @@ class CommandTools:
         entries = self._book.runnable()
         few = len(entries) <= self._most
         calls = CATALOG[_CALL]
-        outcome = output_schema(calls.result)
         for entry in entries:
             if few or entry.name == _SEARCH:
-                yield CommandTool(prefix + entry.name, calls, outcome, {}, COMMANDS, entry)
+                yield CommandTool(prefix + entry.name, calls, _OUTCOME, {}, COMMANDS, entry)
         for name in _IN_FULL if few else _INSTEAD:
             spec = CATALOG[name]
             yield Tool(prefix + name, spec, output_schema(spec.result), {}, COMMANDS)
