@@ -94,7 +94,7 @@ def layers() -> list[Layer]:
 def clipped(text: str, width: float) -> str:
     """Return as many clauses of a sentence as there is room for."""
     room = int(width / CHAR)
-    while len(text) > room:
+    while text and len(text) > room:
         ends = max(text.rfind(mark) for mark in ",:;")
         text = text[: max(0, ends)]
     return text
