@@ -38,6 +38,19 @@ def test_the_token_opens_it_and_a_crash_does_not_close_it(
     opened, read = ask(port, hello, token)
     assert opened["result"]["server"] == "nacre"
     assert read["error"].startswith("Path contains dangerous pattern")
+    for given, may in (
+        ({"scope": "drive"}, True),
+        ({"scope": "observe"}, False),
+        ({"scope": "drive", "session_names": ["dev"]}, False),
+    ):
+        made = daemon.as_person("create_token", **given)
+        uname = {"id": 2, "method": "call_tool", "params": {"tool": "uname"}}
+        opened, ran = ask(port, {**hello, "params": {"token": made["token"]}}, uname)
+        assert opened["result"]["server"] == "nacre"
+        assert (ran.get("code") != "FORBIDDEN") == may, ran
+        daemon.as_person("revoke_token", token=made["facts"]["id"])
+        [refused, _] = ask(port, {**hello, "params": {"token": made["token"]}}, uname)
+        assert refused["error"].startswith("Not authorized")
     os.kill(pid, signal.SIGKILL)
     # The keeper holds the socket: who connects meanwhile waits for the next daemon.
     again = ask(port, hello, {"id": 3, "method": "call_tool", "params": {"tool": "uname"}})

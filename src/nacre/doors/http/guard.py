@@ -150,6 +150,7 @@ class Guard:
             sessions=grant.sessions,
             token=grant.token,
             token_name=grant.token_name,
+            owner=grant.token,
             client=headers.get("user-agent", ""),
             key=f"{door}:{name}" if name else "",
             label="web page" if page else "",

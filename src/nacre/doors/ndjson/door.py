@@ -15,11 +15,13 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from typing import Any, Protocol
 
 from nacre import __version__
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.catalog.catalog import Operation, parse_operation
+from nacre.core.catalog.grant import Grant
 from nacre.core.operations.commands import (
     CallCommand,
     CommandList,
@@ -60,7 +62,8 @@ class Guesses(Protocol):
 
     wrong_token_delay: float
 
-    def is_token(self, given: str) -> bool: ...
+    def grant(self, bearer: str) -> Grant | None:
+        """Return what a token allows; None if it is none, or no longer one."""
 
     def note_wrong(self) -> bool:
         """Note a wrong one; return whether there were too many lately."""
@@ -143,6 +146,7 @@ class _NdjsonClient:
         self._writer = writer
         self._loop = asyncio.get_running_loop()
         self._known = settings.ndjson_auth == "off"
+        self._token = ""
         self._caller = Caller(
             door="ndjson",
             scope=Scope.DRIVE,
@@ -260,7 +264,7 @@ class _NdjsonClient:
 
     async def _initialize(self, request: NdjsonRequest) -> None:
         token = (request.params or {}).get("token")
-        if not self._known and not (isinstance(token, str) and self._credentials.is_token(token)):
+        if not self._known and not (isinstance(token, str) and self._take(token)):
             if token is not None and self._credentials.note_wrong():
                 await asyncio.sleep(self._credentials.wrong_token_delay)
             why = (
@@ -273,8 +277,30 @@ class _NdjsonClient:
         told = {"server": "nacre", "version": __version__, "protocol_version": PROTOCOL_VERSION}
         await self._send(response(request.id, told))
 
+    def _take(self, token: str) -> bool:
+        """Return whether the token is one; then its client may do what the token allows."""
+        grant = self._credentials.grant(token)
+        if grant is None or grant.person:
+            return False
+        self._token = token
+        self._caller = replace(
+            self._caller,
+            scope=min(grant.scope, Scope.DRIVE),
+            sessions=grant.sessions,
+            token=grant.token,
+            token_name=grant.token_name,
+            owner=grant.token,
+        )
+        return True
+
+    def _require_token(self) -> None:
+        """Raises Forbidden when the token was revoked, or has expired."""
+        if self._caller.token and self._credentials.grant(self._token) is None:
+            raise Forbidden("Not authorized: the token was revoked or has expired", "use another")
+
     async def _answer(self, request: NdjsonRequest) -> None:
         try:
+            self._require_token()
             method = _METHODS.get(request.method)
             if method is None:
                 raise UnknownOperation(

@@ -62,14 +62,14 @@ _log = logging.getLogger("nacre.catalog")
 _SLOW = frozenset(("fg", "type", "search_commands", "suggest_command"))
 
 
-class Surroundings(NamedTuple):
+class CommandSurroundings(NamedTuple):
     """Where programs run."""
 
     cwd: str
     env: dict[str, str]
 
 
-class Stage(NamedTuple):
+class PipeStage(NamedTuple):
     """One command of a call, checked and ready to run."""
 
     entry: CommandEntry
@@ -180,7 +180,7 @@ class CommandCatalog:
         execution.on_end = self._note
         stdin = None if request.stdin is None else request.stdin.encode("utf-8", "replace")
         # The folder that the paths were checked in: another call may change it before this runs.
-        surroundings = Surroundings(context.cwd, context.environment(self._given(caller)))
+        surroundings = CommandSurroundings(context.cwd, context.environment(self._given(caller)))
         if execution.state == "running":
             # At once: the next call may already send it a signal.
             self._begin(execution, stages, surroundings, stdin)
@@ -201,8 +201,8 @@ class CommandCatalog:
     def _begin(
         self,
         execution: Execution,
-        stages: list[Stage],
-        surroundings: Surroundings,
+        stages: list[PipeStage],
+        surroundings: CommandSurroundings,
         stdin: bytes | None,
     ) -> None:
         try:
@@ -219,7 +219,7 @@ class CommandCatalog:
 
     def _checked(
         self, caller: Caller, request: CallCommand, context: CommandContext
-    ) -> list[Stage]:
+    ) -> list[PipeStage]:
         """Return what is to be run. What is refused is audited here, once for a call."""
         called, words = request.tool, [str(value) for value in (request.args or {}).values()]
         if request.pipeline is not None:
@@ -232,7 +232,9 @@ class CommandCatalog:
             self._audit.record(audited(called, words, "denied"))
             raise error
 
-    def _stages(self, caller: Caller, request: CallCommand, context: CommandContext) -> list[Stage]:
+    def _stages(
+        self, caller: Caller, request: CallCommand, context: CommandContext
+    ) -> list[PipeStage]:
         book = self.book()
         if request.pipeline is None:
             if not request.tool:
@@ -260,7 +262,7 @@ class CommandCatalog:
         given: Mapping[str, Any],
         context: CommandContext,
         book: CommandBook,
-    ) -> Stage:
+    ) -> PipeStage:
         entry = book.get(called)
         where = context.where(self._contexts.home, self._contexts.private)
         self._checks.check_name(entry, called)
@@ -272,7 +274,7 @@ class CommandCatalog:
             self._checks.check_program(called, argv, self._policy, where)
         if not entry.builtin:
             argv[0] = self._program(entry, caller, context, where=where)
-        return Stage(entry, called, bound, argv)
+        return PipeStage(entry, called, bound, argv)
 
     def _program(
         self, entry: CommandEntry, caller: Caller, context: CommandContext, *, where: Any
@@ -290,7 +292,7 @@ class CommandCatalog:
             self._checks.check_program(entry.name, [os.path.realpath(found)], self._policy, where)
         return found
 
-    def _execution(self, caller: Caller, stages: list[Stage]) -> Execution:
+    def _execution(self, caller: Caller, stages: list[PipeStage]) -> Execution:
         first = stages[0]
         words = first.argv[1:]
         for stage in stages[1:]:
@@ -306,9 +308,9 @@ class CommandCatalog:
         self,
         caller: Caller,
         execution: Execution,
-        stages: list[Stage],
+        stages: list[PipeStage],
         context: CommandContext,
-        surroundings: Surroundings,
+        surroundings: CommandSurroundings,
         stdin: bytes | None,
     ) -> None:
         try:
@@ -328,7 +330,7 @@ class CommandCatalog:
             execution.end(1, str(Internal("unexpected error", "the daemon's log says why")))
 
     async def _builtin(
-        self, caller: Caller, execution: Execution, stage: Stage, context: CommandContext
+        self, caller: Caller, execution: Execution, stage: PipeStage, context: CommandContext
     ) -> ContextOutput:
         execution.state = "running"
         given, book = self._given(caller), self.book()
@@ -341,8 +343,8 @@ class CommandCatalog:
     async def _programs(
         self,
         execution: Execution,
-        stages: list[Stage],
-        surroundings: Surroundings,
+        stages: list[PipeStage],
+        surroundings: CommandSurroundings,
         stdin: bytes | None,
     ) -> None:
         """Run programs in a place of theirs, from when one is free to their end."""
@@ -366,8 +368,8 @@ class CommandCatalog:
     def _start(
         self,
         execution: Execution,
-        stages: list[Stage],
-        surroundings: Surroundings,
+        stages: list[PipeStage],
+        surroundings: CommandSurroundings,
         stdin: bytes | None,
     ) -> None:
         """Start the programs, unless that was done. Raises LimitReached, Internal."""
@@ -530,7 +532,7 @@ def _finish(execution: Execution, printed: ContextOutput) -> None:
     execution.end(printed.exit_code)
 
 
-def _dry(execution: Execution, stages: list[Stage]) -> ExecutionOutcome:
+def _dry(execution: Execution, stages: list[PipeStage]) -> ExecutionOutcome:
     return ExecutionOutcome(
         execution_id=execution.id,
         tool=execution.tool,

@@ -40,7 +40,7 @@ _MOST_SAVED = 4000  # characters of a line that is saved as a rule
 _GRANTS = 500  # answers that are remembered: each is a line and a folder
 
 
-class Bound(NamedTuple):
+class BoundTo(NamedTuple):
     """What an answer is bound to."""
 
     session: str  # its id; of one that is about to be created, what it is to run
@@ -62,7 +62,7 @@ class Asked(NamedTuple):
 @dataclass(slots=True, eq=False)
 class _Question:
     id: str
-    bound: Bound
+    bound: BoundTo
     shown: Approval
     session: Session | None
     expires: float  # by the loop's clock
@@ -83,7 +83,7 @@ class Approvals:
         self._save = save
         self._is_inside = is_inside
         self._open: OrderedDict[str, _Question] = OrderedDict()
-        self._granted: OrderedDict[tuple[Bound, bool], float] = OrderedDict()
+        self._granted: OrderedDict[tuple[BoundTo, bool], float] = OrderedDict()
         self._people = 0  # who watch or follow
         self._somebody = asyncio.Event()
 
@@ -182,7 +182,7 @@ class Approvals:
 
     # --- calls -----------------------------------------------------------------------------
 
-    def takes_grant(self, bound: Bound) -> bool:
+    def takes_grant(self, bound: BoundTo) -> bool:
         """Return whether a person has allowed this before; what counts once is used up by it."""
         if (bound, False) in self._granted:
             return True
@@ -192,7 +192,7 @@ class Approvals:
     async def ask(
         self,
         caller: Caller,
-        bound: Bound,
+        bound: BoundTo,
         session: Session | None,
         reasons: Collection[str],
         rule: str | None,
@@ -248,7 +248,7 @@ class Approvals:
     def _question(
         self,
         caller: Caller,
-        bound: Bound,
+        bound: BoundTo,
         session: Session | None,
         reasons: Collection[str],
         rule: str | None,
@@ -275,7 +275,7 @@ class Approvals:
     def _describe(
         self,
         caller: Caller,
-        bound: Bound,
+        bound: BoundTo,
         session: Session | None,
         reasons: Collection[str],
         rule: str | None,
@@ -305,7 +305,7 @@ class Approvals:
 
     # --- what is open ----------------------------------------------------------------------
 
-    def _grant(self, bound: Bound, *, once: bool) -> None:
+    def _grant(self, bound: BoundTo, *, once: bool) -> None:
         lifetime = self._host.settings.approval_lifetime if once else float("inf")
         self._granted[bound, once] = self._host.loop.time() + lifetime
         if len(self._granted) > _GRANTS:

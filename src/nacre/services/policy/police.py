@@ -42,7 +42,7 @@ from nacre.services.dispatch.permit import Judgement, Permit, ToType, Typeable, 
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import settle, waits_for_somebody
 from nacre.services.observe.state import look
-from nacre.services.policy.approvals import Approvals, Asked, Bound, IsInside
+from nacre.services.policy.approvals import Approvals, Asked, BoundTo, IsInside
 from nacre.services.policy.judge import Judge, Site, is_bare_shell
 from nacre.services.registry.registry import Registry
 from nacre.services.runs.ask_shell import QUICK, ask_shell, waits_for_keys
@@ -451,7 +451,7 @@ class Police:
             raise _denied(judgement)
         sandbox = sandbox if session is None else session.launch.sandbox
         profile = site.preset if sandbox == "off" else f"{site.preset}, sandbox {sandbox}"
-        bound = Bound(identifier, line.text, line.data, site.folder, profile)
+        bound = BoundTo(identifier, line.text, line.data, site.folder, profile)
         if bound in permit.granted or self._approvals.takes_grant(bound):
             permit.granted.add(bound)
             permit.judged.judgements.append(judgement._replace(answer="once"))
