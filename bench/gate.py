@@ -20,7 +20,7 @@ from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import spec_of
 from nacre.core.operations.all import parse_operation
 from nacre.services.dispatch.call import Call
-from nacre.services.dispatch.permit import Permit, Typing, holding
+from nacre.services.dispatch.permit import Permit, ToType, holding
 from nacre.services.people.control import Controls
 
 from services.living import living, start_marked
@@ -60,7 +60,7 @@ async def measure(preset: str, runs: int, folder: Path) -> None:
                 with holding(permit):
                     began = time.perf_counter()
                     await services.police.before(call)
-                    await permit.judge(session, Typing(b"\r", runs=line))
+                    await permit.judge(session, ToType(b"\r", runs=line))
                     alone.append(time.perf_counter() - began)
             print(f"  {median(alone) * 1e6:6.1f} µs  {line}")
 
