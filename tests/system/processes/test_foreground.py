@@ -253,7 +253,12 @@ def test_code_that_asks_reads_elsewhere_than_the_prompt(tmp_path: Path) -> None:
         again = _elsewhere(child, asks)
     assert first is not None
     assert first.reader is not None
-    assert again.reader == first.reader
+    assert again.reader is not None
+    if sys.version_info >= (3, 13):  # its editor is itself interpreted: it may get shallower
+        assert again.reader.stack >= first.reader.stack
+        assert again.reader.code == first.reader.code
+    else:
+        assert again.reader == first.reader
 
 
 def _elsewhere(child: Child, before: TerminalFacts | None) -> TerminalFacts:
