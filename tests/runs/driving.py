@@ -245,7 +245,12 @@ def _on_screen(session: Session, text: str) -> bool:
 
 @contextmanager
 def ssh_server(folder: Path) -> Iterator[str]:
-    """Run an sshd on loopback; give the command line that reaches it without a question."""
+    """Run an sshd on loopback; give the command line that reaches it without a question.
+
+    The other end has an empty home: the user's own start-up files may print what they like.
+    """
+    home = folder / "home"
+    home.mkdir()
     for key in ("host", "user"):
         subprocess.run(
             ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key)], check=True
@@ -255,7 +260,7 @@ def ssh_server(folder: Path) -> Iterator[str]:
     (folder / "sshd").write_text(
         f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nUsePAM no\n"
         f"AuthorizedKeysFile {folder}/authorized\nPidFile none\nStrictModes no\n"
-        f"PermitRootLogin yes\nPrintMotd no\nPrintLastLog no\nAcceptEnv HOME_OF_TEST\n"
+        f"PermitRootLogin yes\nPrintMotd no\nPrintLastLog no\nSetEnv HOME={home}\n"
     )
     (folder / "ssh").write_text(
         f"Host box\n HostName 127.0.0.1\n Port {port}\n IdentityFile {folder}/user\n"
