@@ -328,7 +328,7 @@ class _Serving:
         ignored = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_IGN]
         _take_signals(loop, life.interrupt)
 
-        mcp = LateMcpDoor(dispatch, settings, services.catalog.book)
+        mcp = LateMcpDoor(dispatch, settings, services.catalog)
         door = _local_door(dispatch, mcp, settings, life.client)
         presence = self._presence(door)
         await presence.begin()

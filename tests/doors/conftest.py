@@ -14,7 +14,7 @@ import httpx2
 import mcp.client.session
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
-from mcp.client.session import ElicitationFnT, MessageHandlerFnT
+from mcp.client.session import ElicitationFnT, MessageHandlerFnT, SamplingFnT
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, Tool
@@ -132,10 +132,12 @@ async def connect(
     prefix: str | None = None,
     heard: MessageHandlerFnT | None = None,
     elicit: ElicitationFnT | None = None,
+    sample: SamplingFnT | None = None,
 ) -> Client:
     """Open the official SDK's client over a transport, pinned to a protocol revision.
 
-    `heard` gets the notifications of the handshake era, `elicit` answers for the host's person.
+    `heard` gets the notifications of the handshake era, `elicit` answers for the host's person,
+    `sample` for its model.
     """
     kind, _, version = transport.partition("-")
     chosen = {"toolsets": toolsets, "prefix": prefix}
@@ -157,13 +159,19 @@ async def connect(
         wire = streamable_http_client(f"{daemon.url}/mcp{query}", http_client=http)
     if version == MODERN:
         return await stack.enter_async_context(
-            Client(wire, mode=MODERN, elicitation_callback=elicit)
+            Client(wire, mode=MODERN, elicitation_callback=elicit, sampling_callback=sample)
         )
     with pytest.MonkeyPatch.context() as patch:
         # The client always offers its newest handshake; there is no option for an older one.
         patch.setattr(mcp.client.session, "LATEST_HANDSHAKE_VERSION", version)
         client = await stack.enter_async_context(
-            Client(wire, mode="legacy", message_handler=heard, elicitation_callback=elicit)
+            Client(
+                wire,
+                mode="legacy",
+                message_handler=heard,
+                elicitation_callback=elicit,
+                sampling_callback=sample,
+            )
         )
     assert client.protocol_version == version
     return client

@@ -2,10 +2,11 @@
 
 Rule 1: a user's file that cannot be read, or that has a wrong entry, adds nothing: what is wrong is
 told, and the shipped commands stay.
-Rule 2: a file is read again when it has changed. That is looked at when somebody asks for commands:
-two calls of stat.
+Rule 2: a file is read again when it has changed. That is looked at when somebody asks for commands
+(two calls of stat), and at once while somebody wants to hear of it (inotify).
 """
 
+import asyncio
 import json
 import os
 import subprocess
@@ -20,6 +21,7 @@ from nacre.core.commands.entry import CommandEntry, entries_from
 from nacre.core.commands.recipes import Recipe, recipes_from
 from nacre.core.commands.searching import ManualPage
 from nacre.errors import InvalidInput
+from nacre.system.folder_watch import FolderWatch, nearest
 
 USER_FILES = ("commands.toml", "commands.json")  # beside config.toml
 _SHIPPED = ("session", "files", "text", "system", "refused")
@@ -55,16 +57,47 @@ def read_commands(path: str) -> tuple[CommandEntry, ...]:
 
 
 class CommandFiles:
-    """The book of commands as the files are now; `changed` is called when it has become another."""
+    """The book of commands as the files are now, and who hears when it has become another."""
 
     def __init__(self, config: str | None) -> None:
         self._paths = [] if config is None else [os.path.join(config, one) for one in USER_FILES]
         self._seen: tuple[Any, ...] | None = None
         self._book: CommandBook | None = None
-        self._listeners: list[Callable[[], None]] = []
+        self._listeners: dict[object, Callable[[], None]] = {}
+        self._watch: FolderWatch | None = None
 
-    def on_change(self, listener: Callable[[], None]) -> None:
-        self._listeners.append(listener)
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call this whenever the book has become another; return what ends that."""
+        key = object()
+        self._listeners[key] = listener
+        if self._watch is None and self._paths:
+            self._watch = FolderWatch(asyncio.get_running_loop(), self._look)
+            self._watch_folders()
+            self.book()  # what changed before nobody heard of, and nobody needs to
+
+        def end() -> None:
+            self._listeners.pop(key, None)
+            if not self._listeners:
+                self.close()
+
+        return end
+
+    def close(self) -> None:
+        """Watch no longer."""
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
+
+    def _look(self) -> None:
+        self._watch_folders()
+        self.book()
+
+    def _watch_folders(self) -> None:
+        """Watch the folder, or the one that it will be made in; and where a link leads."""
+        assert self._watch is not None
+        folders = {os.path.dirname(one) for one in self._paths}
+        folders |= {os.path.dirname(os.path.realpath(one)) for one in self._paths}
+        self._watch.folders(any_change={nearest(one) for one in folders})
 
     def book(self) -> CommandBook:
         seen = tuple(map(_stamp, self._paths))
@@ -72,7 +105,7 @@ class CommandFiles:
             changed = self._book is not None
             self._seen, self._book = seen, self._read()
             if changed:
-                for listener in self._listeners:
+                for listener in list(self._listeners.values()):
                     listener()
         return self._book
 

@@ -10,14 +10,11 @@ says where.
 """
 
 import asyncio
-import ctypes
 import errno
 import logging
 import os
 import socket
 import stat
-import struct
-import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Protocol
@@ -25,20 +22,13 @@ from typing import Any, Protocol
 from nacre.client.lock import acquire, is_lock_of
 from nacre.settings.paths import Paths, make_private
 from nacre.system.endpoints import listen_local, read_state, store_token, write_state
+from nacre.system.folder_watch import FolderWatch, nearest
 from nacre.system.keeper.client import Keeping
 
 _log = logging.getLogger("nacre.daemon")
 
 # Whoever deletes a folder deletes several things: a file made meanwhile would be in their way.
 _PAUSE = 0.2  # seconds
-
-# linux/inotify.h
-_IN_MOVED_FROM, _IN_MOVED_TO, _IN_CREATE, _IN_DELETE = 0x40, 0x80, 0x100, 0x200
-_IN_DELETE_SELF, _IN_MOVE_SELF, _IN_UNMOUNT, _IN_IGNORED = 0x400, 0x800, 0x2000, 0x8000
-_IN_ONLYDIR = 0x01000000
-_GONE = _IN_MOVED_FROM | _IN_DELETE | _IN_DELETE_SELF | _IN_MOVE_SELF | _IN_ONLYDIR
-_COME = _IN_MOVED_TO | _IN_CREATE | _IN_DELETE_SELF | _IN_MOVE_SELF | _IN_ONLYDIR
-_HEAD = struct.Struct("iIII")  # watch, mask, cookie, length of the name that follows
 
 
 class _Serves(Protocol):
@@ -73,7 +63,7 @@ class Presence:
         self._server: _Serves | None = None
         self._seen = _identity(self.path)
         self._loop = asyncio.get_running_loop()
-        self._watch = _FolderWatch(self._loop, self._soon)
+        self._watch = FolderWatch(self._loop, self._soon)
         self._every = check_every
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
@@ -135,7 +125,7 @@ class Presence:
     def _watch_folders(self) -> None:
         self._watch.folders(
             gone=[self._paths.state, os.path.dirname(self.path)],
-            come=[_nearest(self._paths.runtime)] if self.path != self._paths.socket else [],
+            come=[nearest(self._paths.runtime)] if self.path != self._paths.socket else [],
         )
 
     # --- making it again -------------------------------------------------------------------
@@ -215,51 +205,6 @@ class Presence:
             _log.error("what clients need to find us cannot be made", extra={"error": complaint})
 
 
-class _FolderWatch:
-    """Calls when something is deleted in a folder, or made in another; Linux only."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, changed: Callable[[], None]) -> None:
-        self._loop = loop
-        self._changed = changed
-        self._descriptor = -1
-        if sys.platform == "linux":
-            self._libc = ctypes.CDLL(None, use_errno=True)
-            # Its flags are those of open (inotify_init(2)); -1: the user has too many.
-            self._descriptor = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        if self._descriptor >= 0:
-            loop.add_reader(self._descriptor, self._read)
-
-    def folders(self, *, gone: list[str], come: list[str]) -> None:
-        """Watch these folders as well; a folder that is watched already stays so."""
-        if self._descriptor < 0:
-            return
-        for mask, folders in ((_GONE, gone), (_COME, come)):
-            for folder in folders:
-                # If there is no such folder, the next look will watch it.
-                self._libc.inotify_add_watch(self._descriptor, os.fsencode(folder), mask)
-
-    def _read(self) -> None:
-        with suppress(BlockingIOError):
-            while data := os.read(self._descriptor, 65536):
-                if any(mask != _IN_IGNORED for mask in _masks(data)):
-                    self._changed()
-
-    def close(self) -> None:
-        if self._descriptor >= 0:
-            self._loop.remove_reader(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-
-def _masks(data: bytes) -> list[int]:
-    masks, at = [], 0
-    while at < len(data):
-        _watch, mask, _cookie, length = _HEAD.unpack_from(data, at)
-        masks.append(mask)
-        at += _HEAD.size + length
-    return masks
-
-
 def _identity(path: str) -> tuple[int, int] | None:
     """Return which socket is at this path; None if there is none."""
     try:
@@ -267,10 +212,3 @@ def _identity(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return (found.st_dev, found.st_ino) if stat.S_ISSOCK(found.st_mode) else None
-
-
-def _nearest(folder: str) -> str:
-    """Return the folder, or the nearest one above it that exists."""
-    while not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
-    return folder

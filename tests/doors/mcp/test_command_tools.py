@@ -1,25 +1,48 @@
 """The toolset commands over MCP: a tool for each command, and three where there are too many."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from nacre.core.commands.book import CommandBook
+from nacre.core.commands.entry import entries_from
 from nacre.core.operations.commands import CallCommand
-from nacre.doors.mcp.command_tools import CommandTools, OfferedCommands
+from nacre.doors.mcp.command_tools import OfferedCommands
 from nacre.doors.mcp.instructions import instruct
+from nacre.doors.mcp.offer import Offers
+from nacre.doors.mcp.standing import Standing
 from nacre.doors.mcp.toolsets import TOOLSETS, parse_selection
 from nacre.doors.mcp.words import ToolWords
 from nacre.errors import InvalidInput
 from nacre.system.command_files import shipped_commands
 
 BOOK = CommandBook(shipped_commands())
-OFFERED = OfferedCommands(lambda: BOOK, 120)
+
+
+class Source:
+    """A catalog whose book can become another."""
+
+    def __init__(self) -> None:
+        self.now = BOOK
+        self.listeners: list[Callable[[], None]] = []
+
+    def book(self) -> CommandBook:
+        return self.now
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener)
+
+    def change(self, book: CommandBook) -> None:
+        self.now = book
+        for listener in self.listeners:
+            listener()
 
 
 def chosen(toolsets: str, most: int = 120, prefix: str = "") -> dict[str, Any]:
-    offered = OfferedCommands(lambda: BOOK, most)
-    return dict(parse_selection(toolsets, prefix, offered).tools())
+    offered = OfferedCommands(Source(), most)
+    return dict(parse_selection(toolsets, prefix, lambda: offered).tools())
 
 
 def test_each_command_that_may_run_is_a_tool() -> None:
@@ -53,13 +76,31 @@ def test_a_tools_parameters_are_the_commands_arguments() -> None:
     assert operation == CallCommand(tool="grep", args={"pattern": "x", "file": "y"}, context="mine")
 
 
-def test_the_tools_are_the_same_until_the_book_changes() -> None:
-    books = [BOOK, BOOK, CommandBook(shipped_commands())]
-    offered = OfferedCommands(lambda: books.pop(0), 120)
-    first, second, third = offered(), offered(), offered()
-    assert isinstance(first, CommandTools)
-    assert first is second
-    assert second is not third
+def test_the_offer_is_the_same_until_the_book_changes() -> None:
+    source = Source()
+    offered = OfferedCommands(source, 120)
+    selection = parse_selection("commands", None, lambda: offered)
+    assert selection == parse_selection("commands", None, lambda: offered)
+    offers = Offers(selection)
+    first = offers.now
+    assert offers.now is first
+    told: list[str] = []
+    deaf = selection.on_change(lambda: told.append("changed"))
+    more = entries_from([{"name": "todo", "description": "x", "args": ["file"]}], "commands.json")
+    source.change(CommandBook(shipped_commands(), more))
+    assert told == ["changed"]
+    assert "todo" in offers.now.tools
+    assert "todo" not in first.tools
+    assert b'"todo"' in offers.now.standing.lists["tools/list"]
+    deaf()
+    assert source.listeners == []
+
+
+def test_only_a_selection_with_commands_says_that_its_list_changes() -> None:
+    offered = OfferedCommands(Source(), 120)
+    changing = Standing(parse_selection("commands", None, lambda: offered))
+    assert changing.capabilities["tools"] == {"listChanged": True}
+    assert Standing(parse_selection("all", None)).capabilities["tools"] == {"listChanged": False}
 
 
 def test_the_instructions_name_no_tool_that_is_not_there() -> None:

@@ -22,7 +22,7 @@ from conftest import PATIENCE, Daemon
 from nacre.core.catalog.caller import Caller
 from nacre.doors.mcp.library.loop import _Pipe
 from nacre.doors.mcp.lines import LineConnection, LineQueue, Served
-from nacre.doors.mcp.standing import Standing
+from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.toolsets import parse_selection
 from nacre.settings.paths import find_paths
 from nacre.settings.table import Settings
@@ -513,7 +513,7 @@ async def test_a_client_that_does_not_read_is_not_read_from_and_goes_on_when_it_
         called.append(call.name)
         return {"content": [{"type": "text", "text": "x" * 10_000}]}
 
-    served = Served(Standing(parse_selection(None, None)), call_tool, cast("Any", None))
+    served = Served(Offers(parse_selection(None, None)), call_tool, cast("Any", None))
     settings = Settings(max_requests=4, max_waiting_requests=8)
     client = LineConnection(served, Caller(door="mcp"), reader, writer, settings)
     serving = asyncio.create_task(client.serve())

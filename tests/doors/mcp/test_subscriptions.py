@@ -24,7 +24,13 @@ from nacre.core.operations.follow import (
 from nacre.core.operations.results import SessionDetails, SessionList
 from nacre.core.operations.sessions import ListSessions
 from nacre.doors.mcp.library.server import build_server
-from nacre.doors.mcp.library.subscriptions import Subscriber, Subscriptions, _Watched
+from nacre.doors.mcp.library.subscriptions import (
+    About,
+    ChangedList,
+    Subscriber,
+    Subscriptions,
+    _Watched,
+)
 from nacre.doors.mcp.resources import ResourceAddress, Resources
 from nacre.doors.mcp.toolsets import Selection
 from nacre.errors import LimitReached, SessionNotFound
@@ -145,10 +151,10 @@ class Told:
     """What a listener is told, one by one."""
 
     def __init__(self, heard: Subscriber) -> None:
-        self._told: asyncio.Queue[str | None] = asyncio.Queue()
+        self._told: asyncio.Queue[About] = asyncio.Queue()
         self.task = asyncio.create_task(heard.deliver(self._told.put))
 
-    async def next(self) -> str | None:
+    async def next(self) -> About:
         with anyio.fail_after(PATIENCE):
             return await self._told.get()
 
@@ -207,7 +213,7 @@ async def test_when_a_session_goes_its_screens_are_followed_no_more(
     await subscriptions.add(one)
     told = Told(one)
     dispatch.happened("removed")
-    assert {await told.next(), await told.next()} == {"list", None}
+    assert {await told.next(), await told.next()} == {"list", ChangedList.RESOURCES}
     await turns()
     assert set(one.resources) == {"list"}
     assert dispatch.followed() == {"sessions"}
@@ -218,24 +224,24 @@ async def test_when_a_session_goes_its_screens_are_followed_no_more(
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ("created", {"list", None}),
-        ("renamed", {"list", None}),
+        ("created", {"list", ChangedList.RESOURCES}),
+        ("renamed", {"list", ChangedList.RESOURCES}),
         ("ended", {"list", "screen"}),
         ("restarted", {"list", "screen"}),
         ("resized", {"list", "screen"}),
         ("notice", {"list"}),
     ],
 )
-async def test_what_a_change_of_a_session_means(change: str, expected: set[str | None]) -> None:
+async def test_what_a_change_of_a_session_means(change: str, expected: set[About]) -> None:
     one = listener("screen", "list", lists=True)
     summary = Summary(**DEV, last_line="")
     one.hear(
         SessionEvent(session="dev", session_id="aaaaaaaa", change=change, details=summary)  # type: ignore[arg-type]  # parametrised
     )
     one.end()
-    told: list[str | None] = []
+    told: list[About] = []
 
-    async def tell(uri: str | None) -> None:
+    async def tell(uri: About) -> None:
         told.append(uri)
 
     await one.deliver(tell)
@@ -260,7 +266,7 @@ async def test_after_lost_events_everything_is_told(
     await subscriptions.add(one)
     told = Told(one)
     dispatch.lost()
-    assert {await told.next() for _ in range(3)} == {"screen", "list", None}
+    assert {await told.next() for _ in range(3)} == {"screen", "list", ChangedList.RESOURCES}
     subscriptions.close()
     await told.task
 
@@ -271,9 +277,9 @@ async def test_a_client_that_does_not_read_is_told_once(
     one = listener("screen")
     await subscriptions.add(one)
     reads = asyncio.Event()
-    told: list[str | None] = []
+    told: list[About] = []
 
-    async def tell(uri: str | None) -> None:
+    async def tell(uri: About) -> None:
         await reads.wait()
         told.append(uri)
 
@@ -308,7 +314,7 @@ async def test_changes_within_the_interval_are_told_together(
 def test_a_listener_is_told_as_often_as_the_setting_says() -> None:
     async def test() -> None:
         one = listener("screen", interval=60)
-        told: asyncio.Queue[str | None] = asyncio.Queue()
+        told: asyncio.Queue[About] = asyncio.Queue()
         telling = asyncio.create_task(one.deliver(told.put))
         for _ in range(2):
             one.hear(ChangedEvent(session_id="aaaaaaaa", generation=1))
@@ -336,7 +342,7 @@ async def test_a_client_that_is_gone_ends_its_telling() -> None:
     one = listener("screen")
     one.hear(ChangedEvent(session_id="aaaaaaaa", generation=1))
 
-    async def tell(uri: str | None) -> None:
+    async def tell(uri: About) -> None:
         raise ConnectionResetError
 
     with anyio.fail_after(PATIENCE):

@@ -3,13 +3,13 @@
 Rule 1: a command that is refused is no tool.
 Rule 2: with more than so many commands there are three tools instead: search, describe, call. A
 list of hundreds costs a model more than it tells.
-Rule 3: what a client was given stays as it is; who connects after the files have changed gets them
-as they are then.
+Rule 3: when the files of commands have changed, the list is another one from then on, for all who
+are connected too: they are told (notifications/tools/list_changed).
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from nacre.core.catalog.catalog import Operation, parse_parameters
 from nacre.core.catalog.schema import output_schema
@@ -97,16 +97,31 @@ class CommandTools:
             yield Tool(prefix + name, spec, output_schema(spec.result), {}, COMMANDS)
 
 
-class OfferedCommands:
-    """Gives the tools of the book as it is now, the same ones until it changes."""
+class CommandSource(Protocol):
+    """The commands as they are now, and who hears when they have changed."""
 
-    def __init__(self, book: Callable[[], CommandBook], most: int) -> None:
-        self._book = book
+    def book(self) -> CommandBook: ...
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]: ...
+
+
+class OfferedCommands:
+    """The tools of the book as it is now, the same ones until it changes."""
+
+    def __init__(self, source: CommandSource, most: int) -> None:
+        self._source = source
         self._most = most
         self._last: tuple[CommandBook, CommandTools] | None = None
 
-    def __call__(self) -> CommandTools:
-        book = self._book()
+    @property
+    def edition(self) -> CommandTools:
+        book = self._source.book()
         if self._last is None or self._last[0] is not book:
             self._last = (book, CommandTools(book, self._most))
         return self._last[1]
+
+    def tools(self, prefix: str) -> Iterator[Tool]:
+        return self.edition.tools(prefix)
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        return self._source.on_change(listener)

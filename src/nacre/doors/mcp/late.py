@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 
 from nacre.core.catalog.caller import Caller
 from nacre.doors.mcp.lines import LineConnection, LineQueue, Served
+from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.server import build_call_tool
-from nacre.doors.mcp.standing import Standing
 from nacre.doors.mcp.toolsets import Selection, parse_selection
-from nacre.doors.mcp.words import ToolWords
+from nacre.errors import InvalidInput
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from nacre.core.commands.book import CommandBook
-    from nacre.doors.mcp.command_tools import CommandTools, OfferedCommands
+    from nacre.doors.mcp.command_tools import CommandSource, OfferedCommands
     from nacre.doors.mcp.library.door import McpDoor
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -38,12 +37,12 @@ class LateMcpDoor:
         self,
         dispatch: Dispatch,
         settings: Settings,
-        book: "Callable[[], CommandBook] | None" = None,
+        source: "CommandSource | None" = None,
     ) -> None:
-        """`book` gives the commands of the catalog, for the toolset of that name."""
+        """`source` has the commands of the catalog, for the toolset of that name."""
         self._dispatch = dispatch
         self._settings = settings
-        self._book = book
+        self._source = source
         self._offered: OfferedCommands | None = None
         self._loop = asyncio.get_running_loop()
         self._loading: asyncio.Task[McpDoor] | None = None
@@ -64,25 +63,28 @@ class LateMcpDoor:
 
         return serve
 
-    def _commands(self) -> "CommandTools":
-        """Return the tools of the toolset commands; loaded with the first client that names it."""
+    def _commands(self) -> "OfferedCommands":
+        """Return the tools of the toolset commands; loaded with the first client that names it.
+
+        Raises InvalidInput where there is no catalog.
+        """
         if self._offered is None:
-            from nacre.core.commands.book import CommandBook
             from nacre.doors.mcp.command_tools import OfferedCommands
 
-            book = self._book or (lambda: CommandBook(()))
-            self._offered = OfferedCommands(book, self._settings.max_command_tools)
-        return self._offered()
+            if self._source is None:
+                raise InvalidInput("there is no catalog of commands here")
+            self._offered = OfferedCommands(self._source, self._settings.max_command_tools)
+        return self._offered
 
     def _serve(self, selection: Selection) -> Served:
         if selection not in self._served:
-            words = ToolWords(selection.tools())
-            call_tool = build_call_tool(self._dispatch, selection, words, self._settings)
+            offers = Offers(selection)
+            call_tool = build_call_tool(self._dispatch, offers, self._settings)
 
             async def library(client: LineConnection, lines: LineQueue) -> None:
                 await (await self.door()).loop(selection, client).serve(lines)
 
-            self._served[selection] = Served(Standing(selection), call_tool, library)
+            self._served[selection] = Served(offers, call_tool, library)
         return self._served[selection]
 
     async def door(self) -> "McpDoor":

@@ -33,9 +33,12 @@ from nacre.doors.mcp.identifiers import (
     misfit,
     read_message,
 )
+from nacre.doors.mcp.offer import Offers
+from nacre.doors.mcp.sampling import CREATE_MESSAGE, message_of, offers_sampling, sampled_of
 from nacre.doors.mcp.server import CallTool, ProtocolError
 from nacre.doors.mcp.standing import MODERN_REVISIONS, Standing
 from nacre.services.dispatch.asking import asked_by
+from nacre.services.dispatch.sampling import ModelPrompt, Sampled, sampled_by
 from nacre.settings.table import Settings
 
 LAST_ANSWERS = 1.0  # seconds for open requests after the client closed its side
@@ -56,9 +59,13 @@ LineQueue = asyncio.Queue[bytes | None]  # None: nothing follows
 class Served:
     """What the clients of one selection get."""
 
-    standing: Standing
+    offers: Offers
     call_tool: CallTool
     library: Callable[["LineConnection", LineQueue], Awaitable[None]]  # serves the rest
+
+    @property
+    def standing(self) -> Standing:
+        return self.offers.now.standing
 
 
 class _Asked(msgspec.Struct, frozen=True):
@@ -164,10 +171,12 @@ class LineConnection:
         self._open = asyncio.Semaphore(settings.max_waiting_requests)  # further lines wait unread
         self._by_id: dict[str | int, asyncio.Task[None]] = {}  # to cancel them by
         self._for_library: LineQueue | None = None
-        self._elicits = False
-        self._may_elicit = settings.elicitation
-        self._questions: dict[str, asyncio.Future[dict[str, Any]]] = {}  # to the host's person
+        self._elicits = self._samples = False
+        self._may_elicit, self._may_sample = settings.elicitation, settings.sampling
+        # To the host's person, or to its model.
+        self._questions: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._asked = 0
+        self._deaf: Callable[[], None] | None = None  # ends that it hears of changed tools
 
     @property
     def opening(self) -> list[bytes]:
@@ -185,6 +194,8 @@ class LineConnection:
                 if self._running:
                     await asyncio.wait(self._running, timeout=LAST_ANSWERS)
             finally:
+                if self._deaf is not None:
+                    self._deaf()
                 for task in self._running:
                     task.cancel()
 
@@ -270,8 +281,15 @@ class LineConnection:
             return False
         self._handshake = [line]
         self._elicits = self._may_elicit and offers(given.capabilities)
+        self._samples = self._may_sample and offers_sampling(given.capabilities)
         self.answer(message.id, self._served.standing.initialize(given.protocol_version))
+        # From now on: the bridge repeats the handshake to the next daemon, but not the list.
+        if self._deaf is None:
+            self._deaf = self._served.offers.selection.on_change(self._tell_of_tools)
         return True
+
+    def _tell_of_tools(self) -> None:
+        self.write(b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}')
 
     async def _answer(self, message: Message, line: bytes) -> bool:
         """Do what is asked for; return False for what is the library's to answer."""
@@ -329,9 +347,10 @@ class LineConnection:
         meta = None if token is None else {"progress_token": token}
         asked = _Asked(self.caller, meta, _Progress(self, token))
         asking = self._ask_person if self._elicits else None
+        sampling = self._ask_model if self._samples else None
         async with self._free:
             try:
-                with asked_by(asking):
+                with asked_by(asking), sampled_by(sampling):
                     shaped = await self._served.call_tool(asked, call)
                 shaped.pop("resultType", None)  # a word of a later revision than these
                 self.answer(raw, msgspec.json.encode(shaped))
@@ -339,19 +358,27 @@ class LineConnection:
                 self.refuse(error.code, error.message, raw, error.data)
             await self.drain()
 
-    # --- the person at the host -------------------------------------------------------------
+    # --- the host's person, and its model ----------------------------------------------------
 
     async def _ask_person(self, approval: Approval) -> Answer | None:
         """Let the host ask its user; None when they gave no answer."""
+        return answer_of(await self._ask("approval", CREATE, form_of(approval)), approval)
+
+    async def _ask_model(self, prompt: ModelPrompt) -> Sampled | None:
+        """Let the host ask its model; None when it gave no answer."""
+        return sampled_of(await self._ask("sampling", CREATE_MESSAGE, message_of(prompt)))
+
+    async def _ask(self, kind: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Send a request to the host, and return its result; an error's is empty."""
         self._asked += 1
-        identifier = f"nacre-approval-{self._asked}"
-        answered = asyncio.get_running_loop().create_future()
+        identifier = f"nacre-{kind}-{self._asked}"
+        answered: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._questions[identifier] = answered
-        body = {"jsonrpc": "2.0", "id": identifier, "method": CREATE, "params": form_of(approval)}
+        body = {"jsonrpc": "2.0", "id": identifier, "method": method, "params": params}
         try:
             self.write(msgspec.json.encode(body))
             await self.drain()
-            return answer_of(await answered, approval)
+            return await answered
         finally:
             del self._questions[identifier]
             if not answered.done():  # somebody else has answered, or nobody did in time

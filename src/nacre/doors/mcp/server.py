@@ -15,9 +15,10 @@ from typing import Any, Protocol
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
 from nacre.core.catalog.limits import limits_of
+from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.progress import progress_told, tells
 from nacre.doors.mcp.resources import scheme_of
-from nacre.doors.mcp.toolsets import Selection, Tool, shape_answer, shape_failure
+from nacre.doors.mcp.toolsets import Tool, shape_answer, shape_failure
 from nacre.doors.mcp.words import ToolWords
 from nacre.errors import WIRE, Internal, NacreError, UnknownOperation
 from nacre.services.dispatch.dispatch import Dispatch
@@ -70,21 +71,20 @@ class ProtocolError(Exception):
         self.data = data
 
 
-def build_call_tool(
-    dispatch: Dispatch, selection: Selection, words: ToolWords, settings: Settings
-) -> CallTool:
-    """Return what answers tools/call with these tools. It raises ProtocolError."""
-    tools = selection.tools()
-    scheme = scheme_of(selection.prefix)
+def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> CallTool:
+    """Return what answers tools/call with what is offered then. It raises ProtocolError."""
+    scheme = scheme_of(offers.selection.prefix)
     most = settings.max_result_chars
-    words_about = {name: words.about(tool) for name, tool in tools.items()}
 
     async def call_tool(ctx: Context, params: ToolCall) -> Any:
-        tool = tools.get(params.name)
+        offer = offers.now
+        tool = offer.tools.get(params.name)
         if tool is None:
+            there = ", ".join(offer.tools)
             raise as_protocol_error(
-                UnknownOperation(f"no tool named {params.name!r}", f"there are {', '.join(tools)}")
+                UnknownOperation(f"no tool named {params.name!r}", f"there are {there}")
             )
+        words = offer.words
         try:
             operation = tool.parse(params.arguments or {})
             wanted = (ctx.meta or {}).get("progress_token") is not None
@@ -98,10 +98,10 @@ def build_call_tool(
                 answer = await dispatch.ask(caller, operation)
             return shape_answer(answer, words, most, scheme)
         except NacreError as error:
-            return _failure_or_raise(error, words_about[params.name], tool)
+            return _failure_or_raise(error, offer.words_about[params.name], tool)
         except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the caller is told
             _log.exception("tool failed outside its operation", extra={"tool": params.name})
-            return _failure_or_raise(unexpected(), words_about[params.name], tool)
+            return _failure_or_raise(unexpected(), offer.words_about[params.name], tool)
 
     return call_tool
 

@@ -1,4 +1,4 @@
-"""The answers that never change: what a client of one selection asks for before it does anything.
+"""The answers that stand: what a client of one selection asks for before it does anything.
 
 Rule 1: no MCP library in here, which takes a second of a processor to load: who starts `nacre mcp`
 without a daemon waits for these answers.
@@ -26,10 +26,10 @@ HANDSHAKE_REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 # The revisions without one: each request says of itself which it is of.
 MODERN_REVISIONS = ("2026-07-28",)
 
+# Of the lists, that of the resources changes, and that of the tools where commands are among them.
 _CAPABILITIES = {
     "prompts": {"listChanged": False},
     "resources": {"listChanged": True, "subscribe": True},
-    "tools": {"listChanged": False},
 }
 
 # What each of their answers says of itself, as the library has it: not to be kept for later.
@@ -44,12 +44,14 @@ _STAMP = {
 class Standing:
     """The answers to one selection's clients, as they are and as JSON."""
 
-    def __init__(self, selection: Selection) -> None:
+    def __init__(self, selection: Selection, offered: dict[str, Tool] | None = None) -> None:
+        """`offered` are its tools, if they are known."""
         self._selection = selection
+        self.offered = selection.tools() if offered is None else offered
 
     @cached_property
-    def offered(self) -> dict[str, Tool]:
-        return self._selection.tools()
+    def capabilities(self) -> dict[str, dict[str, bool]]:
+        return {**_CAPABILITIES, "tools": {"listChanged": self._selection.changes}}
 
     @cached_property
     def instructions(self) -> str:
@@ -61,7 +63,7 @@ class Standing:
         return msgspec.json.encode(
             {
                 "protocolVersion": agreed,
-                "capabilities": _CAPABILITIES,
+                "capabilities": self.capabilities,
                 "serverInfo": SERVER,
                 "instructions": self.instructions,
             }
@@ -81,7 +83,7 @@ class Standing:
         """What a client of a revision without a handshake asks for first, by its methods."""
         found = {
             "supportedVersions": MODERN_REVISIONS,
-            "capabilities": _CAPABILITIES,
+            "capabilities": self.capabilities,
             "instructions": self.instructions,
         }
         answers = {

@@ -155,9 +155,16 @@ class Tool:
 
 
 class OffersTools(Protocol):
-    """What has tools of its own; another one when they have changed."""
+    """What has tools of its own, which may change."""
+
+    @property
+    def edition(self) -> object:
+        """What is another one when the tools have changed."""
 
     def tools(self, prefix: str) -> "Iterable[Tool]": ...
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call this whenever they have changed; return what ends that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +174,20 @@ class Selection:
     toolsets: tuple[str, ...] = (DEFAULT_TOOLSET,)
     prefix: str = ""
     commands: "OffersTools | None" = None  # those of the toolset commands
+
+    @property
+    def changes(self) -> bool:
+        """Whether its tools can become others."""
+        return self.commands is not None
+
+    @property
+    def edition(self) -> object:
+        """What is another one when its tools have changed."""
+        return None if self.commands is None else self.commands.edition
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call this whenever its tools have changed; return what ends that."""
+        return _nothing if self.commands is None else self.commands.on_change(listener)
 
     def tools(self) -> dict[str, Tool]:
         found: dict[str, Tool] = {}
@@ -182,6 +203,10 @@ class Selection:
                 tool = Tool(full, spec, _output(spec), entry.renamed, toolset)
                 found.setdefault(full, tool)
         return found
+
+
+def _nothing() -> None:
+    return None
 
 
 def _output(spec: Spec) -> dict[str, Any] | None:

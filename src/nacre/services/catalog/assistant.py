@@ -1,27 +1,38 @@
 """The tools for models: what a context is, which command there is, which line does what.
 
 Rule 1: they run nothing, and their output is one JSON object.
-Rule 2: a line comes from a recipe, or from nowhere: `command` is null then.
+Rule 2: a line comes from a recipe, else from the client's own model where it offers that; `source`
+says which. From nowhere: `command` is null then.
 """
 
 import asyncio
 from collections.abc import Mapping
+from shlex import split
 from typing import Any
 
 import msgspec
 
+from nacre.core.commands.arguments import bind, from_words
 from nacre.core.commands.book import CommandBook
+from nacre.core.commands.checks import METACHARACTERS
 from nacre.core.commands.recipes import Recipe, suggest
+from nacre.core.commands.sampled import SYSTEM, read_sampled
 from nacre.core.commands.searching import ManualPage, search
+from nacre.errors import InvalidInput
 from nacre.services.catalog.contexts import CommandContext, describe
+from nacre.services.dispatch.sampling import ModelPrompt, Sampling, sampling_of_call
 from nacre.system.command_files import manual_pages, shipped_recipes
 
 _RESULTS = 10  # of a search, as many as fit on a screen
 _HISTORY = 50  # lines of it that a model is told
+_MOST_ASKED = 1000  # characters of a request that a client's model is asked with
+_TOKENS = 400  # of its answer: a line and a sentence
 
 
 class Assistant:
-    def __init__(self) -> None:
+    def __init__(self, sampling_wait: float) -> None:
+        """`sampling_wait` are the seconds that a client's model has for its answer."""
+        self._sampling_wait = sampling_wait
         self._pages: tuple[ManualPage, ...] | None = None
 
     async def answer(
@@ -38,8 +49,37 @@ class Assistant:
             told = await self._search(given, book)
         else:
             recipes = await asyncio.to_thread(shipped_recipes)
-            told = suggested(str(given["query"]), recipes, book)
+            query = str(given["query"])
+            told = suggested(query, recipes, book)
+            if told["command"] is None and (sampling := sampling_of_call()) is not None:
+                told = await self._sample(query, sampling, book)
         return msgspec.json.encode(told).decode() + "\n"
+
+    async def _sample(self, query: str, sampling: Sampling, book: CommandBook) -> dict[str, Any]:
+        """Ask the client's own model, which may take a person's consent there."""
+        prompt = ModelPrompt(SYSTEM, query[:_MOST_ASKED], _TOKENS)
+        asking = asyncio.ensure_future(sampling(prompt))
+        try:
+            await asyncio.wait((asking,), timeout=self._sampling_wait)
+            if not asking.done():
+                return {**_unknown(query), "explanation": "your model did not answer in time"}
+            if asking.cancelled():
+                # In the 2026 revision the client asks it by itself, and calls again.
+                return _unknown(query)
+            said = asking.result()
+        finally:
+            asking.cancel()
+        line = read_sampled(said.text) if said is not None else None
+        if said is None or line is None:
+            return {**_unknown(query), "explanation": "no recipe covers this, nor does your model"}
+        told = {
+            "query": query,
+            "command": line.command,
+            "explanation": line.explanation,
+            "source": "sampling",
+            "model": said.model,
+        }
+        return {**told, **_runs_with(line.command, book)}
 
     async def _search(self, given: Mapping[str, Any], book: CommandBook) -> dict[str, Any]:
         if self._pages is None:
@@ -57,12 +97,7 @@ def _shown(found: dict[str, Any]) -> dict[str, Any]:
 def suggested(query: str, recipes: tuple[Recipe, ...], book: CommandBook) -> dict[str, Any]:
     found = suggest(query, recipes)
     if found is None:
-        return {
-            "query": query,
-            "command": None,
-            "explanation": "no recipe covers this; search_commands finds commands by keyword",
-            "source": None,
-        }
+        return _unknown(query)
     told: dict[str, Any] = {
         "query": query,
         "command": found.command,
@@ -72,4 +107,32 @@ def suggested(query: str, recipes: tuple[Recipe, ...], book: CommandBook) -> dic
     entry = book.find(found.tool) if found.tool else None
     if entry is not None and not entry.refused:
         return {**told, "tool": entry.name, "args": found.args}
-    return {**told, "tool": None, "run_with": "a session: run or run_command takes this line"}
+    return {**told, **_IN_A_SESSION}
+
+
+_IN_A_SESSION = {"tool": None, "run_with": "a session: run or run_command takes this line"}
+
+
+def _unknown(query: str) -> dict[str, Any]:
+    return {
+        "query": query,
+        "command": None,
+        "explanation": "no recipe covers this; search_commands finds commands by keyword",
+        "source": None,
+    }
+
+
+def _runs_with(line: str, book: CommandBook) -> dict[str, Any]:
+    """Return which tool can run a line of a model's: a command of the catalog, or a session."""
+    if METACHARACTERS.intersection(line):
+        return _IN_A_SESSION  # they mean something to a shell, and are refused without one
+    try:
+        words = split(line)
+        entry = book.find(words[0]) if words else None
+        if entry is None or entry.refused:
+            return _IN_A_SESSION
+        args = from_words(entry, words[1:])
+        bind(entry, args)
+    except (ValueError, InvalidInput):
+        return _IN_A_SESSION
+    return {"tool": entry.name, "args": args}

@@ -74,6 +74,10 @@ class LateCatalog:
         """Return the commands as they are now, for a door that lists them as tools."""
         return self._read_files().book()
 
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call this whenever the commands have become others; return what ends that."""
+        return self._read_files().on_change(listener)
+
     def _read_files(self) -> "CommandFiles":
         if self._files is None:
             from nacre.system.command_files import CommandFiles
@@ -82,5 +86,7 @@ class LateCatalog:
         return self._files
 
     async def end_all(self) -> None:
+        if self._files is not None:
+            self._files.close()
         if self._catalog is not None:
             await self._catalog.end_all()

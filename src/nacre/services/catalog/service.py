@@ -107,7 +107,7 @@ class CommandCatalog:
         private = tuple(os.path.realpath(one) for one in private)
         self._contexts = Contexts(settings.command_contexts, home, private)
         self._places = Places(settings.command_places, settings.command_queue)
-        self._assistant = Assistant()
+        self._assistant = Assistant(settings.sampling_wait)
         self._audit = audit or AuditFile(settings.audit_log)
         self._executions: OrderedDict[str, Execution] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()

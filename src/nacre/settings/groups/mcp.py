@@ -67,3 +67,19 @@ class McpSettings(CallSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 3.0
+    sampling: Annotated[
+        bool,
+        Meta(
+            description="Let suggest_command ask the model of the agent's own host, where it "
+            "offers that (MCP's sampling) and no recipe covers a request."
+        ),
+    ] = True
+    sampling_wait: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=600,
+            description="Seconds that such a model has for its answer. Many hosts ask their user "
+            "first.",
+        ),
+    ] = 45.0

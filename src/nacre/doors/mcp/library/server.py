@@ -1,12 +1,13 @@
 """The official MCP library's server of one selection, over the handlers of ours.
 
 Rule 1: what goes out has the shape of the revision that the client speaks: the library sees to it.
-Rule 2: only what is done is advertised: of the lists, only that of the resources changes.
+Rule 2: only what is done is advertised: of the lists, that of the resources changes, and that of
+the tools where commands are among them.
 """
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -15,13 +16,16 @@ import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
 from pydantic import ValidationError
 
 from nacre.core.operations.safety.approvals import Answer, Approval
 from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, offers
 from nacre.doors.mcp.library.subscriptions import Subscriptions
+from nacre.doors.mcp.offer import Offer, Offers
 from nacre.doors.mcp.prompts import get_prompt
 from nacre.doors.mcp.resources import Resources
+from nacre.doors.mcp.sampling import message_of, offers_sampling, sampled_of
 from nacre.doors.mcp.server import (
     CallTool,
     ProtocolError,
@@ -32,10 +36,10 @@ from nacre.doors.mcp.server import (
 )
 from nacre.doors.mcp.standing import MODERN_REVISIONS, SERVER, Standing
 from nacre.doors.mcp.toolsets import Selection
-from nacre.doors.mcp.words import ToolWords
 from nacre.errors import InvalidInput, NacreError
 from nacre.services.dispatch.asking import asked_by
 from nacre.services.dispatch.dispatch import Dispatch
+from nacre.services.dispatch.sampling import ModelPrompt, Sampled, sampled_by
 from nacre.settings.table import Settings
 from nacre.wording import Words
 
@@ -43,7 +47,7 @@ _log = logging.getLogger("nacre.mcp")
 
 _INVALID_PARAMS = -32602
 
-_APPROVAL = "approval"  # the key of a question, and of its answer
+_APPROVAL, _SAMPLING = "approval", "sampling"  # keys of a question, and of its answer
 _MOST_WRONG = 3  # problems reported for one request; more often follow from the first
 
 Context = ServerRequestContext[Any, Any]
@@ -51,6 +55,8 @@ Context = ServerRequestContext[Any, Any]
 
 class _Server(Server[Any]):
     """The SDK's server, which by itself advertises either all lists as changing or none."""
+
+    changes = False  # its list of tools
 
     def get_capabilities(
         self,
@@ -67,7 +73,7 @@ class _Server(Server[Any]):
             protocol_version=protocol_version,
         )
         told.prompts = types.PromptsCapability(list_changed=False)
-        told.tools = types.ToolsCapability(list_changed=False)
+        told.tools = types.ToolsCapability(list_changed=self.changes)
         told.logging = None  # a level is taken, but there is no log for clients
         return told
 
@@ -76,20 +82,21 @@ def build_server(
     dispatch: Dispatch, subscriptions: Subscriptions, selection: Selection, settings: Settings
 ) -> Server[Any]:
     """Make the SDK's server for these tools; the caller is in each request's context."""
-    standing = Standing(selection)
+    offers = Offers(selection)
+    standing, words = offers.now.standing, offers.now.words  # what of them is no tool stays
     server = _Server(
         SERVER["name"],
         version=SERVER["version"],
         title=SERVER["title"],
         instructions=standing.instructions,
     )
+    server.changes = selection.changes
     server.middleware.append(_explain)
-    words = ToolWords(selection.tools())
-    call_tool = build_call_tool(dispatch, selection, words, settings)
-    _add_tools(server, standing, call_tool, settings)
+    call_tool = build_call_tool(dispatch, offers, settings)
+    _add_tools(server, offers, subscriptions, call_tool, settings)
     _add_prompts(server, selection, standing, words)
     resources = Resources(dispatch, selection.prefix, words)
-    _add_resources(server, resources, subscriptions, standing, words)
+    _add_resources(server, resources, subscriptions, offers, words)
     return server
 
 
@@ -120,11 +127,9 @@ def _as_mcp_error(error: NacreError) -> MCPError:
     return MCPError(told.code, told.message, told.data)
 
 
-def _offers_forms(ctx: Context) -> bool:
-    capabilities = ctx.session.client_capabilities
-    return capabilities is not None and offers(
-        capabilities.model_dump(by_alias=True, exclude_none=True)
-    )
+def _capabilities(ctx: Context) -> dict[str, Any]:
+    found = ctx.session.client_capabilities
+    return {} if found is None else found.model_dump(by_alias=True, exclude_none=True)
 
 
 async def _ask_person(ctx: Context, approval: Approval) -> Answer | None:
@@ -140,65 +145,123 @@ async def _ask_person(ctx: Context, approval: Approval) -> Answer | None:
     return answer_of(given.model_dump(by_alias=True, exclude_none=True), approval)
 
 
-async def _call_in_rounds(
-    ctx: Context, params: types.CallToolRequestParams, call_tool: CallTool
-) -> Any:
-    """Answer with the question, in place of the result; the client repeats the call with an answer.
-
-    So it is since revision 2026-07-28, where servers make no requests (InputRequiredResult).
-    """
-    asked: asyncio.Future[Approval] = asyncio.get_running_loop().create_future()
-    given = (params.input_responses or {}).get(_APPROVAL)
-
-    async def ask(approval: Approval) -> Answer | None:
-        if given is not None and approval.id == params.request_state:
-            return answer_of(given.model_dump(by_alias=True, exclude_none=True), approval)
-        if not asked.done():
-            asked.set_result(approval)
-        await asyncio.get_running_loop().create_future()  # this call ends before that
-        return None
-
-    with asked_by(ask):
-        call = asyncio.ensure_future(call_tool(ctx, params))
+async def _ask_model(ctx: Context, prompt: ModelPrompt) -> Sampled | None:
+    """Let the host ask its model; None when it gave no answer."""
+    params = types.CreateMessageRequestParams.model_validate(message_of(prompt))
+    request = types.CreateMessageRequest(params=params)
     try:
-        await asyncio.wait((call, asked), return_when=asyncio.FIRST_COMPLETED)
-        if call.done():
-            return call.result()
-        approval = asked.result()
+        related = ServerMessageMetadata(related_request_id=ctx.request_id)
+        given = await ctx.session.send_request(request, types.CreateMessageResult, metadata=related)
+    except (MCPError, ValidationError, RuntimeError):  # its user may have said no
+        _log.info("a host's model did not answer", exc_info=True)
+        return None
+    return sampled_of(given.model_dump(by_alias=True, exclude_none=True))
+
+
+class _Round:
+    """One call since revision 2026-07-28, where servers make no requests.
+
+    Its answer may be a question in place of the result (InputRequiredResult); the client repeats
+    the call with what it was answered.
+    """
+
+    def __init__(self, params: types.CallToolRequestParams) -> None:
+        loop = asyncio.get_running_loop()
+        self._params = params
+        self._asked: asyncio.Future[types.InputRequiredResult] = loop.create_future()
+        self._over: asyncio.Future[None] = loop.create_future()  # nobody waits for the result
+
+    def _given(self, key: str) -> dict[str, Any] | None:
+        found = (self._params.input_responses or {}).get(key)
+        return None if found is None else found.model_dump(by_alias=True, exclude_none=True)
+
+    async def _ask(self, key: str, state: str, request: types.InputRequest) -> None:
+        if not self._asked.done():
+            self._asked.set_result(
+                types.InputRequiredResult(input_requests={key: request}, request_state=state)
+            )
+        await self._over
+
+    async def ask_person(self, approval: Approval) -> Answer | None:
+        given = self._given(_APPROVAL)
+        if given is not None and approval.id == self._params.request_state:
+            return answer_of(given, approval)
         request = types.ElicitRequest.model_validate(
             {"method": CREATE, "params": {"mode": "form", **form_of(approval)}}
         )
-        return types.InputRequiredResult(
-            input_requests={_APPROVAL: request}, request_state=approval.id
-        )
-    finally:
-        call.cancel()
-        with suppress(asyncio.CancelledError):
-            await call
+        await self._ask(_APPROVAL, approval.id, request)
+        return None
+
+    async def ask_model(self, prompt: ModelPrompt) -> Sampled | None:
+        if (given := self._given(_SAMPLING)) is not None:
+            return sampled_of(given)
+        params = types.CreateMessageRequestParams.model_validate(message_of(prompt))
+        await self._ask(_SAMPLING, _SAMPLING, types.CreateMessageRequest(params=params))
+        return None
+
+    async def answer(self, calling: Awaitable[Any]) -> Any:
+        call = asyncio.ensure_future(calling)
+        try:
+            await asyncio.wait((call, self._asked), return_when=asyncio.FIRST_COMPLETED)
+            return call.result() if call.done() else self._asked.result()
+        finally:
+            call.cancel()
+            self._over.cancel()
+            with suppress(asyncio.CancelledError):
+                await call
 
 
 def _may_elicit(ctx: Context, settings: Settings) -> bool:
     """Tell whether its answers are a person's: over HTTP whoever has the token could give them."""
     believed = settings.elicitation_http or caller_of(ctx).pid is not None
-    return settings.elicitation and believed and _offers_forms(ctx)
+    return settings.elicitation and believed and offers(_capabilities(ctx))
+
+
+class _ToolList:
+    """The list of tools in the library's shape, made once for each offer."""
+
+    def __init__(self, offers: Offers) -> None:
+        self._offers = offers
+        self._of: Offer | None = None
+        self._list = types.ListToolsResult(tools=[])
+
+    def now(self) -> types.ListToolsResult:
+        if self._of is not (offer := self._offers.now):
+            self._of = offer
+            found = offer.standing.tools()
+            self._list = types.ListToolsResult.model_validate(found, by_name=False)
+        return self._list
 
 
 def _add_tools(
-    server: Server[Any], standing: Standing, call_tool: CallTool, settings: Settings
+    server: Server[Any],
+    offers: Offers,
+    subscriptions: Subscriptions,
+    call_tool: CallTool,
+    settings: Settings,
 ) -> None:
-    listing = types.ListToolsResult.model_validate(standing.tools(), by_name=False)
+    listing = _ToolList(offers)
+    listing.now()  # before the first client waits for it
 
     async def list_tools(
         ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return listing
+        if ctx.request is not None:  # the bridge's connection tells by itself (lines.py)
+            await subscriptions.expect_tools(ctx, offers.selection)
+        return listing.now()
 
     async def call(ctx: Context, params: types.CallToolRequestParams) -> Any:
-        if not _may_elicit(ctx, settings):
+        elicits = _may_elicit(ctx, settings)
+        samples = settings.sampling and offers_sampling(_capabilities(ctx))
+        if not (elicits or samples):
             return await call_tool(ctx, params)
         if ctx.protocol_version in MODERN_REVISIONS:
-            return await _call_in_rounds(ctx, params, call_tool)
-        with asked_by(partial(_ask_person, ctx)):
+            one = _Round(params)
+            asking, sampling = one.ask_person, one.ask_model
+            with asked_by(asking if elicits else None), sampled_by(sampling if samples else None):
+                return await one.answer(asyncio.ensure_future(call_tool(ctx, params)))
+        ask, sample = partial(_ask_person, ctx), partial(_ask_model, ctx)
+        with asked_by(ask if elicits else None), sampled_by(sample if samples else None):
             return await call_tool(ctx, params)
 
     async def set_level(ctx: Context, params: types.SetLevelRequestParams) -> types.Result:
@@ -231,11 +294,11 @@ def _add_resources(
     server: Server[Any],
     resources: Resources,
     subscriptions: Subscriptions,
-    standing: Standing,
+    offers: Offers,
     words: Words,
 ) -> None:
     listing = types.ListResourceTemplatesResult.model_validate(
-        standing.resource_templates(), by_name=False
+        offers.now.standing.resource_templates(), by_name=False
     )
 
     async def list_all(ctx: Context, params: types.PaginatedRequestParams) -> types.Result:
@@ -263,7 +326,8 @@ def _add_resources(
 
     async def listen(ctx: Context, params: types.SubscriptionsListenRequestParams) -> types.Result:
         with _as_protocol_errors("subscriptions/listen", words):
-            return await subscriptions.listen(ctx, caller_of(ctx), resources, params.notifications)
+            wanted, caller = params.notifications, caller_of(ctx)
+            return await subscriptions.listen(ctx, caller, resources, wanted, offers.selection)
 
     add = server.add_request_handler
     add("resources/list", types.PaginatedRequestParams, list_all)

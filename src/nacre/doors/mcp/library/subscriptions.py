@@ -1,4 +1,4 @@
-"""Subscriptions to changes of resources, and their notifications, in both protocol eras.
+"""Subscriptions to changes of resources and of lists, and their notifications, in both eras.
 
 Rule 1: sessions are followed only while somebody listens, with two streams for all listeners: one
 for the list of sessions, one for changes of screens.
@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from enum import Enum
 from typing import Any
 
 import mcp_types as types
@@ -28,6 +29,7 @@ from nacre.core.operations.follow import (
     SessionEvent,
 )
 from nacre.doors.mcp.resources import ResourceAddress, Resources
+from nacre.doors.mcp.toolsets import Selection
 from nacre.errors import InvalidInput, LimitReached, SessionNotFound
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings
@@ -38,8 +40,15 @@ _MOST_LISTENERS = 1024  # the SDK's own limit of listen streams
 
 _LIST_CHANGING = ("created", "renamed", "removed")
 
-# What a notification is about: a resource's URI, or None for the list of resources.
-Tell = Callable[[str | None], Awaitable[None]]
+
+class ChangedList(Enum):
+    RESOURCES = "resources"
+    TOOLS = "tools"
+
+
+# What a notification is about: a resource's URI, or a list.
+About = str | ChangedList
+Tell = Callable[[About], Awaitable[None]]
 Context = ServerRequestContext[Any, Any]
 
 
@@ -69,9 +78,14 @@ class Subscriber:
         self._settings = settings
         self.list_changes = list_changes
         self.resources: dict[str, _Watched] = {}
-        self._untold: dict[str | None, None] = {}  # in order, each once
+        self._deaf: Callable[[], None] | None = None  # ends that it hears of changed tools
+        self._untold: dict[About, None] = {}  # in order, each once
         self._woken = asyncio.Event()
         self._over = False
+
+    @property
+    def follows_sessions(self) -> bool:
+        return self.list_changes or bool(self.resources)
 
     @property
     def watches_screens(self) -> bool:
@@ -100,7 +114,12 @@ class Subscriber:
 
     def _note_list(self) -> None:
         if self.list_changes:
-            self._mark(None)
+            self._mark(ChangedList.RESOURCES)
+
+    def hear_tools(self, selection: Selection) -> None:
+        """Note from now on when the tools of this selection have become others."""
+        if self._deaf is None:
+            self._deaf = selection.on_change(lambda: self._mark(ChangedList.TOOLS))
 
     def _forget(self, event: SessionEvent) -> None:
         for uri, watched in list(self.resources.items()):
@@ -108,8 +127,8 @@ class Subscriber:
             if gone or (event.change == "renamed" and watched.is_renamed_by(event)):
                 self.remove(uri)
 
-    def _mark(self, uri: str | None) -> None:
-        self._untold[uri] = None
+    def _mark(self, about: About) -> None:
+        self._untold[about] = None
         self._woken.set()
 
     def put(self, uri: str, watched: _Watched) -> None:
@@ -127,8 +146,14 @@ class Subscriber:
 
     def end(self) -> None:
         """Let `deliver` return after the pending notifications."""
+        self.forget_tools()
         self._over = True
         self._woken.set()
+
+    def forget_tools(self) -> None:
+        if self._deaf is not None:
+            self._deaf()
+            self._deaf = None
 
     async def deliver(self, tell: Tell) -> None:
         """Send notifications until the end, or until the client is gone."""
@@ -137,9 +162,9 @@ class Subscriber:
                 await self._woken.wait()
                 self._woken.clear()
                 while self._untold:
-                    uri = next(iter(self._untold))
-                    del self._untold[uri]
-                    await tell(uri)
+                    about = next(iter(self._untold))
+                    del self._untold[about]
+                    await tell(about)
                 if not self._over:
                     await asyncio.sleep(self._settings.notify_interval)
 
@@ -204,12 +229,14 @@ class Subscriptions:
         if listener not in self._listeners and len(self._listeners) >= _MOST_LISTENERS:
             raise LimitReached(f"{_MOST_LISTENERS} clients are already listening")
         self._listeners.add(listener)
-        await self._sessions.start()
+        if listener.follows_sessions:
+            await self._sessions.start()
         if listener.watches_screens:
             await self._changes.start()
 
     def discard(self, listener: Subscriber) -> None:
         self._listeners.discard(listener)
+        listener.forget_tools()
         self._rest()
 
     def close(self) -> None:
@@ -221,7 +248,7 @@ class Subscriptions:
 
     def _rest(self) -> None:
         """Close the streams that nobody needs."""
-        if not self._listeners:
+        if not any(listener.follows_sessions for listener in self._listeners):
             self._sessions.stop()
         if not any(listener.watches_screens for listener in self._listeners):
             self._changes.stop()
@@ -235,6 +262,7 @@ class Subscriptions:
         """
         watched = await _find(caller, resources, uri)
         listener = self._of_connection(ctx)
+        listener.list_changes = True
         listener.put(uri, watched)
         await self.add(listener)
 
@@ -248,22 +276,33 @@ class Subscriptions:
         A client that has never read the list is not notified: it could not use that.
         """
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            listener = self._of_connection(ctx)
+            listener.list_changes = True
             with suppress(LimitReached):  # the list itself can still be read
-                await self.add(self._of_connection(ctx))
+                await self.add(listener)
+
+    async def expect_tools(self, ctx: Context, selection: Selection) -> None:
+        """Notify this connection when the list of tools, which it is about to get, changes."""
+        if selection.changes and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            listener = self._of_connection(ctx)
+            listener.hear_tools(selection)
+            with suppress(LimitReached):
+                await self.add(listener)
 
     def _of_connection(self, ctx: Context) -> Subscriber:
         connection = ctx.session._connection  # the SDK gives handlers no other access to it
         listener = connection.state.get("nacre.listener")
         if listener is None:
-            listener = Subscriber(self._settings, list_changes=True)
+            listener = Subscriber(self._settings, list_changes=False)
             connection.state["nacre.listener"] = listener
 
-            async def tell(uri: str | None) -> None:
-                if uri is None:
-                    await connection.outbound.notify("notifications/resources/list_changed", None)
+            async def tell(about: About) -> None:
+                if isinstance(about, ChangedList):
+                    method = f"notifications/{about.value}/list_changed"
+                    await connection.outbound.notify(method, None)
                 else:
                     method = "notifications/resources/updated"
-                    await connection.outbound.notify(method, {"uri": uri})
+                    await connection.outbound.notify(method, {"uri": about})
 
             telling = asyncio.create_task(listener.deliver(tell), name="mcp-updates")
 
@@ -278,13 +317,19 @@ class Subscriptions:
     # --- the 2026 revision: a request whose answer is the stream ---------------------------
 
     async def listen(
-        self, ctx: Context, caller: Caller, resources: Resources, wanted: types.SubscriptionFilter
+        self,
+        ctx: Context,
+        caller: Caller,
+        resources: Resources,
+        wanted: types.SubscriptionFilter,
+        selection: Selection,
     ) -> types.SubscriptionsListenResult:
         """Answer subscriptions/listen: acknowledge what is supported, then send changes.
 
         Raises LimitReached.
         """
         lists = wanted.resources_list_changed is True
+        tools = wanted.tools_list_changed is True and selection.changes
         listener = Subscriber(self._settings, list_changes=lists)
         for uri in wanted.resource_subscriptions or ():
             try:
@@ -293,6 +338,7 @@ class Subscriptions:
                 continue  # it is left out of the acknowledgment
         meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
         honoured = types.SubscriptionFilter(
+            tools_list_changed=tools or None,
             resources_list_changed=listener.list_changes or None,
             resource_subscriptions=list(listener.resources) or None,
         )
@@ -300,14 +346,16 @@ class Subscriptions:
         async def send(notification: types.ServerNotification) -> None:
             await ctx.session.send_notification(notification, related_request_id=ctx.request_id)
 
-        async def tell(uri: str | None) -> None:
-            if uri is None:
-                params = types.NotificationParams(_meta=meta)
-                await send(types.ResourceListChangedNotification(params=params))
+        async def tell(about: About) -> None:
+            if isinstance(about, ChangedList):
+                kind = _CHANGED[about]
+                await send(kind(params=types.NotificationParams(_meta=meta)))
             else:
-                updated = types.ResourceUpdatedNotificationParams(uri=uri, _meta=meta)
+                updated = types.ResourceUpdatedNotificationParams(uri=about, _meta=meta)
                 await send(types.ResourceUpdatedNotification(params=updated))
 
+        if tools:
+            listener.hear_tools(selection)
         try:
             await self.add(listener)
             acknowledged = types.SubscriptionsAcknowledgedNotificationParams(
@@ -318,6 +366,15 @@ class Subscriptions:
         finally:
             self.discard(listener)
         return types.SubscriptionsListenResult(_meta=meta)
+
+
+_CHANGED: dict[
+    ChangedList,
+    type[types.ToolListChangedNotification] | type[types.ResourceListChangedNotification],
+] = {
+    ChangedList.TOOLS: types.ToolListChangedNotification,
+    ChangedList.RESOURCES: types.ResourceListChangedNotification,
+}
 
 
 async def _find(caller: Caller, resources: Resources, uri: str) -> _Watched:

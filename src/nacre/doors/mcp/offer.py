@@ -1,0 +1,39 @@
+"""What the clients of one selection are offered: its tools, how errors about them are worded, and
+the answers that stand.
+
+Rule: an offer never changes. When the selection's tools have changed, there is another one, and who
+has asked for the current one each time gets it.
+"""
+
+from functools import cached_property
+
+from nacre.doors.mcp.standing import Standing
+from nacre.doors.mcp.toolsets import Selection, Tool
+from nacre.doors.mcp.words import ToolWords
+
+
+class Offer:
+    def __init__(self, selection: Selection) -> None:
+        self.tools: dict[str, Tool] = selection.tools()
+        self.words = ToolWords(self.tools)
+        self.standing = Standing(selection, self.tools)
+
+    @cached_property
+    def words_about(self) -> dict[str, ToolWords]:
+        """The wording of errors about a call of each tool."""
+        return {name: self.words.about(tool) for name, tool in self.tools.items()}
+
+
+class Offers:
+    """The offers of one selection, one at a time."""
+
+    def __init__(self, selection: Selection) -> None:
+        self.selection = selection
+        self._edition = selection.edition
+        self._offer = Offer(selection)
+
+    @property
+    def now(self) -> Offer:
+        if self.selection.changes and (edition := self.selection.edition) is not self._edition:
+            self._edition, self._offer = edition, Offer(self.selection)
+        return self._offer
