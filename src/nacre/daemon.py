@@ -489,6 +489,7 @@ class _Serving:
     async def _recover(self, services: "Services", life: "Lifecycle") -> None:
         await services.recovery.rebuild()
         life.reconsider()
+        await services.catalog.recover()
         await services.reviews.remove_orphans(self.paths.layers)
 
     async def _build(self) -> "Services":

@@ -81,8 +81,11 @@ def test_no_command_offers_a_way_to_run_another(one: CommandEntry) -> None:
         one.program in ("head", "tail", "wc", "uniq", "grep", "touch", "cut", "ps")
     )
     assert not any("checkpoint" in option or "program" in option for option in offered)
-    if one.program in ("sed", "gawk"):
+    if one.program == "sed":
         assert one.fixed == ("--sandbox",)
+    if one.program == "awk":
+        assert one.confined
+        assert one.fixed_for == {"gawk": ("--sandbox",)}
 
 
 def test_names_alone_are_required_arguments_in_their_order() -> None:

@@ -189,9 +189,6 @@ async def test_sed_cannot_run_a_program_or_write(folder: Path) -> None:
             done = await agent("sed", script=script, file="a")
             assert done.exit_code != 0, script
             assert "uid=" not in done.output
-        awk = await agent("awk", program='BEGIN { system("id") }')
-        assert awk.exit_code != 0
-        assert "uid=" not in awk.output
         with pytest.raises(Forbidden, match="Invalid characters in argument: program has @"):
             await agent("awk", program='@include "/etc/passwd"')
         assert not (folder / "out").exists()

@@ -65,8 +65,8 @@ def _words(
     if argument.type == "switch":
         return argument.option.split()
     if argument.type == "path":
-        # A lone - is standard input to most programs, behind -- too.
-        values = tuple(f"./{one}" if one.startswith("-") else one for one in values)
+        # A lone - is standard input to most programs, behind -- too; a=b is a variable to awk.
+        values = tuple(f"./{one}" if _is_no_file(one) else one for one in values)
     if argument.option.endswith("="):
         return [argument.option + value for value in values]
     if argument.option:
@@ -79,6 +79,11 @@ def _words(
                 "leave the - out",
             )
     return list(values)
+
+
+def _is_no_file(path: str) -> bool:
+    """Return whether a program may take a path for something else."""
+    return path.startswith("-") or ("=" in path and path.split("=", 1)[0].isidentifier())
 
 
 def from_words(entry: CommandEntry, words: Sequence[str]) -> dict[str, Any]:

@@ -87,6 +87,10 @@ class CommandEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     risk: Risk = "read"
     args: tuple[CommandArgument, ...] = ()
     examples: tuple[CommandExample, ...] = ()
+    confined: bool = False  # in a sandbox that shows it the files of its path arguments alone
+    # What a confined program of this name (awk is gawk, mawk …) gets before all other words. One
+    # that is named here has a sandbox of its own by that, where no other can be had.
+    fixed_for: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     trusted: bool = False  # shipped: its program may be one that callers cannot name
 
     @property
@@ -191,6 +195,10 @@ def _misfit(entry: CommandEntry, *, trusted: bool) -> str | None:
         if entry.separator and behind and not argument.positional:
             return f"the option {argument.name} stands behind a positional argument"
         behind = behind or argument.positional
+    if entry.fixed_for and not entry.confined:
+        return "fixed_for is for a command that is confined"
+    if not trusted and entry.fixed_for:
+        return "fixed_for is not for files of users"
     if entry.recursive not in ("", "always") and entry.recursive not in known:
         return f"recursive names no argument: {entry.recursive}"
     return None

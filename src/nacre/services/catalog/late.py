@@ -17,6 +17,7 @@ from nacre.core.operations.commands import (
 )
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.host.host import Host
+from nacre.system.unfinished import Unfinished
 
 if TYPE_CHECKING:
     from nacre.core.commands.book import CommandBook
@@ -31,6 +32,8 @@ class LateCatalog:
         self, host: Host, *, config: str | None, home: str, private: tuple[str, ...]
     ) -> None:
         """`config` is the folder of config.toml; the rest is as CommandCatalog takes it."""
+        runtime = host.runtime
+        self._unfinished = Unfinished(None if runtime is None else f"{runtime}/executions")
         self._host = host
         self._config = config
         self._home = home
@@ -66,9 +69,18 @@ class LateCatalog:
         module = await asyncio.shield(self._loading)
         if self._catalog is None:
             self._catalog = module.CommandCatalog(
-                self._host, self._read_files(), home=self._home, private=self._private
+                self._host,
+                self._read_files(),
+                home=self._home,
+                private=self._private,
+                unfinished=self._unfinished,
             )
         return self._catalog
+
+    async def recover(self) -> None:
+        """End the commands that an earlier daemon left running."""
+        if self._unfinished.is_left():
+            await self.load()
 
     def book(self) -> "CommandBook":
         """Return the commands as they are now, for a door that lists them as tools."""

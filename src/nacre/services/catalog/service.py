@@ -1,23 +1,17 @@
 """Commands of the catalog: check, run, tell what came of it.
 
-Rule 1: every call passes the same checks in the same order, whichever door it came by, and each
+Rule: every call passes the same checks in the same order, whichever door it came by, and each
 execution or refusal is audited exactly once.
-Rule 2: an execution belongs to its owner, not to its connection: whoever has the same token can ask
-for it and cancel it.
 """
 
 import asyncio
 import logging
 import os
-from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from nacre.core.catalog.caller import Caller
-from nacre.core.commands.arguments import Bound, argv_of, bind, from_words
 from nacre.core.commands.book import CommandBook
 from nacre.core.commands.checks import Checks
-from nacre.core.commands.entry import CommandEntry
 from nacre.core.operations.commands import (
     CallCommand,
     CancelExecution,
@@ -34,58 +28,29 @@ from nacre.core.operations.commands import (
 from nacre.core.policy.decide import Policy
 from nacre.core.policy.rules import RuleBook
 from nacre.errors import (
-    CommandNotFound,
     Forbidden,
     Internal,
     InvalidInput,
     LimitReached,
     NacreError,
+    SandboxUnavailable,
 )
 from nacre.services.catalog.assistant import Assistant
 from nacre.services.catalog.audit import AuditFile, AuditStatus, ExecutionAudit, audited
 from nacre.services.catalog.builtins import Builtins, ContextOutput
 from nacre.services.catalog.contexts import CommandContext, Contexts
 from nacre.services.catalog.execution import Execution
-from nacre.services.catalog.places import Places
+from nacre.services.catalog.executions import Executions
+from nacre.services.catalog.programs import CommandSurroundings, Programs
+from nacre.services.catalog.stages import CallChecks, PipeStage
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.host.host import Host
 from nacre.services.host.wait import set_by
 from nacre.system.command_files import CommandFiles
 from nacre.system.policy_files import shipped
-from nacre.system.processes.one_shot import ResourceLimits, start
-from nacre.system.processes.pty import find_program
+from nacre.system.unfinished import Unfinished
 
 _log = logging.getLogger("nacre.catalog")
-
-
-# They wait, or read much: others are served meanwhile.
-_SLOW = frozenset(("fg", "type", "search_commands", "suggest_command"))
-
-
-class CommandSurroundings(NamedTuple):
-    """Where programs run."""
-
-    cwd: str
-    env: dict[str, str]
-
-
-class PipeStage(NamedTuple):
-    """One command of a call, checked and ready to run."""
-
-    entry: CommandEntry
-    called: str
-    bound: list[Bound]
-    argv: list[str]
-
-    @property
-    def at_once(self) -> bool:
-        """Whether it is done before the next call is looked at: a cd counts for what follows."""
-        return self.entry.builtin and self.entry.name not in _SLOW
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """What a command of the context itself takes."""
-        return {one.name: list(values) if one.many else values[0] for one, values in self.bound}
 
 
 class CommandCatalog:
@@ -99,17 +64,21 @@ class CommandCatalog:
         home: str,
         private: tuple[str, ...] = (),
         audit: ExecutionAudit | None = None,
+        unfinished: Unfinished | None = None,
     ) -> None:
-        """`home` is where contexts begin, `private` are nacre's own folders."""
+        """`home` is where contexts begin, `private` are nacre's own folders.
+
+        What `unfinished` says of an earlier daemon's commands is ended.
+        """
         settings = host.settings
         self._host = host
         self._files = files
         private = tuple(os.path.realpath(one) for one in private)
         self._contexts = Contexts(settings.command_contexts, home, private)
-        self._places = Places(settings.command_places, settings.command_queue)
+        self._programs = Programs(host)
         self._assistant = Assistant(settings.sampling_wait)
         self._audit = audit or AuditFile(settings.audit_log)
-        self._executions: OrderedDict[str, Execution] = OrderedDict()
+        self._executions = Executions(host, unfinished or Unfinished(None), self._note)
         self._tasks: set[asyncio.Task[None]] = set()
         names = (one.strip() for one in (settings.commands_whitelist or "").split(","))
         rules = shipped("commands")
@@ -121,7 +90,9 @@ class CommandCatalog:
         )
         book = RuleBook()
         book.add(rules)
-        self._policy = Policy("open", book)
+        policy = Policy("open", book)
+        self._calls = CallChecks(self._checks, policy, self._contexts.home, private)
+        self._executions.clear_up()
 
     def handlers(self) -> Handlers:
         return (
@@ -161,26 +132,32 @@ class CommandCatalog:
     # --- calls -----------------------------------------------------------------------------
 
     async def call(self, caller: Caller, request: CallCommand) -> ExecutionOutcome:
-        """Raises Forbidden, InvalidInput, CommandNotFound, LimitReached."""
+        """Raises Forbidden, InvalidInput, CommandNotFound, LimitReached, SandboxUnavailable."""
         context = self._context(caller, request.context)
         stages = self._checked(caller, request, context)
         execution = self._execution(caller, stages)
         if request.dry_run:
             return _dry(execution, stages)
+        # The folder that the paths were checked in: another call may change it before this runs.
+        surroundings = CommandSurroundings(context.cwd, context.environment(self._given(caller)))
+        try:
+            await self._programs.prepare(stages)
+        except SandboxUnavailable:
+            self._audit.record(audited(execution.tool, execution.words, "denied"))
+            raise
         context.note(execution.line, self._host.settings.command_history)
         if not stages[0].entry.builtin:
             try:
-                self._admit(execution)
+                self._programs.admit(execution)
             except LimitReached:
                 self._audit.record(audited(execution.tool, execution.words, "denied"))
                 raise
             context.forget_jobs()
             context.add_job(execution)
-        self._keep(execution)
-        execution.on_end = self._note
+        self._executions.keep(execution)
         stdin = None if request.stdin is None else request.stdin.encode("utf-8", "replace")
-        # The folder that the paths were checked in: another call may change it before this runs.
-        surroundings = CommandSurroundings(context.cwd, context.environment(self._given(caller)))
+        if not (len(stages) == 1 and stages[0].entry.builtin):
+            self._executions.write_down(execution)
         if execution.state == "running":
             # At once: the next call may already send it a signal.
             self._begin(execution, stages, surroundings, stdin)
@@ -196,7 +173,7 @@ class CommandCatalog:
             raise execution.refusal
         if context.ended:
             self._contexts.end(context.key)
-        return self._outcome(execution, 0, request.max_chars, ended=context.ended)
+        return self._executions.describe(execution, 0, request.max_chars, ended=context.ended)
 
     def _begin(
         self,
@@ -206,16 +183,9 @@ class CommandCatalog:
         stdin: bytes | None,
     ) -> None:
         try:
-            self._start(execution, stages, surroundings, stdin)
+            self._programs.start(execution, stages, surroundings, stdin)
         except NacreError as error:
             execution.refuse(error)  # told by who waits for it
-
-    def _admit(self, execution: Execution) -> None:
-        """Take a place for it, or let it wait for one. Raises LimitReached."""
-        if self._places.at_once(execution.client):
-            execution.state = "running"
-        else:
-            execution.turn = self._places.join(execution.client)
 
     def _checked(
         self, caller: Caller, request: CallCommand, context: CommandContext
@@ -227,70 +197,10 @@ class CommandCatalog:
                 raise InvalidInput("a call has a tool or a pipeline", "give one of them")
             called, *words = request.pipeline[0] or [""]
         try:
-            return self._stages(caller, request, context)
+            return self._calls.stages(request, context, self._given(caller), self.book())
         except (Forbidden, InvalidInput) as error:
             self._audit.record(audited(called, words, "denied"))
             raise error
-
-    def _stages(
-        self, caller: Caller, request: CallCommand, context: CommandContext
-    ) -> list[PipeStage]:
-        book = self.book()
-        if request.pipeline is None:
-            if not request.tool:
-                raise InvalidInput("the call names no command", "give its name as tool")
-            return [self._stage(caller, request.tool, request.args or {}, context, book)]
-        stages = []
-        for words in request.pipeline:
-            if not words:
-                raise InvalidInput("a command of the pipeline is empty")
-            entry = book.get(words[0])
-            self._checks.check_name(entry, words[0])
-            given = from_words(entry, words[1:])
-            stages.append(self._stage(caller, words[0], given, context, book))
-        for stage in stages[1:] if len(stages) > 1 else ():
-            if stage.entry.builtin:
-                raise InvalidInput(
-                    f"{stage.called} reads no input", "put it first, or leave it out"
-                )
-        return stages
-
-    def _stage(
-        self,
-        caller: Caller,
-        called: str,
-        given: Mapping[str, Any],
-        context: CommandContext,
-        book: CommandBook,
-    ) -> PipeStage:
-        entry = book.get(called)
-        where = context.where(self._contexts.home, self._contexts.private)
-        self._checks.check_name(entry, called)
-        bound = bind(entry, given)
-        if not (entry.group == "assistant" or entry.name == "kill"):
-            self._checks.check_values(entry, bound, where)
-        argv = argv_of(entry, bound)
-        if not entry.trusted:
-            self._checks.check_program(called, argv, self._policy, where)
-        if not entry.builtin:
-            argv[0] = self._program(entry, caller, context, where=where)
-        return PipeStage(entry, called, bound, argv)
-
-    def _program(
-        self, entry: CommandEntry, caller: Caller, context: CommandContext, *, where: Any
-    ) -> str:
-        """Return the program's path. Raises CommandNotFound, and Forbidden for a hidden rm."""
-        path = context.environment(self._given(caller)).get("PATH")
-        found = find_program(entry.program, cwd=context.cwd, path=path)
-        if found is None:
-            raise CommandNotFound(
-                f"{entry.name} needs the program {entry.program!r}, which is not installed",
-                "install it, or use another command",
-            )
-        if not entry.trusted:
-            # A link of another name leads to the same program.
-            self._checks.check_program(entry.name, [os.path.realpath(found)], self._policy, where)
-        return found
 
     def _execution(self, caller: Caller, stages: list[PipeStage]) -> Execution:
         first = stages[0]
@@ -321,8 +231,8 @@ class CommandCatalog:
                     return
                 stages, stdin = stages[1:], printed.text.encode()
                 execution.state = "queued"
-                self._admit(execution)
-            await self._programs(execution, stages, surroundings, stdin)
+                self._programs.admit(execution)
+            await self._programs.run(execution, stages, surroundings, stdin)
         except NacreError as error:
             execution.refuse(error)
         except Exception:  # noqa: BLE001  # nobody awaits this task: logged, the caller is told
@@ -340,74 +250,6 @@ class CommandCatalog:
         answer = self._assistant.answer
         return ContextOutput(await answer(stage.entry.name, stage.values, context, given, book))
 
-    async def _programs(
-        self,
-        execution: Execution,
-        stages: list[PipeStage],
-        surroundings: CommandSurroundings,
-        stdin: bytes | None,
-    ) -> None:
-        """Run programs in a place of theirs, from when one is free to their end."""
-        if execution.state == "queued" and not await self._queue(execution):
-            return
-        try:
-            self._start(execution, stages, surroundings, stdin)
-            settings = self._host.settings
-            wall = settings.command_wall_seconds
-            late = f"it was ended after {wall:g} s (command_wall_seconds)"
-            timer = self._host.loop.call_later(
-                wall, lambda: execution.cancel(settings.kill_grace, late)
-            )
-            try:
-                await execution.done.wait()
-            finally:
-                timer.cancel()
-        finally:
-            self._places.leave(execution.client)
-
-    def _start(
-        self,
-        execution: Execution,
-        stages: list[PipeStage],
-        surroundings: CommandSurroundings,
-        stdin: bytes | None,
-    ) -> None:
-        """Start the programs, unless that was done. Raises LimitReached, Internal."""
-        if execution.started or execution.done.is_set():
-            return
-        started = start(
-            [stage.argv for stage in stages],
-            cwd=surroundings.cwd,
-            env={**surroundings.env, **execution.environment},
-            limits=self._limits(),
-            feed=stdin is not None,
-            umask=self._host.umask,
-        )
-        execution.run(started, stdin or b"")
-
-    async def _queue(self, execution: Execution) -> bool:
-        """Return whether it has its place; not if it was cancelled before its turn."""
-        turn = execution.turn
-        assert turn is not None
-        ended = asyncio.ensure_future(execution.done.wait())
-        await asyncio.wait((turn, ended), return_when=asyncio.FIRST_COMPLETED)
-        ended.cancel()
-        if execution.done.is_set():
-            self._places.give_up(execution.client, turn)
-            return False
-        execution.state = "running"
-        return True
-
-    def _limits(self) -> ResourceLimits:
-        settings = self._host.settings
-        return ResourceLimits(
-            settings.command_cpu_seconds,
-            settings.command_memory_bytes,
-            settings.command_processes,
-            settings.command_file_bytes,
-            settings.command_descriptors,
-        )
-
     def _note(self, execution: Execution) -> None:
         self._audit.record(
             audited(
@@ -423,13 +265,13 @@ class CommandCatalog:
 
     async def status(self, caller: Caller, request: GetExecutionStatus) -> ExecutionOutcome:
         """Raises InvalidInput for an execution that is not known."""
-        execution = self._find(caller, request.execution_id)
+        execution = self._executions.find(caller, request.execution_id)
         await self._ended(execution, request.wait_ms)
-        return self._outcome(execution, request.offset, request.max_chars)
+        return self._executions.describe(execution, request.offset, request.max_chars)
 
     async def cancel(self, caller: Caller, request: CancelExecution) -> ExecutionCancelled:
         """Raises InvalidInput for an execution that is not known."""
-        execution = self._find(caller, request.execution_id)
+        execution = self._executions.find(caller, request.execution_id)
         return ExecutionCancelled(cancelled=execution.cancel(self._host.settings.kill_grace))
 
     async def end_context(self, caller: Caller, request: EndContext) -> ContextEnded:
@@ -438,62 +280,15 @@ class CommandCatalog:
 
     async def end_all(self) -> None:
         """End what runs: the daemon stops."""
-        for execution in self._executions.values():
-            execution.cancel(self._host.settings.kill_grace)
+        self._executions.cancel_all()
         if self._tasks:
             await asyncio.wait(self._tasks)
+        await self._executions.cleared()
 
     async def _ended(self, execution: Execution, milliseconds: int) -> None:
         """Return when it has ended, or after this time."""
         if milliseconds and not execution.done.is_set():
             await set_by(execution.done, self._host.loop.time() + milliseconds / 1000)
-
-    def _find(self, caller: Caller, identifier: str) -> Execution:
-        execution = self._executions.get(identifier)
-        if execution is None or execution.owner != _owner(caller):
-            raise InvalidInput(
-                f"no execution {identifier!r}",
-                f"the last {self._host.settings.command_results} that ended are kept",
-            )
-        return execution
-
-    def _keep(self, execution: Execution) -> None:
-        """Remember it, and forget the oldest that have ended."""
-        settings = self._host.settings
-        self._executions[execution.id] = execution
-        ended = [one for one in self._executions.values() if one.done.is_set()]
-        chars = sum(one.captured.chars for one in ended)
-        over = len(ended) - settings.command_results
-        for oldest in ended:
-            if over <= 0 and chars <= settings.command_results_chars:
-                return
-            over -= 1
-            chars -= oldest.captured.chars
-            del self._executions[oldest.id]
-
-    def _outcome(
-        self, execution: Execution, offset: int, max_chars: int | None, *, ended: bool = False
-    ) -> ExecutionOutcome:
-        most = self._host.budget(max_chars)
-        whole = execution.captured.text()
-        part = whole[offset : offset + most]
-        apart = not offset and len(part) == len(whole) and execution.captured.has_errors
-        return ExecutionOutcome(
-            execution_id=execution.id,
-            tool=execution.tool,
-            status=execution.state,
-            exit_code=execution.exit_code,
-            execution_time_ms=execution.milliseconds,
-            output_bytes=execution.captured.bytes,
-            next_offset=offset + len(part) if offset + len(part) < len(whole) else None,
-            left_out=execution.captured.left_out,
-            error=execution.error,
-            exit_codes=tuple(execution.exit_codes) if len(execution.exit_codes) > 1 else (),
-            context_ended=ended,
-            output=part,
-            stdout=execution.captured.text("stdout") if apart else None,
-            stderr=execution.captured.text("stderr") if apart else None,
-        )
 
     # --- who asks --------------------------------------------------------------------------
 

@@ -83,8 +83,11 @@ def start(
     limits: ResourceLimits,
     feed: bool,
     umask: int = -1,
+    descriptors: Sequence[int] = (),
 ) -> Started:
     """Start the programs; `feed`: the first one reads what we write to `stdin`.
+
+    They get `descriptors` besides, under the same numbers.
 
     Each leads a session of its own. Raises InvalidInput for a folder that is gone and for words
     that are too long for the system, LimitReached or Internal when it cannot start them otherwise;
@@ -117,6 +120,7 @@ def start(
                     stderr=errors_in,
                     start_new_session=True,
                     umask=umask,
+                    pass_fds=descriptors,
                 )
                 ours.callback(process.kill)
                 children.append(Child(process.pid, -1, process))

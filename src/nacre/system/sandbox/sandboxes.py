@@ -28,8 +28,12 @@ from nacre.system.sandbox.view import (
     check_workspace,
     find_surroundings,
     is_below,
+    reader_view,
     view_of,
 )
+
+# The profile whose trial shows that a program can be confined to the files that it reads.
+READER = "strict"
 
 
 class Enclosed(NamedTuple):
@@ -151,6 +155,18 @@ class Sandboxes:
                 "name its folder in the setting sandbox_read",
             )
         return self._enclose(self._found, view, argv, cwd, env)
+
+    def enclose_reader(
+        self, argv: Sequence[str], *, files: Mapping[str, str], cwd: str, env: Mapping[str, str]
+    ) -> Enclosed:
+        """Return how to start a program that sees the system's programs and these files alone.
+
+        `files` maps the path of each inside to its own. Raises SandboxUnavailable and OSError.
+        """
+        if READER not in self._proven or self._found is None:
+            raise SandboxUnavailable("the sandbox for this program was not tried yet", "try again")
+        view = reader_view(files, cwd, argv[0])
+        return self._enclose(self._found, view, argv, cwd, env, on_terminal=False)
 
     def _enclose(
         self,

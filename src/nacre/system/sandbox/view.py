@@ -8,7 +8,7 @@ Rule 3: all paths are without links, because a link may lead out of what is show
 
 import os
 import pwd
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -110,6 +110,22 @@ def _visible(
     scripts = os.path.realpath(SCRIPTS)
     mounts.append(Mount("read", scripts, scripts))
     return mounts
+
+
+def reader_view(files: Mapping[str, str], cwd: str, program: str) -> SandboxView:
+    """Return what a program sees that is to read these files (path inside → real path) only.
+
+    That is what it needs to run, the files, and an empty folder in place of the one it runs in.
+    """
+    mounts = [mount for mount in _system() if mount.path != "/etc"]
+    mounts += [Mount("read", path, path) for path in _OF_RUN if os.path.exists(path)]
+    if not SandboxView(tuple(mounts)).shows(program):
+        mounts.append(Mount("read", program, program))
+    system = SandboxView(tuple(mounts))
+    if cwd != "/" and not system.shows(cwd):
+        mounts.append(Mount("empty", cwd))
+    mounts += [Mount("read", path, real) for path, real in files.items() if not system.shows(path)]
+    return SandboxView(tuple(mounts))
 
 
 def check_workspace(workspace: str, around: Surroundings) -> None:

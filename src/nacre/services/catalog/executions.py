@@ -1,0 +1,139 @@
+"""The executions that are known: those that run, and the last ones that have ended.
+
+Rule 1: an execution belongs to its owner, not to its connection: whoever has the same token can ask
+for it and cancel it.
+Rule 2: what a killed daemon left behind is ended by the next one, which says so of each.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from signal import SIGTERM
+
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.commands import ExecutionOutcome
+from nacre.errors import InvalidInput
+from nacre.services.catalog.execution import Execution
+from nacre.services.host.host import Host
+from nacre.system.processes.ending import end_trees
+from nacre.system.processes.tree import Tree
+from nacre.system.unfinished import Unfinished, UnfinishedCommand
+
+_KILLED = (
+    "the daemon was killed or replaced while this ran; it was ended with all that it started, and "
+    "its output is lost"
+)
+
+
+class Executions:
+    def __init__(
+        self, host: Host, unfinished: Unfinished, note: Callable[[Execution], None]
+    ) -> None:
+        """`note` is called once for each that has ended."""
+        self._host = host
+        self._unfinished = unfinished
+        self._note = note
+        self._known: OrderedDict[str, Execution] = OrderedDict()
+        self._clearing: asyncio.Task[None] | None = None
+
+    # --- knowing them ----------------------------------------------------------------------
+
+    def keep(self, execution: Execution) -> None:
+        """Remember it, and forget the oldest that have ended."""
+        settings = self._host.settings
+        execution.on_end = self._ended
+        self._known[execution.id] = execution
+        ended = [one for one in self._known.values() if one.done.is_set()]
+        chars = sum(one.captured.chars for one in ended)
+        over = len(ended) - settings.command_results
+        for oldest in ended:
+            if over <= 0 and chars <= settings.command_results_chars:
+                return
+            over -= 1
+            chars -= oldest.captured.chars
+            del self._known[oldest.id]
+
+    def write_down(self, execution: Execution) -> None:
+        """Let the next daemon know of it, before its programs run."""
+        self._unfinished.began(
+            UnfinishedCommand(
+                id=execution.id,
+                owner=execution.owner,
+                tool=execution.tool,
+                name=execution.name,
+                words=execution.words,
+                cookie=execution.cookie,
+            )
+        )
+
+    def _ended(self, execution: Execution) -> None:
+        self._unfinished.ended(execution.id)
+        self._note(execution)
+
+    def find(self, caller: Caller, identifier: str) -> Execution:
+        """Raises InvalidInput for one that is not known to this caller."""
+        execution = self._known.get(identifier)
+        if execution is None or execution.owner != caller.owner:
+            raise InvalidInput(
+                f"no execution {identifier!r}",
+                f"the last {self._host.settings.command_results} that ended are kept, "
+                "until the daemon ends",
+            )
+        return execution
+
+    def describe(
+        self, execution: Execution, offset: int, max_chars: int | None, *, ended: bool = False
+    ) -> ExecutionOutcome:
+        """`ended`: its context has, with it."""
+        most = self._host.budget(max_chars)
+        whole = execution.captured.text()
+        part = whole[offset : offset + most]
+        apart = not offset and len(part) == len(whole) and execution.captured.has_errors
+        return ExecutionOutcome(
+            execution_id=execution.id,
+            tool=execution.tool,
+            status=execution.state,
+            exit_code=execution.exit_code,
+            execution_time_ms=execution.milliseconds,
+            output_bytes=execution.captured.bytes,
+            next_offset=offset + len(part) if offset + len(part) < len(whole) else None,
+            left_out=execution.captured.left_out,
+            error=execution.error,
+            exit_codes=tuple(execution.exit_codes) if len(execution.exit_codes) > 1 else (),
+            context_ended=ended,
+            output=part,
+            stdout=execution.captured.text("stdout") if apart else None,
+            stderr=execution.captured.text("stderr") if apart else None,
+        )
+
+    # --- ending them -----------------------------------------------------------------------
+
+    def cancel_all(self) -> None:
+        for execution in self._known.values():
+            execution.cancel(self._host.settings.kill_grace)
+
+    def clear_up(self) -> None:
+        """End what an earlier daemon left behind; each of them is known from now on."""
+        left = self._unfinished.take()
+        if not left:
+            return
+        lost = [self._lost(one) for one in left]
+        self._clearing = asyncio.create_task(self._end(lost), name="left commands")
+
+    async def cleared(self) -> None:
+        """Return when what was left behind has ended."""
+        if self._clearing is not None:
+            await self._clearing
+
+    def _lost(self, left: UnfinishedCommand) -> Execution:
+        most = self._host.settings.command_output_chars
+        execution = Execution(left.tool, left.name, left.words, left.owner, "", most)
+        execution.id, execution.cookie, execution.state = left.id, left.cookie, "running"
+        self.keep(execution)
+        return execution
+
+    async def _end(self, lost: list[Execution]) -> None:
+        trees = [Tree(None, execution.cookie) for execution in lost]
+        await end_trees(lambda: trees, self._host.settings.kill_grace, SIGTERM)
+        for execution in lost:
+            execution.end(None, _KILLED)
