@@ -9,7 +9,7 @@ SOURCE = ROOT / "src" / "nacre"
 MOST_MODULES = 16  # in one folder: with more of them, look for a second noun
 
 # End-to-end tests that are about several rooms at once, and what they share.
-ACROSS = {"crashes", "escapes", "programs", "runs", "web"}
+ACROSS = {"crashes", "escapes", "fuzz", "programs", "runs", "web"}
 
 
 def modules() -> list[Path]:

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
@@ -21,7 +22,7 @@ from uvicorn.server import ServerState
 
 from nacre.doors.http.credentials import Credentials
 from nacre.doors.http.guard import Beyond, Guard, error_response
-from nacre.doors.http.limits import Crowd
+from nacre.doors.http.limits import GONE, Crowd
 from nacre.doors.http.sockets import SocketProtocol
 from nacre.doors.page import routes as page
 from nacre.doors.ports import routes as port
@@ -32,6 +33,7 @@ from nacre.doors.ws import raw
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings
 
+_CLOSED = "handler is closed"  # uvloop's words for writing to a connection that has ended
 _KEEP_ALIVE = 20.0  # seconds; proxies close connections that are quiet for a minute
 
 
@@ -174,7 +176,13 @@ class SessionPorts:
 def _by_port(daemon_ports: set[int], daemon: ASGIApp, sessions: ASGIApp) -> ASGIApp:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         serving = daemon if scope["server"][1] in daemon_ports else sessions
-        await serving(scope, receive, send)
+        try:
+            await serving(scope, receive, send)
+        except (ClientDisconnect, RuntimeError) as error:
+            # It left in the middle of its request, or of its answer: that is no error of ours.
+            left = isinstance(error, ClientDisconnect) or _CLOSED in str(error)
+            if not (left and GONE in scope and scope[GONE]()):
+                raise
 
     return app
 

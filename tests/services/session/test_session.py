@@ -10,8 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from nacre.core.operations.sessions import CreateSession, ResizeSession, SignalSession
+from nacre.core.operations.sessions import (
+    CreateSession,
+    ManageSession,
+    ResizeSession,
+    SignalSession,
+)
 from nacre.core.operations.terminal import PressKeys, SendInput
+from nacre.core.shell.echo import Veil
 from nacre.errors import InvalidInput, LimitReached, SessionExists, SessionExited
 from nacre.services.session.session import Session
 from nacre.system.processes.exits import Ending
@@ -368,3 +374,19 @@ async def test_python_itself_runs_in_a_session() -> None:
         await asyncio.wait_for(ended(session), PATIENCE)
         assert lines_of(session) == ["True"]
         assert session.launch.program == os.path.basename(sys.executable)
+
+
+async def test_a_closed_session_shows_nothing_of_what_was_hidden() -> None:
+    """The veil of a command whose caller has gone is lifted later; then there is no terminal."""
+    async with living() as services:
+        session = await start(services, "cat")
+        veil = Veil("0" * 16, b"")
+        veil.pass_on(b"what a shell echoed")
+        session.stream.hide_echo(veil)
+        session.stream.expect_mark()
+        await services.sessions.manage(
+            CALLER, ManageSession(session=session.identity.id, action="kill")
+        )
+        session.close()
+        session.stream._give_up(veil)
+        assert not veil.lifted

@@ -12,11 +12,16 @@ the oldest of them is closed: others cannot be kept out by opening many.
 
 import asyncio
 import logging
+from functools import partial
 from typing import Any
 
 import msgspec
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 from uvicorn.server import ServerState
 
 from nacre.doors.http.token_use import CUT
@@ -25,6 +30,8 @@ from nacre.settings.table import Settings
 _log = logging.getLogger("nacre.http")
 
 KNOWN = "nacre.known"  # in the scope of a request: call it when its credentials are right
+
+GONE = "nacre.gone"  # there, too: it says whether the client has left
 
 _HEAD_END = b"\r\n\r\n"  # RFC 9112, 2.1
 
@@ -123,7 +130,18 @@ class LimitedProtocol(HttpToolsProtocol):
         if len(self.url) > most:
             self.refuse(414, f"the address is over {most} bytes (max_url_bytes): send a body")
             return
+        scope = self.scope
         super().on_headers_complete()
+        scope[GONE] = partial(self._is_gone, self.cycle)  # type: ignore[literal-required]
+
+    def _is_gone(self, cycle: RequestResponseCycle | None) -> bool:
+        if not self.transport.is_closing():
+            return False
+        if cycle is not None:
+            # The loop says so one turn later: until then the library takes it for an application
+            # that has not answered.
+            cycle.disconnected = True
+        return True
 
     def on_body(self, body: bytes) -> None:
         if not self._refused:

@@ -15,8 +15,11 @@ from typing import Any
 import msgspec
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode
 from websockets.http11 import Request
+from websockets.protocol import State
 
 from nacre.errors import NacreError, http_status
 from nacre.wording import OPERATIONS
@@ -99,6 +102,38 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             self.transport.close()
             return
         super().handle_connect(event)
+
+    def send_receive_event_to_app(self) -> None:
+        if self.curr_msg_data_type != "text" or self.close_sent:
+            super().send_receive_event_to_app()
+            return
+        data, self.frames = b"".join(self.frames), []
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            # RFC 6455, 8.1. The library's own way logs a traceback for each of these, and fails
+            # when the client's close came with it.
+            if self.conn.state is State.OPEN:
+                self.conn.fail(CloseCode.INVALID_DATA)
+            self.handle_parser_exception()
+            return
+        self.queue.put_nowait({"type": "websocket.receive", "text": text})
+        if not self.read_paused:
+            self.read_paused = True
+            self.transport.pause_reading()
+
+    async def send(self, message: Any) -> None:
+        if not self.handshake_complete and self.transport.is_closing():
+            raise ClientDisconnected  # else it is an error in the log that nobody was accepted
+        await super().send(message)
+        if self.close_sent:  # refused, which is an answer, too
+            self.handshake_complete = True
+
+    def handle_ping(self) -> None:
+        if self.close_sent:
+            self.conn.data_to_send()  # its answer would come after our end
+        else:
+            super().handle_ping()
 
     def handle_parser_exception(self) -> None:
         """Close: a message is too long or malformed. Also called for each part that follows."""

@@ -45,6 +45,8 @@ from nacre.core.operations.watch import (
     Snapshot,
     Taken,
     Typing,
+    ViewCols,
+    ViewRows,
     Watch,
     WatchEvent,
     WatchSession,
@@ -69,7 +71,7 @@ class KeyNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     input: str | None = None  # base64
     number: int | None = None  # bytes that were typed before it, if the client numbers them
     go_on: bool = False  # its person knows of what was dropped
-    resize: tuple[int, int] | None = None
+    resize: tuple[ViewRows, ViewCols] | None = None
     refresh: bool = False
     control: bool = False
     look: Look | None = None

@@ -218,7 +218,7 @@ async def _answer(dispatch: Dispatch, caller: Caller, words: Words, line: bytes)
             identifier = request["id"]
             params = msgspec.convert(request["params"], dict[str, Any])
             operation = parse_operation(request["operation"], params)
-        except (msgspec.DecodeError, RecursionError, KeyError, TypeError) as error:
+        except (msgspec.DecodeError, UnicodeError, RecursionError, KeyError, TypeError) as error:
             raise InvalidInput(
                 "a request is {id, operation, params} in one line of JSON"
             ) from error

@@ -300,6 +300,12 @@ class _NdjsonClient:
 
     async def _answer(self, request: NdjsonRequest) -> None:
         try:
+            await self._answer_or_refuse(request)
+        except ConnectionError:
+            _log.debug("client left before its answer")
+
+    async def _answer_or_refuse(self, request: NdjsonRequest) -> None:
+        try:
             self._require_token()
             method = _METHODS.get(request.method)
             if method is None:
@@ -310,7 +316,7 @@ class _NdjsonClient:
         except NacreError as error:
             await self._send(failure_of(request.id, error))
         except ConnectionError:
-            _log.debug("client left before its answer")
+            raise
         except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the caller is told
             _log.exception("request failed outside its operation")
             wrong = Internal("Unexpected error", "the daemon's log says why")

@@ -145,6 +145,11 @@ class OutputStream:
             self._unshown, self._behind = b"", 0
             self._recorder.offset = self._ring.end
 
+    def close(self) -> None:
+        """Take nothing more: what a veil still hides has no terminal to be shown in."""
+        self.drop_unshown()
+        self._veil = None
+
     def absorb(
         self,
         child: ChildProcess | None,

@@ -242,7 +242,7 @@ class Session:
     def close(self) -> None:
         """Free the memory and the journal; the session can no longer be read."""
         self.supervisor.stop_reading()
-        self.stream.drop_unshown()
+        self.stream.close()
         self.retire()
         self.recorder.remove()
         self.terminal.close()

@@ -17,6 +17,7 @@ import msgspec
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.datastructures import QueryParams
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
@@ -122,13 +123,18 @@ async def _hold(manager: StreamableHTTPSessionManager, ready: asyncio.Event) -> 
 
 
 async def _read_ahead(scope: Scope, receive: Receive, limit: int) -> tuple[bytes, Receive]:
-    """Return a request's body, and what gives it out once more; empty when it is over the limit."""
+    """Return a request's body, and what gives it out once more; empty when it is over the limit.
+
+    Raises ClientDisconnect when the client leaves before it has sent all of it.
+    """
     if scope["method"] != "POST":
         return b"", receive
     parts: list[Message] = []
     size = 0
     while size <= limit:
         part = await receive()
+        if part["type"] == "http.disconnect":
+            raise ClientDisconnect
         parts.append(part)
         size += len(part.get("body", b""))
         if not part.get("more_body"):
