@@ -38,7 +38,7 @@ from nacre.system.endpoints import (
 from nacre.system.keeper.client import Keeping, descriptor_limit
 from nacre.system.keeper.keeper import UPGRADE
 from nacre.system.keeper.succession import Succession
-from nacre.system.logs import configure_logs
+from nacre.system.logs import configure_logs, redact_logs
 from nacre.system.presence import Presence
 from nacre.system.processes.pty import raise_descriptor_limit, require_descriptors
 from nacre.system.tokens import TokenStore, load_page_key
@@ -510,6 +510,8 @@ class _Serving:
             own=self.paths,
             layers=self.paths.layers,
         )
+        services.host.secrets.learn_value(self.token, "nacre's token")
+        redact_logs(services.host.secrets.redaction_of_logs().text)
         started = {"event": "start", "pid": os.getpid(), "version": __version__}
         audit.record("daemon", None, None, started)
         services.ledger.remove_files()  # recovery writes those anew that are still needed

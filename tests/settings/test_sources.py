@@ -59,6 +59,8 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
         "sandbox_deny": "curl",
         "ndjson_auth": "off",
         "commands_whitelist": "ls,cat",
+        "secret_store": "keyring",
+        "session_env": "GOPROXY,MYAPP_*",
     }.get(name)
     if other is None:
         other = not default if isinstance(default, bool) else default + 1

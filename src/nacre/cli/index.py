@@ -117,6 +117,7 @@ COMMANDS = (
     Command("policy", "safety.policy", "Judge command lines by the rules, without running them."),
     Command("audit", "safety.audit", "Verify, show and search the record of who did what."),
     Command("token", "safety.token", "Make, list and revoke tokens for programs and machines."),
+    Command("secret", "safety.secret", "Store, list and remove secrets that agents use by name."),
     Command("doctor", "doctor", "Check this machine, and say what to fix."),
     Command("completion", "completion", "Print the code that sets up shell completion."),
 )

@@ -15,7 +15,12 @@ from nacre.settings.paths import Paths
 PROTOCOL = 1  # increased when older clients can no longer understand the socket
 
 # Environment variables of a client that its sessions get too.
-ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "SSH_AUTH_SOCK")
+ENVIRONMENT = (
+    *("PATH", "SHELL", "EDITOR", "VISUAL", "VIRTUAL_ENV", "TZ", "SSH_AUTH_SOCK"),
+    *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_NUMERIC", "LC_TIME", "LC_COLLATE"),
+    *("LC_MONETARY", "LC_MESSAGES", "LC_PAPER", "LC_NAME", "LC_ADDRESS", "LC_TELEPHONE"),
+    *("LC_MEASUREMENT", "LC_IDENTIFICATION"),
+)
 
 _CHUNK = 65536
 

@@ -14,6 +14,7 @@ from nacre.core.operations.results import PictureTaken
 from nacre.core.operations.terminal import Screenshot
 from nacre.core.pictures.layout import PictureLayout
 from nacre.core.screen.drawing import Drawing
+from nacre.core.text.redaction import redact_rows
 from nacre.errors import LimitReached
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.host.host import Host
@@ -54,6 +55,7 @@ class Pictures:
         generation, drawing = session.hand_out(), terminal.drawing()
         if not request.show_cursor:
             drawing = drawing.without_cursor()
+        drawing = drawing.with_texts(redact_rows(drawing.texts(), drawing.cols))
         painted = await self.paint(drawing, request.format, request.scale)
         return PictureTaken(
             session=session.identity.name,

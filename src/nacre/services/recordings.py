@@ -13,6 +13,7 @@ from nacre.core.catalog.caller import Caller
 from nacre.core.operations.recordings import ExportRecording, ScreenAt
 from nacre.core.operations.results import EarlierScreen, Recording
 from nacre.core.text.budget import json_chars
+from nacre.core.text.redaction import Redaction, redaction_of_call
 from nacre.errors import BadParameter, Failed, InvalidInput
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.host.host import Host
@@ -76,11 +77,16 @@ class History:
         folder = await self._journal(session)
         about = (session.identity.name, session.launch.command)
         return await self._host.loop.run_in_executor(
-            None, self._export, folder, about, request, caller.cwd
+            None, self._export, folder, about, request, caller.cwd, redaction_of_call()
         )
 
     def _export(
-        self, folder: str, about: tuple[str, str], request: ExportRecording, cwd: str | None
+        self,
+        folder: str,
+        about: tuple[str, str],
+        request: ExportRecording,
+        cwd: str | None,
+        redaction: Redaction | None,
     ) -> Recording:
         from nacre.core.journal.asciicast_writer import CastAbout, write_cast  # it loads the engine
         from nacre.core.journal.replay import END, Moment
@@ -100,6 +106,10 @@ class History:
             markers=request.markers,
             about=CastAbout(command=about[1], title=about[0]),
         )
+        if redaction is not None:
+            from nacre.core.journal.asciicast_redaction import redacted_cast
+
+            lines = redacted_cast(lines, redaction)
         if request.path is None:
             return self._answer(about[0], lines, request)
         home = os.path.expanduser("~")

@@ -22,6 +22,7 @@ from nacre.services.dispatch.judge import JudgeFirst
 from nacre.services.dispatch.limit import Limit
 from nacre.services.dispatch.log import Log
 from nacre.services.dispatch.recovered import Recovered
+from nacre.services.dispatch.redact import CheckSecrets, Redact
 from nacre.services.dispatch.resolve import Resolve
 from nacre.services.dispatch.tell import Tell
 from nacre.services.follow.service import Following
@@ -29,6 +30,7 @@ from nacre.services.host.bus import Events
 from nacre.services.host.engine import Engine
 from nacre.services.host.host import Host
 from nacre.services.host.read_share import ReadShare
+from nacre.services.host.secrets import KnownSecrets
 from nacre.services.host.warnings import Warnings
 from nacre.services.observe.views import summarise
 from nacre.services.people.control import Controls
@@ -56,6 +58,7 @@ from nacre.settings.table import Settings
 from nacre.system.keeper.client import Keeping
 from nacre.system.processes.tree import find_members
 from nacre.system.sandbox.sandboxes import Sandboxes
+from nacre.system.secrets import SecretStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,7 @@ class Services:
         # Every call passes them in this order. Routing to other hosts will be added here.
         steps = (
             Log(),
+            Redact(self.host.secrets),
             *(() if self.host.audit is None else (RecordCalls(self.host.audit),)),
             Authorise(),
             Recovered(self.recovery),
@@ -122,6 +126,7 @@ class Services:
             Tell(controls),
             Admit(controls, self.police),
             JudgeFirst(self.police),
+            CheckSecrets(self.host.secrets),
             Limit(self.host.settings),
         )
         handlers = Handlers.merged([*(one.handlers() for one in having_handlers), *more])
@@ -167,6 +172,14 @@ def build_services(
     keeping = keeping or Keeping(None)
     loop = asyncio.get_running_loop()
     engine = Engine(settings.scrollback)
+    store = None
+    if journals is not None:
+        stored = os.path.join(os.path.dirname(journals), "secrets.json")
+        store = SecretStore(stored, settings.secret_store)
+    secrets = KnownSecrets(settings, store)
+    secrets.learn_variables(os.environ)
+    if audit is not None:
+        audit.redaction = secrets.redaction_of_logs()
     turns = ReadShare(loop, settings.read_buffer_bytes, settings.turn_time)
     events = Events[Session](lambda session: summarise(session, loop.time()))
     host = Host(
@@ -184,6 +197,7 @@ def build_services(
         ),
         audit=audit,
         sandboxes=Sandboxes(settings, own, layers),
+        secrets=secrets,
         umask=umask,
     )
     ports = PortPool(settings.first_session_port, keeping)

@@ -33,6 +33,20 @@ class Paths(NamedTuple):
         return os.path.join(self.state, "tokens.json")
 
     @property
+    def secrets_file(self) -> str:
+        """What `nacre secret` stores."""
+        return os.path.join(self.state, "secrets.json")
+
+    @property
+    def askpass_file(self) -> str:
+        """The program that asks people for passwords, for sudo and ssh in sessions."""
+        return os.path.join(self.state, "askpass")
+
+    @property
+    def askpass_socket(self) -> str:
+        return os.path.join(self.runtime, "askpass.sock")
+
+    @property
     def page_key_file(self) -> str:
         return os.path.join(self.state, "page.key")
 

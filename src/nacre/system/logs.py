@@ -5,6 +5,7 @@ import logging
 import logging.handlers
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 # What every record has; everything else is the caller's `extra`.
@@ -12,6 +13,8 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 
 class JsonFormatter(logging.Formatter):
+    redact: Callable[[str], str] = staticmethod(lambda text: text)  # see redact_logs
+
     def format(self, record: logging.LogRecord) -> str:
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         line = {
@@ -23,12 +26,19 @@ class JsonFormatter(logging.Formatter):
         line.update({key: value for key, value in vars(record).items() if key not in _STANDARD})
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
+        return self.redact(json.dumps(line, default=str))
 
 
 class _LogFile(logging.handlers.RotatingFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:
         """Say nothing about a disk that takes no line: standard error is the same file."""
+
+
+def redact_logs(redact: Callable[[str], str]) -> None:
+    """Take secrets out of every line from now on."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler.formatter, JsonFormatter):
+            handler.formatter.redact = redact
 
 
 def configure_logs(level: str, *, file: str | None, max_bytes: int) -> None:

@@ -15,6 +15,7 @@ from nacre.core.operations.sessions import CreateSession
 from nacre.errors import InvalidInput
 from nacre.services.session import launch as planning
 from nacre.services.session.launch import Launch, plan_launch
+from nacre.system.processes.environment import inherited
 
 PATIENCE = 10.0  # seconds; only bounds how long a test that fails takes
 
@@ -245,11 +246,12 @@ def test_folder_that_is_none_is_refused(cwd: str) -> None:
 def test_environment_is_the_daemon_s_then_the_caller_s_then_the_given_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("ONE", "TWO", "THREE"):
+    names = ("EDITOR", "PAGER", "VISUAL", "FOUR", "PWD")
+    for name in names[:3]:
         monkeypatch.setenv(name, "daemon")
-    caller = Caller(door="test", env=MappingProxyType({"TWO": "caller", "THREE": "caller"}))
-    env = plan(caller=caller, env={"THREE": "given", "FOUR": ""}, cwd="/usr").env
-    found = [env.get(name) for name in ("ONE", "TWO", "THREE", "FOUR", "PWD")]
+    caller = Caller(door="test", env=MappingProxyType({"PAGER": "caller", "VISUAL": "caller"}))
+    env = plan(caller=caller, env={"VISUAL": "given", "FOUR": ""}, cwd="/usr").env
+    found = [env.get(name) for name in names]
     assert found == ["daemon", "caller", "given", "", "/usr"]
 
 
@@ -264,6 +266,24 @@ def test_what_describes_the_daemon_s_own_terminal_is_not_handed_on(
     assert env["TERM"] == "xterm-256color"
     assert env["COLORTERM"] == "truecolor"
     assert env["TERM_PROGRAM"] == "nacre"
+
+
+def test_only_what_is_listed_is_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "MAKEFLAGS", "MAKELEVEL", "LD_PRELOAD", "MYAPP_ONE"):
+        monkeypatch.setenv(name, "not for sessions")
+    for name in ("LC_TIME", "VIRTUAL_ENV", "XDG_DATA_HOME", "GOPATH"):
+        monkeypatch.setenv(name, "handed on")
+    env = plan().env
+    assert "not for sessions" not in env.values()
+    assert list(env.values()).count("handed on") == 4
+
+
+def test_the_setting_names_further_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MYAPP_ONE", "MYAPP_TWO", "GOVCR", "NACRE_TOKEN"):
+        monkeypatch.setenv(name, "x")
+    env = inherited("MYAPP_*, GOVCR,NACRE_*")
+    found = [name for name in ("MYAPP_ONE", "MYAPP_TWO", "GOVCR", "NACRE_TOKEN") if name in env]
+    assert found == ["MYAPP_ONE", "MYAPP_TWO", "GOVCR"]
 
 
 def test_terminal_type_can_be_given() -> None:

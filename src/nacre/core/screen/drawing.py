@@ -86,6 +86,26 @@ class Drawing:
     def without_cursor(self) -> "Drawing":
         return replace(self, cursor=None)
 
+    def texts(self) -> list[str]:
+        """Return its rows as texts, a character for each column; a wide one's second is a NUL."""
+        rows = [[" "] * self.cols for _ in range(self.rows)]
+        for run in self.runs:
+            for index, text in enumerate(run.cells):
+                if run.col + index < self.cols and run.row < self.rows:
+                    rows[run.row][run.col + index] = text[:1] or "\0"
+        return ["".join(row).rstrip(" ") for row in rows]
+
+    def with_texts(self, texts: Sequence[str]) -> "Drawing":
+        """Return it with other characters where they differ from its own; see `texts`."""
+        own = self.texts()
+        changed = [
+            replace(run, cells=_changed_cells(run, own[run.row], texts[run.row]))
+            if run.row < self.rows and own[run.row] != texts[run.row]
+            else run
+            for run in self.runs
+        ]
+        return replace(self, runs=tuple(changed))
+
     def painted_runs(self) -> Iterator[StyledRun]:
         """Yield the runs; what a block cursor covers is a separate run in the cursor's colours."""
         caret = self.cursor
@@ -104,6 +124,13 @@ class Drawing:
             ink = self.background if run.paper is None else run.paper
             covered = replace(run, col=caret.col, cells=run.cells[at:end], ink=ink, paper=caret.ink)
         yield covered
+
+
+def _changed_cells(run: StyledRun, before: str, after: str) -> tuple[str, ...]:
+    return tuple(
+        after[at] if at < len(before) and before[at] != after[at] else cell
+        for at, cell in enumerate(run.cells, run.col)
+    )
 
 
 def draw(

@@ -6,6 +6,7 @@ Rule 1: what is left out is counted, so that the reader knows and can ask for th
 Rule 2: a budget counts what is sent: the JSON of the answer, with its names, spans and escapes. The
 small fields are counted first; `room` is what they leave to the long one.
 Rule 3: lines stay whole if at least one fits.
+Rule 4: what is cut is redacted first (redaction.py): half a secret cannot be told.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import Any
 import msgspec
 
 from nacre.core.screen.screen import Line
+from nacre.core.text.redaction import redact_lines, redact_text
 from nacre.wording import Words, with_json
 
 _ITEM = 3  # characters around a line in an array: two quotes and a comma
@@ -72,12 +74,14 @@ def item_size(line: Any) -> int:
 
 def first_text(lines: list[str], room: int) -> list[str]:
     """Keep the first lines that fit, at least one, for a text of them."""
+    lines = redact_lines(lines)
     kept = fitting(map(_broken, lines), room)
     return lines[:kept] if kept else [shortened(line, room) for line in lines[:1]]
 
 
 def last_text(lines: list[str], room: int) -> tuple[list[str], int]:
     """Keep the last lines that fit; return them and how many were left out, if only in part."""
+    lines = redact_lines(lines)
     kept = fitting(map(_broken, reversed(lines)), room)
     if kept or not lines:
         return lines[len(lines) - kept :], len(lines) - kept
@@ -86,6 +90,7 @@ def last_text(lines: list[str], room: int) -> tuple[list[str], int]:
 
 
 def last_characters(text: str, room: int) -> str:
+    text = redact_text(text)
     return text if json_chars(text) <= room else _end(text, max(room, 1))
 
 
@@ -94,6 +99,7 @@ def head_and_tail(lines: list[str], room: int) -> tuple[str, int]:
 
     A single line that is too long is shown in part, and counts as one that was left out.
     """
+    lines = redact_lines(lines)
     if fitting(map(_broken, lines), room + _BREAK) == len(lines):
         return "\n".join(lines), 0
     if len(lines) == 1:
@@ -115,6 +121,7 @@ def parted_head_and_tail(
 
     `lines` is its total number of lines, `between` how many of them are unknown.
     """
+    head, tail = redact_lines(head), redact_lines(tail)
     half = _half(room)
     first = head[: fitting(map(_broken, head), half)]
     last = tail[len(tail) - fitting(map(_broken, reversed(tail)), half) :]
@@ -127,6 +134,7 @@ def parted_head_and_tail(
 
 def shortened(line: str, room: int) -> str:
     """Return a line with its middle left out, and counted."""
+    line = redact_text(line)
     half = _half(room)
     first, last = _beginning(line, half), _end(line, half)
     if json_chars(line) <= room or len(line) <= len(first) + len(last):

@@ -41,6 +41,7 @@ class BytesMatch(Protocol):
 
 class BytesPattern(Protocol):
     def search(self, text: bytes, pos: int = 0) -> BytesMatch | None: ...
+    def finditer(self, text: bytes) -> Iterator[BytesMatch]: ...
 
 
 _BY_LINES = "(?m)"  # ^ and $ match at each line

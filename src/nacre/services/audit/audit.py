@@ -5,7 +5,8 @@ whoever kills the daemon is recorded first. Those that come within `audit_pause`
 and written together, in order. No call waits for the disk itself.
 Rule 2: no call ever fails because of the audit. If the disk takes nothing, that is said (log,
 `nacre status`, `nacre doctor`), records wait up to a bound, and how many were dropped is a record.
-Rule 3: what must not be known is not handed in: input that was not shown, values of secrets.
+Rule 3: what must not be known is not handed in: input that was not shown, values of secrets. What
+looks like one is redacted besides (core/text/redaction.py).
 """
 
 import asyncio
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from nacre.core.catalog.caller import Caller
+from nacre.core.text.redaction import Redaction, SecretValues, redacted
 from nacre.errors import NacreError
 from nacre.services.audit.executions import ExecutionLog
 from nacre.settings.table import Settings
@@ -82,9 +84,10 @@ class Audit:
         self._head_moved = loop.time()
         self._trouble = ""  # why the last write failed
         self._second, self._written_second = 0, ""
+        self.redaction = Redaction(SecretValues())  # of what is recorded
         self.executions: ExecutionLog | None = None
         if settings.audit_log is not None:
-            self.executions = ExecutionLog(settings.audit_log)
+            self.executions = ExecutionLog(settings.audit_log, lambda: self.redaction)
 
     @property
     def on(self) -> bool:
@@ -209,6 +212,7 @@ class Audit:
         if caller is not None:
             record["caller"] = described(caller)
         record.update(fields() if callable(fields) else fields)
+        record = redacted(record, self.redaction)
         try:
             return _encode(record)
         except (UnicodeEncodeError, TypeError):  # a name of bytes that are no text

@@ -12,7 +12,10 @@ import logging
 import os
 import pwd
 import time
+from collections.abc import Callable
 from typing import Any, Literal
+
+from nacre.core.text.redaction import Redaction, SecretValues
 
 _log = logging.getLogger("nacre.audit")
 
@@ -20,7 +23,11 @@ ExecutionStatus = Literal["success", "failed", "denied"]
 
 
 class ExecutionLog:
-    def __init__(self, path: str) -> None:
+    def __init__(
+        self, path: str, redaction: Callable[[], Redaction] = lambda: Redaction(SecretValues())
+    ) -> None:
+        """`redaction` is what takes secrets out of it."""
+        self._redaction = redaction
         self.trouble = ""  # why the last line could not be written
         self._path = os.path.abspath(os.path.expanduser(path))
         self._user = _user_name()
@@ -34,7 +41,7 @@ class ExecutionLog:
         duration_ms: int = 0,
     ) -> None:
         """Add what became of a command line. It never fails; `trouble` says if it could not."""
-        command, args = split_command(line)
+        command, args = split_command(self._redaction().text(line))
         entry = {
             "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "user": self._user,

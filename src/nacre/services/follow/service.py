@@ -23,6 +23,7 @@ from nacre.core.operations.follow import (
     LaggedEvent,
     SyncAll,
 )
+from nacre.core.text.redaction import redacted
 from nacre.errors import InvalidInput
 from nacre.services.follow.session_view import Followed, of_session
 from nacre.services.host.host import Host
@@ -66,6 +67,7 @@ class Follower:
         host: Host,
     ) -> None:
         self._caller = caller
+        self._redaction = host.secrets.redaction_for(caller)
         self._wanted: frozenset[str] = frozenset(request.events)
         self.kinds = self._wanted | {"sessions"}  # to know when sessions come and go
         if "mode" in self._wanted:
@@ -146,7 +148,9 @@ class Follower:
             known.changed()
 
     def _take_up(self, session: Session) -> None:
-        followed = Followed(session, self._request, self._host, self.changed, self.push)
+        followed = Followed(
+            session, self._request, self._host, self.changed, self.push, self._redaction
+        )
         self._followed[session.identity.id] = followed
         if self._wanted & (_SCREEN | {"states"}) or self._request.idle_timeout_ms:
             session.watchers.append(followed.changed)
@@ -217,6 +221,8 @@ class Follower:
                 return
 
     def _numbered(self, event: Event) -> Event:
+        if self._redaction is not None:
+            event = redacted(event, self._redaction)
         numbered: Event = msgspec.structs.replace(event, seq=self._seq)
         self._seq += 1
         return numbered

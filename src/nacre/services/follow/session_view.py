@@ -29,6 +29,7 @@ from nacre.core.operations.results import Screen
 from nacre.core.operations.terminal import GetScreen
 from nacre.core.operations.watch import Printed, Snapshot
 from nacre.core.screen.screen import ScreenMode
+from nacre.core.text.redaction import Redaction, redacting
 from nacre.services.host.host import Host
 from nacre.services.observe.state import look
 from nacre.services.observe.views import view_screen
@@ -52,7 +53,10 @@ class Followed:
         host: Host,
         due: Callable[[str], None],
         push: Callable[[Event], None],
+        redaction: Redaction | None = None,
     ) -> None:
+        """`redaction` is of what the follower may not see."""
+        self._redaction = redaction
         self.session = session
         self._request = request
         self._wanted: frozenset[str] = frozenset(request.events)
@@ -126,7 +130,8 @@ class Followed:
     def _read(self) -> Screen:
         read = GetScreen(session=self.session.identity.id, format=self._request.format)
         # Not remembered, because it would push out the screens that agents refer to.
-        return view_screen(self.session, read, None, handed_out=False)
+        with redacting(self._redaction):
+            return view_screen(self.session, read, None, handed_out=False)
 
     def _modes(self) -> tuple[bool, ScreenMode]:
         """Whether the child is on its alternate screen, and the mode of what is shown beside."""

@@ -9,6 +9,7 @@ from nacre.services.audit.audit import Audit
 from nacre.services.host.bus import Events
 from nacre.services.host.engine import Engine
 from nacre.services.host.read_share import ReadShare
+from nacre.services.host.secrets import KnownSecrets
 from nacre.services.host.warnings import Warnings
 from nacre.settings.table import Settings
 from nacre.system.keeper.client import Keeping
@@ -36,6 +37,8 @@ class Host:
     audit: Audit | None = None  # None: nothing is recorded
     # What sessions are confined by.
     sandboxes: Sandboxes = field(default_factory=lambda: Sandboxes(Settings(), (), None))
+    # What agents are not shown, and logs do not get.
+    secrets: KnownSecrets = field(default_factory=lambda: KnownSecrets(Settings()))
     umask: int = -1  # of sessions and of files for the user; -1: as this process
 
     def journal_of(self, identifier: str) -> str | None:

@@ -32,6 +32,7 @@ from nacre.core.text.budget import (
     last_text,
     shortened,
 )
+from nacre.core.text.redaction import redact_rows, redaction_of_call
 from nacre.core.text.widths import from_column
 from nacre.services.observe.state import glance
 from nacre.services.session.session import Session
@@ -45,6 +46,8 @@ NOWHERE = -1  # stands for a position in a full-screen program
 # Lines of scrollback that are read in one turn of the loop, a millisecond or two.
 _STYLED_PART = 100
 _PLAIN_PART = 500
+_AROUND = 64  # rows around a part that are looked at for secrets that begin or end outside of it
+_ABOVE = 8  # the same, above a screen
 _SHORT_COMMAND = 100  # characters of a command in a long list
 
 ScreenT = TypeVar("ScreenT", Screen, EarlierScreen)
@@ -75,13 +78,24 @@ def fill_screen(facts: ScreenT, terminal: "Terminal", form: str, budget: int | N
     """Add the lines. Over the budget the text stays and the styles go; then the upper lines."""
     styled = form == "styled"
     lines: Sequence[str | Line] = terminal.styled_lines() if styled else terminal.plain_lines()
+    lines = _redacted(lines, terminal)
     if budget is None or sum(map(item_size, lines)) <= budget - json_size(facts):
         return replace(facts, lines=lines)
     if styled:
-        lines = [unstyled(line) for line in terminal.plain_lines()]
+        lines = [unstyled(line) for line in _redacted(terminal.plain_lines(), terminal)]
     noted = replace(facts, **_left_out(styled, len(lines)))
     kept, omitted = last_lines(lines, budget - json_size(noted))
     return replace(facts, **_left_out(styled, omitted), lines=kept)
+
+
+def _redacted(lines: Sequence[Any], terminal: "Terminal") -> Sequence[Any]:
+    """Return the rows of a screen as the call's reader may see them, whatever is above it."""
+    if redaction_of_call() is None:
+        return lines
+    above: list[str] = []
+    if not terminal.alternate and (total := terminal.scrollback_total):
+        above = terminal.scrollback_plain(max(0, total - _ABOVE), _ABOVE)
+    return redact_rows([*above, *lines], terminal.cols)[len(above) :]
 
 
 def unstyled(line: str) -> Line:
@@ -184,9 +198,13 @@ class _Reading:
         same = terminal is self._terminal and terminal.cols == self._cols
         if not same or terminal.alternate or offset < 0:
             return []
-        if styled:
-            return terminal.scrollback_styled(offset, count)
-        return terminal.scrollback_plain(offset, count)
+        read: Any = terminal.scrollback_styled if styled else terminal.scrollback_plain
+        if redaction_of_call() is None:
+            return read(offset, count)  # type: ignore[no-any-return]
+        # A secret that begins above or ends below is told only by all of its rows.
+        above = min(offset, _AROUND)
+        rows = redact_rows(read(offset - above, above + count + _AROUND), terminal.cols)
+        return list(rows[above : above + count])
 
 
 def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
@@ -196,10 +214,12 @@ def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
         return facts
     wanted = request.lines
     lines = _trim_end(session.terminal.plain_lines())
-    if (missing := wanted - len(lines)) > 0:
+    around = 0 if redaction_of_call() is None else _AROUND
+    if (missing := wanted + around - len(lines)) > 0:
         total = session.terminal.scrollback_total
         first = max(0, total - missing)
         lines = session.terminal.scrollback_plain(first, total - first) + lines
+    lines = list(redact_rows(lines, session.terminal.cols))
     lines = lines[max(0, len(lines) - wanted) :]
     facts = replace(facts, lines=len(lines))
     kept, omitted = last_text(lines, budget - json_size(facts))
@@ -327,11 +347,12 @@ def text_since(session: Session, line: int, col: int) -> tuple[str, int]:
         return "", 0
     if position(session) < line:
         # The screen was cleared: all that it shows is newer.
-        return "\n".join(_trim_end(terminal.plain_lines())), 0
+        return "\n".join(_trim_end([*redact_rows(terminal.plain_lines(), terminal.cols)])), 0
     total = terminal.scrollback_total
     offset = max(0, line - terminal.evicted)
     lines = terminal.scrollback_plain(offset, max(0, total - offset))
     lines += terminal.plain_lines()[max(0, offset - total) :]
+    lines = list(redact_rows(lines, terminal.cols))
     if lines and line >= terminal.evicted:
         lines[0] = from_column(lines[0], col)
     return "\n".join(_trim_end(lines)), max(0, terminal.evicted - line)

@@ -18,6 +18,7 @@ from nacre.core.shell.dialects import (
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.state import State
 from nacre.core.shell.wrapper import wrap, wrap_long
+from nacre.core.text.placeholders import PLACE
 from nacre.services.dispatch.permit import turn, type_into, write_judged
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import read_on, settle
@@ -66,6 +67,8 @@ class Delivery:
             await type_into(session, _KILL_LINE)
         # A wrapped line that was not understood once is no way out for the next command either.
         hurt = hurt and prompting.understands_wrapper
+        # The line editor would show a secret; the wrapped line is hidden.
+        hurt = hurt or PLACE in command
         if hurt or _NOT_TYPED.search(command) or len(command) > _LONGEST_TYPED:
             run.request.starts_by_wrapper = True
             await self._write_line(session, run, command, dialect, dialect.longest_line)
@@ -141,7 +144,8 @@ class Delivery:
     ) -> None:
         await turn(session)  # before the veil: who drives meanwhile sees what they type
         self._veil(session, run, command)
-        line = wrap(command, dialect, run.request.nonce, own=run.in_own_shell)
+        command_line = session.with_secrets(command)
+        line = wrap(command_line, dialect, run.request.nonce, own=run.in_own_shell)
         if len(line) > longest and dialect.syntax.read is not None:
             await self._write_parts(session, run, command, dialect)
             return
@@ -160,7 +164,8 @@ class Delivery:
     async def _write_parts(
         self, session: Session, run: TrackedRun, command: str, dialect: Dialect
     ) -> None:
-        head, parts = wrap_long(command, dialect, run.request.nonce, own=run.in_own_shell)
+        command_line = session.with_secrets(command)
+        head, parts = wrap_long(command_line, dialect, run.request.nonce, own=run.in_own_shell)
         await type_into(
             session,
             pasted(session, head, run.request.enter),

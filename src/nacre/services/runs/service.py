@@ -13,6 +13,7 @@ Rule 3: after its timeout a run continues, and callers can wait for it by its id
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import Literal, TypeVar
 
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ from nacre.core.operations.steps import interrupt, wait_for_run
 from nacre.core.shell.state import State
 from nacre.core.text.budget import first_text, json_size
 from nacre.core.text.pattern import RE2, LineFinder, PatternError
+from nacre.core.text.redaction import redact_lines
 from nacre.errors import BadParameter, ControlHeld, InvalidInput, PolicyDenied
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import turn
@@ -44,6 +46,7 @@ from nacre.wording import Higher, Hint
 
 _LONGER_RUNS = "a command that takes longer goes on, and its answer says how to wait for it"
 _FOUND_FACTS = 300  # characters of the other fields of an answer with what was found
+_AROUND = 64  # lines around a page that are looked at for keys that begin or end outside of it
 _READERS = 2  # threads that read outputs at once: a search may take its time
 
 ReadT = TypeVar("ReadT")
@@ -105,12 +108,14 @@ class Runs:
         spool = run.output.spool
         if spool is None:
             await run.output.prepare(self._host.renderers)
-            lines = run.output.lines()
+            lines = redact_lines(run.output.lines())
             return lines[offset : offset + limit], len(lines)
 
         def page() -> tuple[list[str], int]:
             output, total = spool.look_through(finished=run.done)
-            return output.page(offset, limit), total
+            above = min(offset, _AROUND)
+            lines = redact_lines(output.page(offset - above, above + limit + _AROUND))
+            return lines[above : above + limit], total
 
         return await self._beside(run, page)
 
@@ -154,7 +159,8 @@ class Runs:
         """Read in a thread; the others have threads left. Raises InvalidInput for an old run."""
         async with self._readers:
             try:
-                return await self._host.loop.run_in_executor(None, read)
+                context = copy_context()  # what it cuts is redacted for this call
+                return await self._host.loop.run_in_executor(None, context.run, read)
             except FileNotFoundError:
                 self._ledger.find(run.id)  # it has aged out meanwhile
                 raise

@@ -20,28 +20,11 @@ from nacre.core.catalog.caller import Caller
 from nacre.core.operations.sessions import CreateSession
 from nacre.core.shell.dialects import INTEGRATED, OFFERED, SHELLS
 from nacre.errors import BadParameter, CommandNotFound, InvalidInput
+from nacre.system.processes.environment import confined, inherited
 from nacre.system.processes.pty import find_program
 from nacre.system.sandbox.sandboxes import Sandboxes
 from nacre.system.sandbox.view import SandboxView, search_path
 from nacre.wording import Give, Omit
-
-# Not passed on from the daemon's environment: these describe its terminal, not the child's.
-_NOT_INHERITED = (
-    "TERM_PROGRAM",
-    "TERM_PROGRAM_VERSION",
-    "LINES",
-    "COLUMNS",
-    "TMUX",
-    "TMUX_PANE",
-    "STY",
-)
-
-# What a sandbox gets of the environment; others may hold secrets, or lead to what is hidden.
-_IN_SANDBOXES = (
-    *("USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "EDITOR", "VISUAL", "PAGER", "LESS"),
-    *("JAVA_HOME", "GOROOT", "RUSTUP_HOME", "CARGO_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV"),
-    *("NO_COLOR", "CI"),
-)
 
 # Seconds for an answer that normally takes 2 ms. If it takes longer, the machine or a folder hangs;
 # then the session's own shell will report an unknown command.
@@ -89,18 +72,21 @@ async def plan_launch(
     default_shell: str | None,
     home: str,
     confine: Confine | None = None,
+    passed: str = "",
 ) -> Launch:
     """Resolve a request, for a sandbox if there is one to `confine` it.
+
+    `passed` names further variables of the daemon's that it gets (session_env).
 
     Raises InvalidInput for a folder, program or variable that cannot be used.
     """
     _refuse_nul(request)
     cwd = _resolve_folder(request.cwd, caller.cwd, home)
     if confine is None:
-        env = _environment(caller, request.env or {}, cwd)
+        env = _environment(caller, request.env or {}, cwd, passed)
         return await _plan(request, cwd, env, default_shell, _shows_all)
     workspace, view = confine.settle(cwd)
-    env = _environment(caller, request.env or {}, workspace, view)
+    env = _environment(caller, request.env or {}, workspace, passed, view)
     launch = await _plan(request, workspace, env, default_shell, view.shows)
     return replace(launch, sandbox=confine.profile, workspace=workspace)
 
@@ -128,16 +114,18 @@ async def _plan(
     return await _plan_line(request.command, cwd, env)
 
 
-def relaunch(launch: Launch, caller: Caller, home: str, confine: Confine | None = None) -> Launch:
+def relaunch(
+    launch: Launch, caller: Caller, home: str, confine: Confine | None = None, passed: str = ""
+) -> Launch:
     """Return how to start a lost session again; its environment was not stored.
 
     It gets the environment that a new session of this caller would have, and the same sandbox.
     """
     if confine is not None:
         _, view = confine.settle(launch.workspace)
-        return replace(launch, env=_environment(caller, {}, launch.cwd, view))
+        return replace(launch, env=_environment(caller, {}, launch.cwd, passed, view))
     cwd = launch.cwd if os.path.isdir(launch.cwd) else home
-    return replace(launch, cwd=cwd, env=_environment(caller, {}, cwd))
+    return replace(launch, cwd=cwd, env=_environment(caller, {}, cwd, passed))
 
 
 async def _plan_line(line: str, cwd: str, env: Mapping[str, str]) -> Launch:
@@ -246,13 +234,13 @@ def _resolve_folder(asked: str | None, caller_cwd: str | None, home: str) -> str
 
 
 def _environment(
-    caller: Caller, extra: Mapping[str, str], cwd: str, view: SandboxView | None = None
+    caller: Caller,
+    extra: Mapping[str, str],
+    cwd: str,
+    passed: str,
+    view: SandboxView | None = None,
 ) -> dict[str, str]:
-    env = {
-        name: value
-        for name, value in os.environ.items()
-        if not _is_ours(name) and name not in _NOT_INHERITED
-    }
+    env = inherited(passed)
     env.update(caller.env)
     if view is not None:
         env = _confined(env, cwd, view)
@@ -268,19 +256,10 @@ def _environment(
 
 def _confined(env: Mapping[str, str], cwd: str, view: SandboxView) -> dict[str, str]:
     """Return the variables that a sandbox gets besides those that its caller names."""
-    kept = {
-        name: value
-        for name, value in env.items()
-        if name in _IN_SANDBOXES or name.startswith("LC_")
-    }
+    kept = confined(env)
     kept["HOME"] = os.path.realpath(os.path.expanduser("~"))
     kept["PATH"] = search_path(env.get("PATH", os.defpath), view, cwd)
     return kept
-
-
-def _is_ours(name: str) -> bool:
-    """NACRE_HOME is passed on, so that `nacre` inside the session finds this daemon."""
-    return name.startswith("NACRE_") and name != "NACRE_HOME"
 
 
 def _refuse_nul(request: CreateSession) -> None:

@@ -29,6 +29,7 @@ from nacre.core.operations.watch import Receipt
 from nacre.core.shell.entering import TypedLine
 from nacre.core.shell.repls import TypedRepl
 from nacre.core.shell.state import State
+from nacre.core.text.placeholders import PLACE
 from nacre.services.dispatch.permit import caller_now, require_permit
 from nacre.services.host.host import Host
 from nacre.services.session.changes import Changes
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from nacre.core.terminal.terminal import Terminal
 
 _ESCAPE_KEY = re.compile(rb"\x1b(?![\[O])")  # that key itself, not the beginning of another
+_PLACE = PLACE.encode()
 _HIDDEN = MappingProxyType({"hidden": True})
 
 
@@ -156,6 +158,7 @@ class Session:
         """
         rows, cols = self.terminal.rows, self.terminal.cols
         self._keep_ring()
+        self._host.secrets.learn_variables(self.launch.env)
         self.typed = TypedLine(fresh=True)
         self.supervisor.prepare()
         self.stream.begin(self.record.nonce)
@@ -174,6 +177,7 @@ class Session:
         The child is a process id and a terminal; None: it has ended.
         """
         display, shown = self.record.display, self.last_output
+        self._host.secrets.learn_variables(self.launch.env)
         if child is not None:
             self.supervisor.take_over(*child)
         self.stream.absorb_again(self.supervisor.last, veil)
@@ -406,10 +410,14 @@ class Session:
         ControlHeld when it is for a call that may not type now, and PolicyDenied for what nobody
         has judged (dispatch/permit.py).
         `recorded` goes into the journal instead, if `data` must not be seen there. `receipt` hears
-        what becomes of it.
+        what becomes of it. What names a secret is typed with its value, and recorded with its name;
+        InvalidInput when there is none. A person types what they see.
         """
         child = self.require_alive()
         caller = require_permit(self.identity.id, data)
+        written = data
+        if _PLACE in data and caller is not None and not (caller.person and caller.key):
+            written = self._host.secrets.fill_bytes(data, self.identity.name)
         self.last_input = self._ring.typed_at = self._host.loop.time()
         prompting = self.stream.prompting
         at_prompt = prompting.phase in ("prompt", "continuation") and self.in_foreground
@@ -429,7 +437,11 @@ class Session:
             visible = at_prompt or child.shows_input
             self.recorder.note(journal.INPUT, shown if visible else b"", self.generation)
             self._audit_input(caller, shown, visible=visible)
-        child.input.write(data, "" if caller is None else caller.key, receipt)
+        child.input.write(written, "" if caller is None else caller.key, receipt)
+
+    def with_secrets(self, text: str) -> str:
+        """Return a text with the values of the secrets that it names. Raises InvalidInput."""
+        return self._host.secrets.fill(text, self.identity.name)
 
     @property
     def in_vi_commands(self) -> bool:

@@ -139,7 +139,12 @@ class Sessions:
             )
         confine = await self._confine(request.sandbox or settings.sandbox)
         launch = await plan_launch(
-            request, caller, default_shell=settings.shell, home=self._home, confine=confine
+            request,
+            caller,
+            default_shell=settings.shell,
+            home=self._home,
+            confine=confine,
+            passed=settings.session_env,
         )
         if needs_layer(launch.sandbox):
             layer = await self._host.sandboxes.new_layer(launch.workspace)
@@ -240,7 +245,8 @@ class Sessions:
         if confine is not None:  # before anything is killed for it
             confine.settle(session.launch.workspace)
         if session.ending is not None and session.ending.lost:
-            launch = relaunch(session.launch, caller, self._home, confine)
+            passed = self._host.settings.session_env
+            launch = relaunch(session.launch, caller, self._home, confine, passed)
         if session.launch.layer and not await asyncio.to_thread(has_base, session.launch.layer):
             layer = await self._host.sandboxes.new_layer(session.launch.workspace)
             launch = replace(launch or session.launch, layer=layer)

@@ -16,6 +16,7 @@ from itertools import zip_longest
 
 from nacre.core.terminal.echoes import Echo
 from nacre.core.text.pattern import Pattern
+from nacre.core.text.redaction import searchable
 from nacre.core.text.widths import from_column
 from nacre.services.observe.views import NOWHERE, position
 from nacre.services.session.seen_screens import numbered
@@ -88,7 +89,7 @@ class NewText:
         if terminal.alternate:
             self._old = {}
             lines = terminal.plain_lines()
-            found = pattern.search(_joined(lines, terminal.separators(0, lines)))
+            found = pattern.search(searchable(_joined(lines, terminal.separators(0, lines))))
             return found.group(0) if found else None
         total, evicted = terminal.scrollback_total, terminal.evicted
         self._count_missed()
@@ -138,7 +139,7 @@ class NewText:
             new.append((at + len(before), at + min(begin, end)))
             new.append((at + max(len(before), echo_end), at + end))
             at += len(line) + (len(between[index]) if index < len(between) else 0)
-        for found in pattern.finditer(_joined(lines, between)):
+        for found in pattern.finditer(searchable(_joined(lines, between))):
             if any(
                 start < found.end() and found.start() < end for start, end in new if start < end
             ):

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from nacre.settings.groups.policy import PolicySettings
+from nacre.settings.groups.secrets import SecretSettings
 
 
-class CommandSettings(PolicySettings, frozen=True, kw_only=True):
+class CommandSettings(SecretSettings, frozen=True, kw_only=True):
     ndjson_enabled: Annotated[
         bool,
         Meta(description="Open the NDJSON door: commands of the catalog as lines of JSON on TCP."),

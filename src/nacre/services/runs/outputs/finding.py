@@ -2,7 +2,7 @@
 
 Rule 1: it is looked for line by line, and takes as long as one answer may: what was not searched by
 then is said, and the caller goes on from there.
-Rule 2: it blocks, and belongs into a thread.
+Rule 2: it blocks, and belongs into a thread, in the context of its call (redaction).
 """
 
 import time
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from nacre.core.operations.results import FoundLine
 from nacre.core.text.budget import json_size
 from nacre.core.text.pattern import LineFinder
+from nacre.core.text.redaction import searchable
 
 _SHOWN = 400  # characters of a long line that are shown on each side of what was found
 
@@ -76,11 +77,15 @@ def _lines(finder: LineFinder, first: int, text: bytes) -> Iterator[tuple[int, s
         line = text[begin:] if stop < 0 else text[begin:stop]
         # Offsets of bytes become those of characters.
         from_, to = len(line[:start].decode()), len(line[:end].decode())
-        yield number, line.decode(), from_, to
+        decoded = line.decode()
+        if (shown := searchable(decoded)) is not decoded and shown[from_:to] != decoded[from_:to]:
+            continue  # within a secret: what nobody is shown is not found either
+        yield number, shown, from_, to
 
 
 def _around(line: str, start: int, end: int) -> str:
     """Return a line, of a long one what stands around a place in it."""
+    line = searchable(line)
     first, last = max(0, start - _SHOWN), min(len(line), end + _SHOWN, start + 3 * _SHOWN)
     return f"{'…' if first else ''}{line[first:last]}{'…' if last < len(line) else ''}"
 

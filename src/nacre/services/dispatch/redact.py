@@ -1,0 +1,72 @@
+"""Take secrets out of what a caller that is no person gets, and say how many there were.
+
+Rule 1: whatever the door: all answers and errors pass here. What services cut is redacted before
+that, by the same redaction (core/text/redaction.py).
+Rule 2: an answer without a secret is the same object, and costs a look at its texts.
+"""
+
+from typing import Any, Protocol
+
+from nacre.core.catalog.caller import Caller
+from nacre.core.text.placeholders import PLACE
+from nacre.core.text.redaction import Redaction, redacted, redacting
+from nacre.errors import NacreError
+from nacre.services.dispatch.call import Call, Onward
+
+
+class Redactions(Protocol):
+    def redaction_for(self, caller: Caller) -> Redaction | None: ...
+
+    def check(self, text: str, session: str) -> None:
+        """Raises InvalidInput if a secret that a text names cannot be typed there."""
+
+
+class Redact:
+    def __init__(self, secrets: Redactions) -> None:
+        self._secrets = secrets
+
+    async def __call__(self, call: Call, onward: Onward) -> Any:
+        redaction = self._secrets.redaction_for(call.caller)
+        if redaction is None:
+            return await onward(call)
+        with redacting(redaction):
+            try:
+                result = await onward(call)
+            except NacreError as error:
+                redact_error(error, redaction)
+                raise
+            result = redacted(result, redaction)
+        if redaction.count:
+            call.notices.append(_told(redaction.count))
+        return result
+
+
+def _told(count: int) -> str:
+    secrets = "1 secret is" if count == 1 else f"{count} secrets are"
+    return f"{secrets} redacted here: no agent is shown them"
+
+
+def redact_error(error: NacreError, redaction: Redaction) -> None:
+    error.message = redaction.text(error.message)
+    error.details.update(redacted(error.details, redaction))
+    error.args = (error.message, *error.args[1:])
+
+
+_TYPED = ("command", "input", "text", "keys")  # parameters with what is typed
+
+
+class CheckSecrets:
+    """Refuse a call that names a secret which is not there, before anything is typed."""
+
+    def __init__(self, secrets: Redactions) -> None:
+        self._secrets = secrets
+
+    async def __call__(self, call: Call, onward: Onward) -> Any:
+        """Raises InvalidInput."""
+        if call.targets and call.spec.types_into(call.operation):
+            for name in _TYPED:
+                given = getattr(call.operation, name, None) or ""
+                for text in [given] if isinstance(given, str) else given:
+                    if isinstance(text, str) and PLACE in text:
+                        self._secrets.check(text, call.targets[0].name)
+        return await onward(call)
