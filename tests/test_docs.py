@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from nacre.core.operations.all import CATALOG
-from nacre.doors.mcp.toolsets import TOOLSETS, Entry
+from nacre.doors.mcp.toolsets import PLAIN, TOOLSETS, Entry, spec_named
 from nacre.errors import WIRE
 from nacre.settings.table import Settings, environment_name, setting_names
 
@@ -51,17 +51,24 @@ def test_every_operation_stands_in_the_rest_page(spec) -> None:  # type: ignore[
 
 
 @pytest.mark.parametrize(
-    ("tool", "entry"),
+    ("toolset", "tool", "entry"),
     [
-        pytest.param(name, entry, id=f"{toolset}-{name}")
+        pytest.param(toolset, name, entry, id=f"{toolset}-{name}")
         for toolset, tools in TOOLSETS.items()
         for name, entry in tools.items()
     ],
 )
-def test_every_tool_and_its_parameters_stand_in_the_mcp_page(tool: str, entry: Entry) -> None:
-    row = next(line for line in page("mcp.md").splitlines() if line.startswith(f"| `{tool}` |"))
+def test_every_tool_and_its_parameters_stand_in_the_mcp_page(
+    toolset: str, tool: str, entry: Entry
+) -> None:
+    text = page("mcp.md")
+    if toolset == PLAIN:  # its tools have the names of others
+        text = text.partition(f"### Toolset `{toolset}`")[2].partition("### Toolset")[0]
+    else:
+        text = text.partition("### Toolset `terminal`")[2]
+    row = next(line for line in text.splitlines() if line.startswith(f"| `{tool}` |"))
     names = {theirs: ours for ours, theirs in entry.renamed.items()}
-    for parameter in CATALOG[entry.operation].type.__struct_fields__:
+    for parameter in spec_named(entry.operation).type.__struct_fields__:
         assert re.search(rf"\b{names.get(parameter, parameter)}\b", row), parameter
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nacre import errors
+from nacre.core.agent.tools import AGENT
 from nacre.core.operations.all import CATALOG
 from nacre.errors import WIRE, BadParameter, Failed, InvalidInput, NacreError, Refused, http_status
 from nacre.wording import OPERATIONS
@@ -111,7 +112,7 @@ def test_every_step_is_an_operation_s() -> None:
     assert steps
     for where, operation in steps:
         assert isinstance(operation, ast.Constant), where
-        assert operation.value in CATALOG, where
+        assert operation.value in {*CATALOG, *AGENT}, where
 
 
 def test_what_an_error_quotes_of_a_request_is_cut_in_the_middle() -> None:

@@ -10,6 +10,7 @@ from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.grant import Grant
 from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.watch import Watch, WatchSession
+from nacre.services.agent.service import Agents
 from nacre.services.audit.audit import Audit
 from nacre.services.catalog.late import LateCatalog
 from nacre.services.commands.run_command import RunCommands
@@ -145,7 +146,7 @@ class Services:
                 async with following.follow(caller, request) as stream:
                     yield stream
 
-        return Dispatch(steps, handlers, watch, follow)
+        return Dispatch(steps, handlers, watch, follow, lambda ask: Agents(ask).handlers())
 
 
 def build_services(

@@ -207,7 +207,7 @@ def test_a_prefix_goes_before_every_tools_name(bridges: Bridges, daemon: Daemon)
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--toolsets", "nope"], "no toolset 'nope'; there are terminal"),
+        (["--toolsets", "nope"], "no toolset 'nope'; there are agent, terminal"),
         (["--prefix", "white space"], "cannot be a prefix"),
         (["--toolsets"], "--toolsets needs a value"),
         (["--unheard-of"], "unknown option"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from nacre.core.agent.tools import AGENT as COMPOSED
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.catalog.catalog import CATALOG, Operation
 from nacre.core.operations.follow import Follow
@@ -226,7 +227,5 @@ async def test_every_operation_about_sessions_has_a_handler() -> None:
         handled = {operation.__name__ for operation in services.dispatch()._handlers}
     of_the_daemon = {"GetStatus", "StopDaemon", "UpgradeDaemon", "OpenPage"}
     of_the_daemon |= {"CreateToken", "ListTokens", "RevokeToken"}
-    assert handled | of_the_daemon == {spec.type.__name__ for spec in CATALOG.values()} | {
-        "TypeAtScreen",
-        "EndContext",
-    }
+    known = {spec.type.__name__ for spec in (*CATALOG.values(), *COMPOSED.values())}
+    assert handled | of_the_daemon == known | {"TypeAtScreen", "TypeKeys", "EndContext"}

@@ -58,6 +58,7 @@ class Spec:
     asks: bool = False  # it may type a question of its own, where that is free to it at once
     references: tuple[str, ...] = ()  # those of its parameters that name sessions or runs
     notes: tuple[Note, ...] = ()
+    composed: bool = False  # it only asks for others, each of which passes all steps of dispatch
 
     def describe(self, name_of: Callable[[str], str | None]) -> str:
         """Return what callers read about it. `name_of` says what other operations are called here.
@@ -132,6 +133,30 @@ def unlisted(name: str, *, scope: Scope, types: bool = False) -> Callable[[Opera
         doc = inspect.cleandoc(cls.__doc__ or "")
         named = _references(cls)
         _BY_TYPE[cls] = Spec(name, cls, None, scope, "", doc, types=types, references=named)
+        return cls
+
+    return enter
+
+
+def composed(
+    name: str,
+    table: dict[str, Spec],
+    *,
+    result: Any,
+    scope: Scope,
+    destructive: bool = False,
+    idempotent: bool = False,
+) -> Callable[[OperationT], OperationT]:
+    """Add a class to a table of its own: a tool that is made of operations of the catalog.
+
+    It is no route: who writes a script asks for those operations. What its parameters name is
+    resolved by its handler, and each operation that it asks for passes dispatch as any other.
+    """
+
+    def enter(cls: OperationT) -> OperationT:
+        text = inspect.cleandoc(cls.__doc__ or "")
+        of_it = (name, cls, result, scope, "", text, destructive, idempotent)
+        table[name] = _BY_TYPE[cls] = Spec(*of_it, composed=True)
         return cls
 
     return enter

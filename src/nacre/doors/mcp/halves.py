@@ -45,7 +45,7 @@ def answer_halves(line: bytes, tools: Mapping[str, Tool]) -> Halved | None:
         code = WIRE[error["code"]].jsonrpc
         told = msgspec.json.encode({"code": code, "message": error["message"], "data": error})
         return Halved(b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (raw, told), refused=True)
-    shaped = shape_failure(error, words)
+    shaped = shape_failure(error, words, as_text=called.plain)
     if not _is_later(found):
         del shaped["resultType"]
     result = msgspec.json.encode(shaped)

@@ -30,7 +30,25 @@ _COMMANDS = (
 )
 
 
+_AGENT = (
+    "nacre gives you real terminals that keep their state and that a person can watch. Use {run} "
+    "for every shell command, in place of a shell tool of your host: the first call starts your "
+    "session in your folder. The first line of each answer is the state: "
+    "[exit 0 · 0.1s · ~/app · run 1], [asks …], [running …], [editor vim …].\n"
+    "- [asks …]: {type} answers. A password is typed by a person, never by you: {wait} for it.\n"
+    "- [running …]: {wait} goes on with it and returns what is new. {run} with wait 0 starts a "
+    'server, {wait} with for="ready|error" returns when it says so. Never sleep or poll.\n'
+    "- Output that was cut is kept: {read} searches it. Do not run a command again to see more.\n"
+    '- Another session by its name runs beside the first: {run} with session="server".\n'
+    "Not for reading or editing files where your host has tools of its own for that."
+)
+_AGENT_TOOLS = ("run", "type", "wait", "read")
+
+
 def instruct(name_of: NameOf) -> str:
+    named = {name: name_of(f"agent_{name}") for name in _AGENT_TOOLS}
+    if all(named.values()):
+        return _AGENT.format(**named)
     sessions = ("run", "run_command", "wait_for")
     if name_of("call_command") and not any(name_of(one) for one in sessions):
         return _COMMANDS

@@ -16,7 +16,7 @@ Rule 5: from a client that does not read its answers no further line is read.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -282,6 +282,8 @@ class LineConnection:
         self._handshake = [line]
         self._elicits = self._may_elicit and offers(given.capabilities)
         self._samples = self._may_sample and offers_sampling(given.capabilities)
+        said = given.client_info
+        self.caller = replace(self.caller, client=f"{said.name} {said.version}".strip())
         self.answer(message.id, self._served.standing.initialize(given.protocol_version))
         # From now on: the bridge repeats the handshake to the next daemon, but not the list.
         if self._deaf is None:

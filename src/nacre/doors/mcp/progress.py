@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol
 
+from nacre.core.agent.tools import AgentRun, AgentType, AgentWait
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.commands import CallCommand
@@ -21,7 +22,8 @@ from nacre.services.dispatch.dispatch import Dispatch
 _LONGEST = 200  # characters of a line: hosts show one line of it
 _SOONEST = 100  # ms between two looks at a screen that changes all the time
 
-_TELLING = (Run, RunCommand, WaitFor, AwaitQuiesce, CallCommand)
+_COMPOSED = (AgentRun, AgentType, AgentWait)  # which session it is, these find out themselves
+_TELLING = (Run, RunCommand, WaitFor, AwaitQuiesce, CallCommand, *_COMPOSED)
 
 
 class ProgressSink(Protocol):
@@ -55,6 +57,8 @@ async def progress_told(
 
 def _session_of(operation: Any) -> str | int | None:
     """Return the session whose last line is told; of several the first."""
+    if isinstance(operation, _COMPOSED):
+        return None
     found: str | int | None = getattr(operation, "session", None)
     if found is not None:
         return found

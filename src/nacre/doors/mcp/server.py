@@ -125,7 +125,7 @@ def _patience(operation: Operation, settings: Settings, *, progress: bool) -> fl
 
     Who asks for more than other clients wait, and for progress, is taken by their word.
     """
-    longer = any(
+    longer = getattr(operation, "wait", 0) > _CLIENTS_WAIT or any(
         getattr(operation, limit.parameter) > _CLIENTS_WAIT * 1000
         for limit in limits_of(type(operation))
         if limit.deadline
@@ -135,7 +135,7 @@ def _patience(operation: Operation, settings: Settings, *, progress: bool) -> fl
 
 def _failure_or_raise(error: NacreError, words: Words, tool: Tool) -> dict[str, Any]:
     if WIRE[error.code].jsonrpc is None or not tool.raises:
-        return shape_failure(words.error(error), words)
+        return shape_failure(words.error(error), words, as_text=tool.plain)
     raise as_protocol_error(error, words) from error
 
 

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from nacre.core.agent.tools import AGENT, ALWAYS_LOADED, SEARCH_HINTS, AgentAnswer
 from nacre.core.catalog.catalog import Operation, Result, Spec, parse_parameters
 from nacre.core.catalog.schema import input_schema, output_schema
 from nacre.core.operations.all import CATALOG
@@ -35,8 +36,19 @@ class Entry(NamedTuple):
 # In SILC a session is named by its port. The parameter takes a name or an id too.
 _BY_PORT = MappingProxyType({"port": "session"})
 
+# The toolset of a model that was written for no other terminal: few tools, and plain text.
+PLAIN = "agent"
+
 # toolset → tool
 TOOLSETS: dict[str, dict[str, Entry]] = {
+    PLAIN: {
+        "run": Entry("agent_run"),
+        "type": Entry("agent_type"),
+        "wait": Entry("agent_wait", MappingProxyType({"for": "pattern"})),
+        "read": Entry("agent_read", MappingProxyType({"from": "first"})),
+        "sessions": Entry("agent_sessions"),
+        "screenshot": Entry("agent_screenshot"),
+    },
     "terminal": {
         name: Entry(name)
         for name in (
@@ -87,6 +99,8 @@ DEFAULT_TOOLSET = "terminal"
 # The toolset whose tools are the commands of the catalog (command_tools.py): only for who names it.
 COMMANDS = "commands"
 
+_BY_NAME = (PLAIN, COMMANDS)  # all are all but these
+
 # Toolsets whose document wants JSON-RPC errors, but for the tools that are not the document's. Else
 # an error is a result, which the model reads.
 _PROTOCOL_ERRORS = frozenset({"terminal"})
@@ -106,6 +120,11 @@ class Tool:
     output: dict[str, Any] | None  # the schema of what is structured
     renamed: Mapping[str, str]
     toolset: str = DEFAULT_TOOLSET  # the first of those chosen that has it
+
+    @property
+    def plain(self) -> bool:
+        """Whether it answers with one text, also when it fails."""
+        return self.spec.result is AgentAnswer
 
     @property
     def raises(self) -> bool:
@@ -132,11 +151,13 @@ class Tool:
         """Return the tool for tools/list. `name_of` returns the tool of another operation."""
         spec = self.spec
         structured = {} if self.output is None else {"outputSchema": self.output}
+        if self.plain:
+            return _plain_wire(self, name_of)
         return {
             "name": self.name,
             "title": spec.name.replace("_", " ").capitalize(),
             "description": spec.describe(name_of),
-            "inputSchema": self._input(),
+            "inputSchema": self.input(),
             **structured,
             "annotations": {
                 "readOnlyHint": spec.read_only,
@@ -146,7 +167,7 @@ class Tool:
             },
         }
 
-    def _input(self) -> dict[str, Any]:
+    def input(self) -> dict[str, Any]:
         schema = input_schema(self.spec.type)
         properties = schema["properties"].items()
         schema["properties"] = {self.parameter(name): value for name, value in properties}
@@ -198,7 +219,7 @@ class Selection:
                     found.setdefault(tool.name, tool)
                 continue
             for name, entry in TOOLSETS[toolset].items():
-                spec = CATALOG[entry.operation]
+                spec = spec_named(entry.operation)
                 full = self.prefix + name
                 tool = Tool(full, spec, _output(spec), entry.renamed, toolset)
                 found.setdefault(full, tool)
@@ -209,12 +230,45 @@ def _nothing() -> None:
     return None
 
 
+def spec_named(operation: str) -> Spec:
+    """Return the entry of an operation, or of a tool that is composed of some."""
+    return AGENT.get(operation) or CATALOG[operation]
+
+
 def _output(spec: Spec) -> dict[str, Any] | None:
-    """Return the schema of the structured content; a picture has none.
+    """Return the schema of the structured content; a picture has none, and neither a plain text.
 
     Hosts that prefer structured content drop everything else, and so the picture.
     """
-    return None if spec.result is PictureTaken else output_schema(spec.result)
+    return None if spec.result in (PictureTaken, AgentAnswer) else output_schema(spec.result)
+
+
+# A session's reference in a schema, and the same in fewer words.
+_EITHER, _EITHER_SHORT = [{"type": "string"}, {"type": "integer"}], ["string", "integer"]
+
+
+def _plain_wire(tool: Tool, name_of: Callable[[str], str | None]) -> dict[str, Any]:
+    """Return a tool of the plain toolset: every model pays for the list, so it says nothing twice.
+
+    Hints that are as the protocol takes them to be by default are left out.
+    """
+    spec, schema = tool.spec, tool.input()
+    for said in schema["properties"].values():
+        if said.get("anyOf") == _EITHER:
+            said["type"] = _EITHER_SHORT
+            del said["anyOf"]
+    if not schema["required"]:
+        del schema["required"]
+    world = {"openWorldHint": False} if spec.read_only else {}
+    # Claude Code puts tools aside until its model looks for them, but for these.
+    loaded = {"anthropic/alwaysLoad": True} if spec.name in ALWAYS_LOADED else {}
+    return {
+        "name": tool.name,
+        "description": " ".join(spec.describe(name_of).split()),
+        "inputSchema": schema,
+        "annotations": {"readOnlyHint": spec.read_only, **world},
+        "_meta": {**loaded, "anthropic/searchHint": SEARCH_HINTS[spec.name]},
+    }
 
 
 def parse_selection(
@@ -228,7 +282,9 @@ def parse_selection(
     """
     names = [name.strip() for name in (toolsets or DEFAULT_TOOLSET).split(",") if name.strip()]
     if "all" in names:
-        names = [*TOOLSETS, *(name for name in names if name == COMMANDS)]
+        # The plain toolset has tools of the same names, and needs no others beside it.
+        named = [name for name in names if name in (PLAIN, COMMANDS)]
+        names = [name for name in (*TOOLSETS, COMMANDS) if name in named or name not in _BY_NAME]
     known = (*TOOLSETS, *((COMMANDS,) if commands is not None else ()))
     for name in names:
         if name not in known:
@@ -249,6 +305,8 @@ def shape_answer(answer: Answer, words: Words, most: int, scheme: str = "nacre")
     cut text, but half an SVG is of no use.
     """
     drawn = answer.result
+    if isinstance(drawn, AgentAnswer):
+        return _shape_plain(drawn)
     if isinstance(drawn, PictureTaken) and drawn.format == "svg" and json_chars(drawn.data) > most:
         raise LimitReached(
             f"the SVG has {len(drawn.data)} characters, and an answer {most} (max_result_chars)",
@@ -296,6 +354,14 @@ def _shape_picture(result: PictureTaken, structured: dict[str, Any], scheme: str
     return _succeeded([picture, _text(structured)])
 
 
+def _shape_plain(answer: AgentAnswer) -> dict[str, Any]:
+    """Return one block of text, or the picture alone: that is what every host hands on whole."""
+    content = [{"type": "text", "text": answer.text}] if answer.text else []
+    if answer.picture is not None:
+        content.insert(0, {"type": "image", "data": answer.picture, "mimeType": "image/png"})
+    return {**_succeeded(content), "_meta": {"nacre/answer": answer.meta}}
+
+
 def _succeeded(content: list[dict[str, Any]], structured: Any = None) -> dict[str, Any]:
     return {
         "content": content,
@@ -319,12 +385,27 @@ def _text(value: Any) -> dict[str, Any]:
     return {"type": "text", "text": msgspec.json.encode(value).decode()}
 
 
-def shape_failure(error: dict[str, Any], words: Words) -> dict[str, Any]:
-    """Return the result of an operation that ran and failed. Clients check no schema for these."""
+def shape_failure(error: dict[str, Any], words: Words, *, as_text: bool = False) -> dict[str, Any]:
+    """Return the result of an operation that ran and failed. Clients check no schema for these.
+
+    `as_text`: what happened and what to do as words, not as JSON.
+    """
     plain = msgspec.to_builtins(error, enc_hook=words.encode)
     return {
-        "content": [_text(plain)],
+        "content": [{"type": "text", "text": _in_words(plain)} if as_text else _text(plain)],
         "isError": True,
         "resultType": "complete",
         "_meta": {"nacre/error": {"code": plain["code"], "message": plain["message"]}},
     }
+
+
+_WORTH_TELLING = ("reasons", "approval", "notice")  # of an error, below its message
+
+
+def _in_words(error: dict[str, Any]) -> str:
+    told = [f"error: {error['message']}"]
+    for name in _WORTH_TELLING:
+        if value := error.get(name):
+            text = "; ".join(map(str, value)) if isinstance(value, list) else str(value)
+            told += [f"{name}: {text}"] if text not in error["message"] else []
+    return "\n".join(told)

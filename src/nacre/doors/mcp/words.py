@@ -6,6 +6,21 @@ from typing import Any
 from nacre.doors.mcp.toolsets import Tool
 from nacre.wording import Takes, Told, Words, with_json
 
+# What the toolset agent has for the steps that others take by operations: its tool's operation, and
+# what is added to the parameters that both have.
+_SAME: dict[str, tuple[str, dict[str, Any]]] = {
+    "list_sessions": ("agent_sessions", {}),
+    "create_session": ("agent_sessions", {"action": "start"}),
+    "restart_session": ("agent_sessions", {"action": "restart"}),
+    "restore_sessions": ("agent_sessions", {"action": "restart"}),
+    "close_session": ("agent_sessions", {"action": "close"}),
+    "get_screen": ("agent_read", {"what": "screen"}),
+    "read_run": ("agent_read", {}),
+    "wait_for": ("agent_wait", {}),
+    "press_keys": ("agent_type", {}),
+    "run": ("agent_run", {}),
+}
+
 
 class ToolWords(Words):
     """The wording for one selection of tools; `called` is the tool that an error is about."""
@@ -28,6 +43,15 @@ class ToolWords(Words):
 
     def call(self, operation: str, params: Mapping[str, Any]) -> str | None:
         tool = self._by_operation.get(operation)
+        if tool is None and operation in _SAME:
+            operation, more = _SAME[operation]
+            tool = self._by_operation.get(operation)
+            if tool is not None:
+                fields = tool.spec.type.__struct_fields__
+                params = {
+                    **{name: given for name, given in params.items() if name in fields},
+                    **more,
+                }
         if tool is None:
             return None
         return with_json(tool.name, {tool.parameter(name): given for name, given in params.items()})

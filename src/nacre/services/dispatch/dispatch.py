@@ -3,9 +3,11 @@
 Rule 1: every door calls this and nothing else, so no door can skip a step. Watching, following and
 typing at a watched screen take the same path as calls.
 Rule 2: the steps and their order are one list, in services/wiring.py.
+Rule 3: a tool that is composed of operations passes the first step alone, which logs it. What it
+asks for comes back in here, and passes all of them.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -29,6 +31,13 @@ class Answer(NamedTuple):
         return {**told, "notice": "; ".join(self.notices)} if self.notices else told
 
 
+Ask = Callable[[Caller, Operation], Awaitable[Answer]]
+
+
+def _nothing_composed(_: Ask) -> Handlers:
+    return Handlers()
+
+
 class Dispatch:
     def __init__(
         self,
@@ -36,25 +45,32 @@ class Dispatch:
         handlers: Handlers,
         watch: WatchHandler,
         follow: FollowHandler,
+        composed: Callable[[Ask], Handlers] = _nothing_composed,
     ) -> None:
-        self._handlers = handlers
+        """`composed` returns the handlers of tools that are made of other operations."""
+        self._handlers = Handlers.merged([handlers, composed(self.ask)])
         self._watch = watch
         self._follow = follow
         self._begin: Onward = _handle
         for step in reversed(steps):
             self._begin = partial(step, onward=self._begin)
+        self._begin_composed: Onward = partial(steps[0], onward=_handle) if steps else _handle
 
     async def __call__(self, caller: Caller, operation: Operation) -> Result:
         """Run an operation for a caller. Raises what a step or the operation raises."""
-        result: Result = await self._begin(self._call(caller, operation))
+        call = self._call(caller, operation)
+        result: Result = await self._first(call)(call)
         return result
 
     async def ask(self, caller: Caller, operation: Operation) -> Answer:
         """Run an operation for a door that can pass a hand-over to its caller."""
         call = self._call(caller, operation)
         call.tells = True
-        result = await self._begin(call)
+        result = await self._first(call)(call)
         return Answer(result, call.told, call.notices)
+
+    def _first(self, call: Call) -> Onward:
+        return self._begin_composed if call.spec.composed else self._begin
 
     @asynccontextmanager
     async def watch(self, caller: Caller, request: WatchSession) -> AsyncIterator[Watch]:

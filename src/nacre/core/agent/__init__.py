@@ -1,0 +1,1 @@
+"""The toolset agent: its tools, and the text that they answer with."""

@@ -1,0 +1,1 @@
+"""The toolset agent: tools that are composed of operations."""
