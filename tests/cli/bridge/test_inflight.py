@@ -5,11 +5,29 @@ from typing import Any
 
 import pytest
 
-from nacre.cli.bridge.inflight import _ELSE, _LOOKS, _READS, _TERMINAL, _TOOLSETS, InFlight
+from nacre.cli.bridge.inflight import (
+    _DEFAULT_TOOLSET,
+    _ELSE,
+    _LOOKS,
+    _PLAIN_LOOKS,
+    _READS,
+    _TERMINAL,
+    _TOOLSETS,
+    InFlight,
+)
 from nacre.core.operations.all import CATALOG
-from nacre.doors.mcp.toolsets import TOOLSETS, parse_selection
+from nacre.doors.mcp.toolsets import (
+    DEFAULT_TOOLSET,
+    PLAIN,
+    TOOLSETS,
+    parse_selection,
+    spec_named,
+)
 
 from doors.wire import HANDSHAKE, request_line, tool_line
+
+# The tools of the documents; those of the plain toolset have names of theirs.
+DOCUMENTS = {name: tools for name, tools in TOOLSETS.items() if name != PLAIN}
 
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 
@@ -181,7 +199,7 @@ def told_of(tool: str, toolsets: str = "", prefix: str = "") -> str:
 @pytest.mark.parametrize("tool", sorted(_READS))
 def test_what_only_reads_is_just_tried_again(tool: str) -> None:
     assert told_of(tool, "all") == ": try again"
-    entry = next(tools[tool] for tools in TOOLSETS.values() if tool in tools)
+    entry = next(tools[tool] for tools in DOCUMENTS.values() if tool in tools)
     # The keys that await_input tells of are kept: whoever may read them may drive.
     assert CATALOG[entry.operation].read_only or tool == "await_input"
 
@@ -207,16 +225,31 @@ def test_the_bridge_knows_where_the_tools_are_that_it_names() -> None:
     named = {*_ELSE, *(look for looks in _LOOKS.values() for look in looks), "wait_for"}
     assert named == _TOOLSETS.keys()
     for tool, toolsets in _TOOLSETS.items():
-        assert toolsets == tuple(name for name, tools in TOOLSETS.items() if tool in tools)
+        assert toolsets == tuple(name for name, tools in DOCUMENTS.items() if tool in tools)
     # Who was given the tool was given one that tells what became of it.
     for called, looks in _LOOKS.items():
-        assert any({called, look} <= set(tools) for look in looks for tools in TOOLSETS.values())
+        assert any({called, look} <= set(tools) for look in looks for tools in DOCUMENTS.values())
 
 
 def test_every_tool_that_changes_something_is_looked_after() -> None:
-    tools = {name: entry for tools in TOOLSETS.values() for name, entry in tools.items()}
+    tools = {name: entry for tools in DOCUMENTS.values() for name, entry in tools.items()}
     reading = {name for name, entry in tools.items() if CATALOG[entry.operation].read_only}
     assert reading == _READS - {"await_input"}
+
+
+def test_the_plain_toolset_is_told_in_words() -> None:
+    inflight = InFlight("x_", "agent,shell")
+    inflight.sent(tool_line(1, "x_run") + tool_line(2, "x_read") + tool_line(3, "x_send"))
+    run, read, send = (answer["result"]["content"][0]["text"] for answer in apologies(inflight))
+    assert run.startswith("error: the daemon was restarted before it answered")
+    assert run.endswith('look first with x_read {"what": "screen"}, else try again')
+    assert read.endswith("the sessions are still running: try again")
+    assert json.loads(send)["code"] == "DAEMON_RESTARTED"
+    reading = {name for name, look in _PLAIN_LOOKS.items() if look is None}
+    assert _PLAIN_LOOKS.keys() == TOOLSETS[PLAIN].keys()
+    specs = {name: spec_named(entry.operation) for name, entry in TOOLSETS[PLAIN].items()}
+    assert reading == {name for name, spec in specs.items() if spec.read_only}
+    assert _DEFAULT_TOOLSET == DEFAULT_TOOLSET
 
 
 def test_tools_of_the_toolset_terminal_are_known() -> None:

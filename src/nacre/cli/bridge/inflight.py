@@ -85,15 +85,25 @@ _TERMINAL = frozenset(
     )
 )
 
+# The toolset whose answers are plain text, its tools, and which of them show the effect of another.
+_PLAIN = "agent"
+_PLAIN_LOOKS: dict[str, str | None] = {
+    "run": "read",
+    "type": "read",
+    "sessions": "sessions",
+    **dict.fromkeys(("wait", "read", "screenshot")),  # these change nothing
+}
+
 _LIST = ""  # stands for the list: a host that has read it is told of its changes
 
 _json = json.JSONDecoder()  # json.loads would guess the encoding first
 
 
-def _failure(told: dict[str, Any]) -> dict[str, Any]:
+def _failure(told: dict[str, Any], *, plain: bool) -> dict[str, Any]:
     """Return an error as the result of a tool, as doors/mcp/toolsets.py makes it."""
+    text = f"error: {told['message']}" if plain else json.dumps(told, ensure_ascii=False)
     return {
-        "content": [{"type": "text", "text": json.dumps(told, ensure_ascii=False)}],
+        "content": [{"type": "text", "text": text}],
         "isError": True,
         "resultType": "complete",
         "_meta": {"nacre/error": {"code": told["code"], "message": told["message"]}},
@@ -110,7 +120,10 @@ class InFlight:
 
     def __init__(self, prefix: str = "", toolsets: str = "") -> None:
         self._prefix = prefix  # of the tools' names
-        self._toolsets = {name.strip() for name in toolsets.split(",")} - {""} or {_DEFAULT_TOOLSET}
+        named = [name.strip() for name in toolsets.split(",") if name.strip()]
+        self._toolsets = set(named) or {_DEFAULT_TOOLSET}
+        # Of tools with the same name that is offered whose toolset was named first.
+        self._is_plain = (named or [_DEFAULT_TOOLSET])[0] == _PLAIN
         self._has_terminal = bool({"terminal", "all"} & self._toolsets)
         self._begun = bytearray()  # of a line that is not wholly sent
         self._unended = bytearray()  # of a line that is not wholly received
@@ -269,7 +282,7 @@ class InFlight:
             code = WIRE[told["code"]].jsonrpc
             body = {"error": {"code": code, "message": told["message"], "data": told}}
         else:
-            body = {"result": _failure(told)}
+            body = {"result": _failure(told, plain=self._plain(tool))}
         return json.dumps({"jsonrpc": "2.0", "id": request, **body}).encode() + b"\n"
 
     def _explain(self, tool: str | None) -> str:
@@ -277,6 +290,8 @@ class InFlight:
         if tool is None:
             return f"{happened}: try again"
         name = tool.removeprefix(self._prefix)
+        if self._plain(tool):
+            return self._explain_plain(happened, name)
         if name in _READS:
             return f"{happened}: try again"
         looks = self._offered(_LOOKS.get(name, _ELSE))
@@ -289,6 +304,17 @@ class InFlight:
             f"{happened}. The command may have been started, and may still run: look at the "
             f"session first{look}{waiting}. Else try again"
         )
+
+    def _plain(self, tool: str) -> bool:
+        return self._is_plain and tool.removeprefix(self._prefix) in _PLAIN_LOOKS
+
+    def _explain_plain(self, happened: str, name: str) -> str:
+        look = _PLAIN_LOOKS[name]
+        if look is None:
+            return f"{happened}: try again"
+        shown = ' {"what": "screen"}' if look == "read" else ""
+        started = "The command may have been started" if name == "run" else "It may have been done"
+        return f"{happened}. {started}: look first with {self._prefix}{look}{shown}, else try again"
 
     def _offered(self, tools: tuple[str, ...]) -> list[str]:
         """Return the names of those that the host was given; of several that show a screen one."""
