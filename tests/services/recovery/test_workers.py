@@ -14,7 +14,15 @@ from nacre.services.recovery.worker import Task
 from nacre.services.recovery.workers import EngineCrashed, Worker
 from nacre.services.session.session import Session
 
-from services.living import at_prompt, living, shows, start, start_marked
+from services.living import (
+    PATIENCE,
+    at_prompt,
+    is_process,
+    living,
+    shows,
+    start,
+    start_marked,
+)
 from vt_streams import snapshot
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +32,7 @@ SCROLLBACK = 2000
 
 @pytest.fixture
 async def worker() -> AsyncIterator[Worker]:
-    one = Worker()
+    one = Worker(longest=PATIENCE)
     yield one
     await one.end()
 
@@ -85,6 +93,18 @@ async def test_other_ends_are_not(
 ) -> None:
     monkeypatch.setattr(workers, "COMMAND", dying(command))
     assert await worker.replay(Task(str(tmp_path), (24, 80), SCROLLBACK, 0, b"")) is None
+
+
+async def test_engine_that_comes_to_no_end_is_the_sessions_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In the daemon it would hold everybody, for ever."""
+    monkeypatch.setattr(workers, "COMMAND", dying("echo $$ > $OUT; while :; do :; done"))
+    monkeypatch.setenv("OUT", str(tmp_path / "pid"))
+    worker = Worker(longest=1.0)
+    with pytest.raises(EngineCrashed, match="no end after 1 s"):
+        await worker.replay(Task(str(tmp_path), (24, 80), SCROLLBACK, 0, b""))
+    assert not is_process(int((tmp_path / "pid").read_text())), "it does not go on computing"
 
 
 async def test_worker_that_cannot_be_started_leaves_all_to_the_daemon(

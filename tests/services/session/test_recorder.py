@@ -351,6 +351,32 @@ def test_in_the_middle_of_a_sequence_the_segment_goes_on(tmp_path: Path) -> None
     with_still_clock(test)
 
 
+def test_sequence_without_end_stops_the_journal_before_it_fills_the_disk(tmp_path: Path) -> None:
+    """No checkpoint can be taken within it, and without one no old segment can go."""
+    most = 1024 * 1024
+
+    async def test() -> None:
+        desk = Desk(tmp_path, journal_segment_bytes=65_536, journal_bytes=most)
+        desk.reads(b"before")
+        desk.within_sequence = True
+        for _ in range(30):
+            desk.reads(b"x" * 100_000)
+            desk.recorder.flush()
+        assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 2 * most
+        assert len(desk.warned) == 1
+        assert "has no end" in str(desk.warned[0])
+        assert desk.ring.begin == desk.ring.end, "the session goes on"
+        desk.within_sequence = False
+        await advance(RETRY)
+        desk.reads(b"after its end")
+        desk.recorder.flush()
+        assert desk.warned[1:] == [None]
+        assert read_end(str(tmp_path)).checkpoint is not None
+        desk.close()
+
+    with_still_clock(test)
+
+
 def test_recorder_goes_on_with_the_journal_that_is_there(tmp_path: Path) -> None:
     async def test() -> None:
         first = Desk(tmp_path)

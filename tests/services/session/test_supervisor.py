@@ -48,6 +48,22 @@ async def kill(services: Services, session: str) -> None:
     await services.sessions.manage(CALLER, ManageSession(session=session, action="kill"))
 
 
+async def test_a_kill_does_not_wait_for_output_that_is_slow_to_draw() -> None:
+    """Ten sessions of `CSI 65535 b`: what was read last took minutes to draw after the kill."""
+    async with living(kill_grace=0.1) as services:
+        session = await start(services, "echo ready; exec cat", name="slow")
+        await shows(session, "ready")
+        child = session.supervisor.last
+        assert child is not None
+        child._show = lambda *_: True  # some is always left to show
+        async with asyncio.timeout(PATIENCE):
+            await kill(services, "slow")
+        assert not session.alive
+        assert session.ending is not None
+        assert session.ending.signal is not None
+        assert not session.stream.is_behind
+
+
 async def test_killed_session_is_gone_with_everything_it_started() -> None:
     async with living() as services:
         session = await start(services, "/bin/bash", args=["-c", BROOD], name="brood")

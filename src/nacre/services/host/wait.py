@@ -1,7 +1,7 @@
 """Waits with a deadline: every wait of the services that must end is one of these.
 
 `wait_until` waits for a condition, `next_of` for the next time that something happens, `set_by` for
-an event that happens once.
+an event that happens once, `done_by` for work that must not take longer.
 
 Rule 1: nothing here polls. A condition is checked when something has changed, and at the times that
 it asks for itself.
@@ -107,6 +107,12 @@ async def set_by(event: asyncio.Event, deadline: float) -> bool:
         async with asyncio.timeout_at(deadline):
             await event.wait()
     return event.is_set()
+
+
+async def done_by(work: Awaitable[FoundT], deadline: float) -> FoundT:
+    """Return what the work gives. Raises TimeoutError at the deadline; the work is cancelled."""
+    async with asyncio.timeout_at(deadline):
+        return await work
 
 
 def refuse_longer_waits(host: Host, parameter: str, milliseconds: int, *steps: NextStep) -> None:

@@ -127,7 +127,10 @@ class Recovery:
         journals = [key for key, one in self._pending.items() if one.folder is not None]
         there = dict.fromkeys(journals) if self._host.keeping.crashed else {}
         here = dict.fromkeys(key for key in self._pending if key not in there)
-        workers = [self._work_through(there, Worker()) for _ in range(min(_WORKERS, len(there)))]
+        longest = self._host.settings.replay_time
+        workers = [
+            self._work_through(there, Worker(longest)) for _ in range(min(_WORKERS, len(there)))
+        ]
         async with asyncio.TaskGroup() as group:
             for work in (self._work_through(here), *workers):
                 group.create_task(work)
@@ -158,7 +161,11 @@ class Recovery:
         if worker is not None and folder is not None and not self._screens.is_suspect(folder):
             try:
                 replayed = await worker.replay(self._screens.task(folder, size, ring))
-            except EngineCrashed:
+            except EngineCrashed as error:
+                _log.error(
+                    "the engine failed on a journal",
+                    extra={"session": found.identifier, "reason": str(error)},
+                )
                 crashes = True
         # From here on nothing is awaited: the marker is one session's at a time.
         screen = self._screens.rebuild(folder, size, ring, replayed, crashes=crashes)

@@ -1,8 +1,10 @@
 """A worker as the daemon sees it: one process at a time, started when there is a task for it.
 
-Rule: a crash of the process is told apart from any other end. The first is the session's fault, or
-it would be tried again and again; of the second (it was killed, it did not start) the session knows
-nothing, and the daemon does the work itself.
+Rule 1: a crash of the process is told apart from any other end. The first is the session's fault,
+or it would be tried again and again; of the second (it was killed, it did not start) the session
+knows nothing, and the daemon does the work itself.
+Rule 2: an engine that comes to no end (`replay_time`) is one that crashed: in the daemon it would
+hold everybody.
 """
 
 import asyncio
@@ -12,6 +14,7 @@ import sys
 
 import msgspec
 
+from nacre.services.host.wait import done_by
 from nacre.services.recovery.worker import LENGTH, Answer, Replayed, Task, frame
 
 _log = logging.getLogger("nacre.recovery")
@@ -24,12 +27,13 @@ _NO_CRASH = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 class EngineCrashed(Exception):
-    def __init__(self, number: int) -> None:
-        super().__init__(f"the engine crashed (signal {number})")
+    """The engine crashed on a session's journal, or came to no end."""
 
 
 class Worker:
-    def __init__(self) -> None:
+    def __init__(self, longest: float) -> None:
+        """`longest`: seconds for one replay."""
+        self._longest = longest
         self._process: asyncio.subprocess.Process | None = None
 
     async def replay(self, task: Task) -> Replayed | None:
@@ -37,12 +41,18 @@ class Worker:
 
         Raises EngineCrashed.
         """
+        deadline = asyncio.get_running_loop().time() + self._longest
         try:
-            return await self._ask(task)
+            return await done_by(self._ask(task), deadline)
+        except TimeoutError as error:
+            if self._process is not None:
+                self._process.kill()
+            await self.end()
+            raise EngineCrashed(f"no end after {self._longest:g} s (replay_time)") from error
         except (OSError, asyncio.IncompleteReadError, msgspec.DecodeError) as error:
             status = await self.end()
             if status is not None and status < 0 and -status not in _NO_CRASH:
-                raise EngineCrashed(-status) from error
+                raise EngineCrashed(f"signal {-status}") from error
             _log.warning(
                 "a worker has ended; the daemon replays the session itself",
                 extra={"status": status, "error": str(error)},

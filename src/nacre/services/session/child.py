@@ -133,6 +133,11 @@ class ChildProcess:
         self._ending, self._left_over = ending, _LEFT_OVER
         self.read_now()
 
+    def finish(self) -> None:
+        """End now, although not all is shown that was read."""
+        if self._ending is not None:
+            self._finish(self._ending)
+
     def _finish(self, ending: Ending) -> None:
         self._ending = None
         self.input.close()

@@ -1,7 +1,8 @@
 """Write a session's journal: move what is in the ring to disk, in groups and in bounded segments.
 
 Rule 1: a full disk stops the journal, never the session. It is reported once, and the journal tries
-again after a while. After a gap it begins with a checkpoint.
+again after a while. After a gap it begins with a checkpoint. So it is with a control sequence that
+has no end: no checkpoint can be taken within it, and without one nothing old can be removed.
 Rule 2: writing waits a little, so that a burst of output makes one write; until then it is in the
 ring.
 Rule 3: input is recorded only where the terminal or a shell's own line editor shows it.
@@ -181,6 +182,8 @@ class Recorder:
             return  # the disk is slower than the output: let the segment grow a little longer
         seen = self._look()
         if seen is None:
+            if file.size >= self._settings.journal_bytes:
+                self._pause("the output is within a control sequence that has no end")
             return
         checkpoint, engine = seen
         settings, number = self._settings, file.begin_segment()
@@ -196,13 +199,16 @@ class Recorder:
         self._packing = self._loop.run_in_executor(None, write)
 
     def _stop(self, error: OSError) -> None:
+        self._pause(error.strerror or str(error))
+
+    def _pause(self, reason: str) -> None:
         self._retry_at = self._loop.time() + _RETRY
         if self.stopped is None:
             _log.warning(
                 "the journal has stopped; the session continues",
-                extra={"folder": self.folder, "error": str(error)},
+                extra={"folder": self.folder, "error": reason},
             )
-            self.stopped = f"the journal has stopped: {error.strerror}"
+            self.stopped = f"the journal has stopped: {reason}"
             self._warn(self.stopped)
 
     def write_about(self, about: bytes) -> None:

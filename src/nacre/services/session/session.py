@@ -264,6 +264,7 @@ class Session:
         self.stream.flush()
         if child is not self.supervisor.last:
             return
+        self.stream.drop_unshown()  # there is some only if it was killed
         self.end_with(ending)
         self._audit_end(ending)
         self._host.keeping.forget(child.pid)

@@ -191,6 +191,10 @@ class Supervisor:
         child.stop_reading()
         self._host.keeping.drop(f"sessions/{self._record.identity.id}/master")
         # One that we may not kill may stay for ever; the session is over all the same.
-        until = self._host.loop.time() + self._host.settings.kill_grace + _REAPED
-        if await set_by(child.reaped, until):
-            await child.gone.wait()  # each turn of the loop shows a part of what it printed
+        grace = self._host.settings.kill_grace
+        if not await set_by(child.reaped, self._host.loop.time() + grace + _REAPED):
+            return
+        # Each turn of the loop shows a part of what it printed. 32 KB can take half a minute to
+        # draw when others draw, too, and who kills it does not want to see them.
+        if not await set_by(child.gone, self._host.loop.time() + grace):
+            child.finish()

@@ -50,6 +50,17 @@ class JournalSettings(McpSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 0.05
+    replay_time: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds that a replay may take after a crash, in a process of its own. The engine "
+                "then comes to no end: the journal is put aside, and the session starts with an "
+                "empty screen. A segment takes below one, a busy machine a few."
+            ),
+        ),
+    ] = 20.0
     journal_bytes: Annotated[
         int,
         Meta(

@@ -69,7 +69,10 @@ class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
         float,
         Meta(
             ge=0,
-            description="Seconds between the hangup signal and the kill when a session is killed.",
+            description=(
+                "Seconds between the hangup signal and the kill when a session is killed; and those "
+                "in which output that is slow to draw is still shown then."
+            ),
         ),
     ] = 1.0
     scrollback: Annotated[
