@@ -37,6 +37,8 @@ def test_questions_and_what_stays_are_left_out(asked: bytes) -> None:
         *(b"\x1b[2J\x1b[H\x1b[1;1H", b"\x1b[2;5r", b"\x1b7\x1b8\x1bM", b"\x1b(0\x1b)B\x0e\x0f"),
         *(b"\x1b[?25l\x1b[?2004h\x1b[?1000;1006h\x1b[?1;7h", b"\x1b[2 q", b"\x1b[>1u\x1b[<u"),
         *(b"\x1b]0;title\x07", b"\x1b]2;title\x1b\\", b"\x1b]8;;http://x/\x1b\\x\x1b]8;;\x1b\\"),
+        "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f".encode(),
+        *("سلام \u200fעברית می\u200cخواهم".encode(), b"\x1b]8;id=1;HTTPS://x\x07y\x1b]8;;\x07"),
         *("grüße 漢 👩‍👩‍👧 \u00a0".encode(), b"\xff\xfe", b"\x1b[?1048h", b"\x1b[>4;2m"),
     ],
 )
@@ -45,6 +47,23 @@ def test_what_draws_passes_as_it_is(drawn: bytes) -> None:
     one_by_one = Passage()
     shown = [one_by_one.pass_on(bytes([byte])) for byte in drawn + b"."]
     assert b"".join(part or b"" for part in shown) == drawn + b"."
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("a\u202eb\u2066c\u2069".encode(), b"abc"),
+        ("a\U000e0048\U000e0049b\ufeff\u2060".encode(), b"ab"),
+        (b"\x1b]8;;file:///etc/passwd\x1b\\x\x1b]8;;\x1b\\", b"x\x1b]8;;\x1b\\"),
+        (b"\x1b]8;id=a;javascript:alert(1)\x07x\x1b]8;;\x07", b"x\x1b]8;;\x07"),
+        ("\x1b]2;a\n\x01\u202eb\x07".encode(), b"\x1b]2;ab\x07"),
+    ],
+)
+def test_what_deceives_eyes_is_left_out(printed: bytes, shown: bytes) -> None:
+    assert passed(printed) == shown
+    one_by_one = Passage()
+    parts = [one_by_one.pass_on(bytes([byte])) for byte in printed]
+    assert b"".join(part or b"" for part in parts) == shown
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from mcp_types import (
     ResourceListChangedNotification,
     ResourceUpdatedNotification,
     ServerCapabilities,
+    TextContent,
     TextResourceContents,
 )
 
@@ -71,6 +72,24 @@ async def test_a_screen_reads_as_get_screen_tells_it(tools: Tools, echo: str) ->
     assert {"lines", "cursor", "rows", "cols", "mode"} <= set(told)
     for reference in (echo, details["session_id"], details["port"]):
         assert await read(tools.client, f"{SESSIONS}/{reference}/screen") == told
+
+
+async def test_what_nobody_sees_is_counted_in_tools_and_resources(tools: Tools) -> None:
+    hidden = "a\\u202eb"  # for printf
+    command = f"printf '\\033]2;{hidden}\\007'; seq 1 60; printf '{hidden}\\nready'; exec cat"
+    await tools("create_session", name="hidden", command="bash", args=["-c", command])
+    await tools.until("hidden", "ready")
+    told = await tools("get_screen", session="hidden")
+    assert "2 bidi" in told["notice"], "one in the title"
+    assert "a\ufffdb" in json.dumps(told, ensure_ascii=False)
+    assert "\u202e" not in json.dumps(told, ensure_ascii=False)
+    assert await read(tools.client, f"{SESSIONS}/hidden/screen") == told
+    listed = await tools.result("list_sessions")
+    array, notice = [one.text for one in listed.content if isinstance(one, TextContent)]
+    assert "1 bidi" in notice, "beside the bare array"
+    assert json.loads(array)[0]["title"] == "a\ufffdb"
+    assert [session["title"] for session in await read(tools.client, SESSIONS)] == ["a\ufffdb"]
+    await tools("manage_session", session="hidden", action="kill")
 
 
 async def test_the_scrollback_is_its_last_hundred_lines(tools: Tools) -> None:

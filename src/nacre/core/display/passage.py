@@ -4,13 +4,17 @@ Rule 1: the engine answers queries (DA, DSR, DECRQM …). A viewer's terminal mu
 because its answer would be typed into the session.
 Rule 2: a program controls its session, not the viewer's machine: no clipboard, no window sizes, no
 erasing of the viewer's scrollback, no lasting colours. Strings (OSC, DCS, APC) pass only if they
-are known to be titles or links.
+are known to be titles, or links to http and https.
 Rule 3: a switch between the screens, or a reset, is not passed on; the viewer gets a snapshot.
-Rule 4: the result never ends within a sequence or a character, so a snapshot may follow at any
+Rule 4: what changes the order of text, or carries text that nobody sees, is left out
+(core/text/unseen.py).
+Rule 5: the result never ends within a sequence or a character, so a snapshot may follow at any
 time.
 """
 
 import re
+
+from nacre.core.text.unseen import FLAG, ends_flag, for_eyes_utf8
 
 _ESC = b"\x1b"
 # Bytes of an unfinished string; a longer one is an image or similar and is left out.
@@ -23,10 +27,13 @@ _LEFT_OUT = re.compile(
     rb"\x1b\[[<-?]?[0-9;:]*(?:[cntx]|\$p|\*y)"  # DA, DSR, XTWINOPS, DECREQTPARM, DECRQM, DECRQCRA
     rb"|\x1b\[>[0-9;]*q|\x1b\[\?u|\x1b\[\?[0-9;]*S"  # XTVERSION, kitty's flags, graphics
     rb"|\x1b\[\??3J"  # erases the scrollback
-    rb"|\x1b\](?!(?:0|1|2|8);)[^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\|(?=[\x1b\x18\x1a]))"
+    # all strings but titles (OSC 0, 1, 2), and links (OSC 8) to web pages or that end one
+    rb"|\x1b\](?!(?:[012];|8;[^;\x07\x1b]*;(?:(?i:https?)://|[\x07\x1b])))[^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\|(?=[\x1b\x18\x1a]))"
     rb"|\x1b[PX^_][^\x1b\x18\x1a]*(?:\x1b\\|(?=[\x1b\x18\x1a]))"
     rb"|\x1bZ|\x05|\xc2[\x80-\x9f]"  # DECID, ENQ, controls of eight bits
 )
+_TITLE = re.compile(rb"\x1b\][012];[^\x07\x1b\x18\x1a]*")
+_IN_TITLE = re.compile(rb"[\x00-\x06\x08-\x17\x19\x1c-\x1f\x7f]")  # no title has such controls
 _UNFINISHED = re.compile(
     rb"\x1b(?:\[[0-?]*[ -/]*|[ -/]*|\][^\x07\x1b\x18\x1a]*\x1b?|[PX^_][^\x1b\x18\x1a]*\x1b?)\Z"
 )
@@ -44,6 +51,7 @@ class Passage:
         """`switches`: the output may use the viewer's whole terminal, so rule 3 does not apply."""
         self._switches = switches
         self._held = b""
+        self._flagged = False  # it ended in a flag, of which more may come
         self._skipping: bool | None = None  # inside a string that is left out; True: it is an OSC
 
     def pass_on(self, data: bytes) -> bytes | None:
@@ -56,8 +64,13 @@ class Passage:
         if not self._switches and _ESC in data and _SWITCH.search(data):
             return None
         if _ESC in data or b"\x05" in data or b"\xc2" in data:
-            return _LEFT_OUT.sub(b"", data)
-        return data
+            data = _TITLE.sub(_without_controls, _LEFT_OUT.sub(b"", data))
+        if data.isascii():
+            self._flagged = self._flagged and not data
+            return data
+        shown = for_eyes_utf8(FLAG + data)[len(FLAG) :] if self._flagged else for_eyes_utf8(data)
+        self._flagged = ends_flag(FLAG + data if self._flagged else data)
+        return shown
 
     def _hold_back(self, data: bytes) -> bytes:
         keep = _unfinished(data)
@@ -75,6 +88,10 @@ class Passage:
         self._skipping = None
         # An ESC that is not part of the terminator begins the next sequence.
         return data[end.start() if end[0] == _ESC else end.end() :]
+
+
+def _without_controls(title: re.Match[bytes]) -> bytes:
+    return title[0][:1] + _IN_TITLE.sub(b"", title[0][1:])
 
 
 def _unfinished(data: bytes) -> int:

@@ -5,17 +5,21 @@ cursor and pen, and later output has the same effect there as here.
 Rule 2: it draws on the current screen and never switches to the alternate one or back, because the
 other screen may be the person's own. The caller switches first if needed.
 Rule 3: it starts from the defaults, whatever state the other terminal was in.
+Rule 4: what no viewer's terminal may get (passage.py) is not drawn either: links but to http and
+https, and characters that nobody sees.
 Not included: the saved cursor (DECSC), the character that REP repeats, and changed palettes; the
 engine does not report them.
 """
 
 import re
+from typing import TypeGuard
 
 from nacre.core.keys.sequences import WHEEL_IS_ARROWS, WHEEL_IS_NOTHING
 from nacre.core.screen.controls import BEGIN, CLEAR, CLUSTERS, END
 from nacre.core.screen.picture import Picture
 from nacre.core.screen.screen import Line, Span
 from nacre.core.text.sgr import sgr_parameters
+from nacre.core.text.unseen import for_eyes
 
 # Modes by number: xterm ctlseqs, "DEC Private Mode Set"; 2027 is the grapheme cluster proposal.
 _MODE = re.compile(rb"\x1b\[(\??)(\d+)([hl])")
@@ -61,7 +65,7 @@ def _head(picture: Picture) -> list[bytes]:
 
 def paint_title(title: str) -> bytes:
     """Return the bytes that set the window's title (OSC 2)."""
-    harmless = re.sub(r"[\x00-\x1f\x7f-\x9f]", "", title)
+    harmless = for_eyes(re.sub(r"[\x00-\x1f\x7f-\x9f]", "", title))
     return b"\x1b]2;%b\x1b\\" % harmless.encode(errors="replace")
 
 
@@ -76,11 +80,19 @@ def _row(y: int, line: Line) -> bytes:
     return b"\x1b[%dH%b" % (y + 1, "".join(map(paint_span, line)).encode(errors="replace"))
 
 
+# A link (OSC 8) that is no web page.
+_OTHER_LINK = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;(?!(?i:https?)://)[^\x07\x1b]+(?:\x07|\x1b\\)")
+
+
+def is_web(link: str | None) -> TypeGuard[str]:
+    return link is not None and link[:8].lower().startswith(("http://", "https://"))
+
+
 def paint_span(span: Span) -> str:
-    text = span.text
+    text = for_eyes(span.text)
     if codes := sgr_parameters(span):
         text = f"\x1b[{codes}m{text}\x1b[m"
-    return f"\x1b]8;;{span.link}\x1b\\{text}\x1b]8;;\x1b\\" if span.link else text
+    return f"\x1b]8;;{span.link}\x1b\\{text}\x1b]8;;\x1b\\" if is_web(span.link) else text
 
 
 # --- the state ---------------------------------------------------------------------------------
@@ -94,7 +106,7 @@ def _state(picture: Picture) -> list[bytes]:
         codes.margins,
         *_modes(picture, without=_NOT_CARRIED | {b"?69"}),
         _cursor(picture),
-        codes.pen,
+        _OTHER_LINK.sub(b"", codes.pen),
     ]
 
 
@@ -152,7 +164,7 @@ def _cursor(picture: Picture) -> bytes:
             col -= int(sides[1]) - 1
     place = b"\x1b[%d;%dH" % (max(1, row), max(1, col))
     line = picture.lines[picture.cursor.row]
-    if again and line and (link := line[-1].link):
+    if again and line and is_web(link := line[-1].link):
         # The formatter writes the last character again, but not its link.
         again = b"\x1b]8;;%b\x1b\\%b\x1b]8;;\x1b\\" % (link.encode(errors="replace"), again)
     return place + again

@@ -61,7 +61,7 @@ def _with_notice(response: Response, notice: str) -> Response:
         shown = msgspec.json.decode(response.body)
         if isinstance(shown, dict):
             return json_answer({**shown, "notice": notice})
-    response.headers["Nacre-Notice"] = notice
+    response.headers["Nacre-Notice"] = _as_header(notice)
     return response
 
 
@@ -72,10 +72,13 @@ def _with_handover(response: Response, told: HandedOver) -> Response:
         if isinstance(shown, dict):
             # The result of `control` has such a field already, with the same hand-over.
             return json_answer({**shown, "handover": shown.get("handover") or told.as_dict()})
-    words = told.handover.in_words(told.session)
-    # A header can hold only Latin-1 (RFC 9110, section 5.5).
-    response.headers["Nacre-Handover"] = " ".join(words.encode("ascii", "replace").decode().split())
+    response.headers["Nacre-Handover"] = _as_header(told.handover.in_words(told.session))
     return response
+
+
+def _as_header(words: str) -> str:
+    # A header can hold only Latin-1 (RFC 9110, section 5.5).
+    return " ".join(words.encode("ascii", "replace").decode().split())
 
 
 def as_status(word: str) -> Shape:

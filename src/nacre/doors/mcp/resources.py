@@ -141,11 +141,11 @@ class Resources:
             text: str = shape_result(listed, self._words)["content"][0]["text"]
             return text
         if address.kind == "screen":
-            result = await self._dispatch(caller, GetScreen(session=address.session))
+            answer = await self._dispatch.noted(caller, GetScreen(session=address.session))
         else:
             counted = await self._dispatch(caller, GetScrollback(session=address.session, limit=0))
             assert isinstance(counted, Scrollback)
-            result = await self._dispatch(
+            answer = await self._dispatch.noted(
                 caller,
                 GetScrollback(
                     session=address.session,
@@ -153,4 +153,8 @@ class Resources:
                     limit=_LAST_LINES,
                 ),
             )
+        result: Any = answer.result
+        if answer.notices:
+            shown = msgspec.to_builtins(result, enc_hook=self._words.encode)
+            result = {"notice": "; ".join(answer.notices), **shown}
         return msgspec.json.encode(result, enc_hook=self._words.encode).decode()

@@ -324,7 +324,8 @@ def shape_result(
     """Return the tool result: JSON as text, and the same as structured content."""
     structured = msgspec.to_builtins(result, enc_hook=words.encode)
     if notice:
-        structured = {"notice": notice, **structured}
+        own = structured.pop("notice", None)  # of a session
+        structured = {"notice": f"{notice}; {own}" if own else notice, **structured}
     if isinstance(result, PictureTaken):
         return _shape_picture(result, structured, scheme)
     if isinstance(result, RunOutcome) and result.status in ("busy", "error"):
@@ -339,6 +340,8 @@ def shape_result(
     content = [_text(text)]
     if field is not None and (hint := structured.get("hint")):
         content.append({"type": "text", "text": hint})
+    if field is not None and notice:
+        content.append({"type": "text", "text": notice})
     return _succeeded(content, structured)
 
 

@@ -62,6 +62,12 @@ class Dispatch:
         result: Result = await self._first(call)(call)
         return result
 
+    async def noted(self, caller: Caller, operation: Operation) -> Answer:
+        """Run an operation for a door that passes notices on, but no hand-over."""
+        call = self._call(caller, operation)
+        result = await self._begin(call)
+        return Answer(result, None, call.notices)
+
     async def ask(self, caller: Caller, operation: Operation) -> Answer:
         """Run an operation for a door that can pass a hand-over to its caller."""
         call = self._call(caller, operation)

@@ -75,6 +75,16 @@ class PolicySettings(AuditSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = False
+    neutralise_output: Annotated[
+        bool,
+        Meta(
+            description=(
+                "Replace characters that nobody sees in answers (docs/safety.md): what changes the "
+                "direction of text, zero-width and tag characters, escape sequences. The answer "
+                "counts them. Off: answers have what programs printed."
+            ),
+        ),
+    ] = True
     max_approvals: Annotated[
         int,
         Meta(

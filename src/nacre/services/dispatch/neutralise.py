@@ -1,0 +1,59 @@
+"""Give callers the output of programs as data: without characters that nobody sees.
+
+Rule 1: every answer passes, at every door; also an error, and the events of who follows.
+Rule 2: what was taken out is counted in the answer's notice.
+Rule 3: a recording is what was printed, byte by byte, and a question to a person is the very
+command: these are not changed. Who shows them writes such characters as escapes.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from nacre.core.operations.follow import ApprovalEvent, Event, EventStream
+from nacre.core.operations.recordings import ExportRecording
+from nacre.core.operations.safety.approvals import AnswerApproval, ListApprovals
+from nacre.core.text.unseen import Counts, is_suspect, neutralise, neutralise_all, told
+from nacre.errors import NacreError
+from nacre.services.dispatch.call import Call, Onward
+
+_AS_IT_IS = (ExportRecording, ListApprovals, AnswerApproval)
+
+
+class Neutralise:
+    async def __call__(self, call: Call, onward: Onward) -> Any:
+        try:
+            result = await onward(call)
+        except NacreError as error:
+            _clean(error)
+            raise
+        if isinstance(call.operation, _AS_IT_IS) or not hasattr(result, "__struct_fields__"):
+            return result
+        if not is_suspect(result):
+            return result
+        counts = Counts()
+        result = neutralise_all(result, counts)
+        if counts:
+            call.notices.append(told(counts))
+        return result
+
+
+def _clean(error: NacreError) -> None:
+    counts = Counts()
+    error.message = neutralise(error.message, counts)
+    error.problem = neutralise(error.problem, counts)
+    error.details = neutralise_all(error.details, counts)
+    if counts:
+        notice = [told(counts), *filter(None, [error.details.get("notice")])]
+        error.details["notice"] = "; ".join(notice)
+
+
+class CleanEvents:
+    """Events without such characters."""
+
+    def __init__(self, events: EventStream) -> None:
+        self._events = events
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        async for event in self._events:
+            as_it_is = isinstance(event, ApprovalEvent) or not is_suspect(event)
+            yield event if as_it_is else neutralise_all(event, Counts())
