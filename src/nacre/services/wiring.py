@@ -22,7 +22,7 @@ from nacre.services.dispatch.handlers import Handlers, Type
 from nacre.services.dispatch.judge import JudgeFirst
 from nacre.services.dispatch.limit import Limit
 from nacre.services.dispatch.log import Log
-from nacre.services.dispatch.neutralise import CleanEvents, Neutralise
+from nacre.services.dispatch.neutralise import Neutralise
 from nacre.services.dispatch.recovered import Recovered
 from nacre.services.dispatch.redact import CheckSecrets, Redact
 from nacre.services.dispatch.resolve import Resolve
@@ -146,7 +146,7 @@ class Services:
         async def follow(caller: Caller, request: Follow) -> AsyncIterator[EventStream]:
             with present(caller):
                 async with following.follow(caller, request) as stream:
-                    yield CleanEvents(stream) if self.host.settings.neutralise_output else stream
+                    yield stream
 
         return Dispatch(steps, handlers, watch, follow, lambda ask: Agents(ask).handlers())
 

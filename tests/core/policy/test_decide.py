@@ -55,6 +55,32 @@ def test_nobody_is_asked_about_what_agents_type() -> None:
     assert [line for line in lines if judge(line).verdict != "allow"] == []
 
 
+def test_open_denies_what_destroys_the_machine_by_detours() -> None:
+    lines = lines_of("destroying.txt")
+    assert len(lines) > 150
+    assert [line for line in lines if judge(line, OPEN).verdict != "deny"] == []
+
+
+def test_open_denies_nothing_else() -> None:
+    lines = (*lines_of("harmless.txt"), *HARMLESS, *_DELETES_ITS_OWN)
+    assert [line for line in lines if judge(line, OPEN).verdict != "allow"] == []
+
+
+_DELETES_ITS_OWN = (
+    *("rm -rf build dist", "rm -rf node_modules && npm ci", "find . -name '*.pyc' | xargs rm -f"),
+    *("find / -name core -size +10M 2>/dev/null | xargs rm", "find . -type d -empty -delete"),
+    *("git ls-files -d | xargs git rm", "echo build dist | xargs rm -rf", "ls *.log | xargs rm"),
+    *('for d in a b; do rm -rf "$d"; done', "parallel rm -rf {} ::: a b", "rm -rf $(echo build)"),
+    *("rsync -a --delete src/ backup/", "rsync -a --delete / /mnt/b/today", "rsync -a x/ ~/"),
+    *('find /tmp/x | while read f; do rm -rf "$f"; done', 'rm -rf "${TMPDIR:?}"/x'),
+    *("docker run -v $PWD:/app alpine rm -rf /app/x", "docker run -v /:/host:ro alpine ls /host"),
+    *("tar --remove-files -czf logs.tgz logs", "D=build; rm -rf $D", "cd build && rm -rf *"),
+    *('find / -maxdepth 1 | head; rm -rf "$X"', "find / | grep -c x; rm -rf build", "kill -9 42"),
+    *("zfs destroy -nv tank/x", "busctl list", "apt-get remove -y nginx", "userdel guest"),
+    *("env -S 'ls -l'", "alias rm='rm -i'", "git clean -fdx", "sudo systemctl restart nginx"),
+)
+
+
 @pytest.mark.parametrize(
     "wrapper",
     [

@@ -279,7 +279,82 @@ def _printf(words: Sequence[Word]) -> bool:
     return bool(texts) and texts[0] is not None and not texts[0].startswith("-")
 
 
+# find's tests that leave most files out, and those that take all.
+_NARROWING = re.compile(
+    r"-(?:i?name|i?path|i?wholename|i?regex|newer\w*|empty|[acm]time|[acm]min|size|user|group|perm"
+    r"|inum|links|samefile|uid|gid|nouser|nogroup|fstype)"
+)
+
+
+def is_unnarrowed(words: Sequence[Word]) -> bool:
+    """Return whether find's words let it find all, as far as they are known."""
+    for index, word in enumerate(words):
+        if not _NARROWING.fullmatch(word.text or ""):
+            continue
+        negated = index and words[index - 1].text in ("!", "-not")
+        value = words[index + 1].text if index + 1 < len(words) else ""
+        takes_all = value is not None and value.strip("*.?/") == "" and value != ""
+        if not negated and not takes_all:
+            return False
+    return True
+
+
+def _mounts_and_deletes(words: Sequence[Word]) -> bool:
+    """Return whether a container gets the machine's root, and its command deletes."""
+    texts = [word.text or word.lead for word in words]
+    mounts = any(
+        re.match(r"(?:-v=?|--volume=)?/:|(?:--mount=)?\S*(?:src|source)=/(?:,|$)", text)
+        for text in texts
+    )
+    return mounts and any(text == "rm" or re.search(r"\brm\s+-", text) for text in texts)
+
+
+def _no_plugins(words: Sequence[Word]) -> bool:
+    """Return whether -p of pytest only turns plugins off."""
+    for index, word in enumerate(words):
+        text = word.text or ""
+        if text.startswith("-") and not text.startswith("--") and "p" in text:
+            after = words[index + 1].text if index + 1 < len(words) else None
+            given = after if text == "-p" else text[2:]
+            if text[1] != "p" or given is None or not given.startswith("no:"):
+                return False
+    return True
+
+
+def _fd_runs(words: Sequence[Word]) -> bool:
+    """Return whether fd runs a command, which is judged by itself."""
+    texts = [word.text for word in words]
+    return any(text in ("-x", "-X", "--exec", "--exec-batch") for text in texts[:-1])
+
+
+# A substitution or a search of perl's, without code, variables or blocks in it.
+_PERL_EDIT = re.compile(
+    r"s/[^/$@({`]*(?:\([^/$@({`?]*\)[^/$@({`]*)*/(?:[^/$@`{\\]|\$\d|\\[^\W_a-zE-Z]|\\[nt\\/])*/[gimsx]*;?"
+    r"|print(?: \$_)? (?:if|unless) /[^/$@({`]*/i?;?"
+)
+
+
+def _perl_edits(words: Sequence[Word]) -> bool:
+    """Return whether perl only prints what it reads, with parts of it replaced."""
+    texts = [word.text for word in words]
+    return (
+        len(texts) >= 2
+        and texts[0] in ("-pe", "-ne", "-lne", "-nle", "-lpe")
+        and texts[1] is not None
+        and _PERL_EDIT.fullmatch(texts[1]) is not None
+        and all(
+            text is not None and not text.startswith(("-", "|", ">", "<")) for text in texts[2:]
+        )
+        and not any("|" in (text or "") for text in texts[2:])
+    )
+
+
 CHECKS: Mapping[str, Check] = {
+    "perl edits": _perl_edits,
+    "no plugins": _no_plugins,
+    "fd runs": _fd_runs,
+    "unnarrowed": is_unnarrowed,
+    "mounts and deletes": _mounts_and_deletes,
     "grep": lambda words: True,
     "printf": _printf,
     "settings": _settings,

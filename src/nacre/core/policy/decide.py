@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from nacre.core.policy.feeding import fed_programs
 from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.paths import Where
 from nacre.core.policy.resolving import Resolved, resolve_line, resolve_words
@@ -113,6 +114,8 @@ class _Judge:
         if self._resolved.forks_itself is not None:
             name = self._resolved.forks_itself
             self._find("deny", f"{name} starts copies of itself without end", "fork bomb")
+        if self._resolved.feeds:
+            self._judge_fed()
         self._judge_redirects()
         if guarded:
             self._judge_assignments()
@@ -164,6 +167,13 @@ class _Judge:
         if not rule.speaks:
             self._judge_paths(program, rule)
 
+    def _judge_fed(self) -> None:
+        for program in fed_programs(self._resolved):
+            rule = self._policy.rules.for_program(program, self._way.at(program.at))
+            if rule is not None and rule.verdict == "deny":
+                self._matched.append(rule.title)
+                self._find("deny", _reason(program, rule), rule.title)
+
     def _unlisted(self, program: Program) -> Verdict:
         unknown = any(word.text is None for word in program.arguments)
         if unknown and self._policy.rules.allows_some(program.name):
@@ -183,7 +193,7 @@ class _Judge:
                 if path is None:
                     if writes or ".." in text.split("/"):
                         self._find("ask", f"where {text} leads is not known")
-                elif self._where.is_blocked(path):
+                elif self._where.asks_for(path):
                     self._find("ask", f"{text} is in a folder of the system's")
                 elif writes and not self._where.may_write(path):
                     self._find(
@@ -234,7 +244,7 @@ class _Judge:
                 continue
             if path is None or text.startswith(("/dev/tcp/", "/dev/udp/")):
                 self._find("ask", f"where {text} leads is not known")
-            elif self._where.is_blocked(path):
+            elif self._where.asks_for(path):
                 self._find("ask", f"{text} is in a folder of the system's")
             elif self._leaves(text, path):
                 self._find("ask", f"{text} leads out of the workspace")
@@ -296,7 +306,7 @@ def _is_installed(name: Word) -> bool:
 
 def _paths_in(word: Word) -> Iterable[str]:
     """Yield what in a word may be a path: it, or what follows an option."""
-    text = word.text if word.text is not None else word.lead
+    text = word.text if word.text is not None else word.guess or word.lead
     if not text:
         return ()
     if not text.startswith("-"):

@@ -102,6 +102,16 @@ class Where:
             return False
         return is_below(path, [f"{self.home}/{name}" for name in _SECRET])
 
+    def asks_for(self, path: str) -> bool:
+        """Return whether to name it asks first: what is blocked, but for the user's own home.
+
+        That is root's, which is one of the blocked folders to everybody else.
+        """
+        if not self.is_blocked(path):
+            return False
+        own = self.home in BLOCKED and is_below(path, (self.home,))
+        return not own or is_below(path, self.private) or self._is_secret(path)
+
     def is_blocked(self, path: str) -> bool:
         """Return whether the document's rules, or nacre's own folders, forbid it."""
         if is_below(path, self.private) or self._is_secret(path):

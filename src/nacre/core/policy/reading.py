@@ -30,7 +30,7 @@ from nacre.core.policy.grammar.nodes import (
     REPEATING,
     RESERVED,
 )
-from nacre.core.policy.grammar.pipes import lists_files
+from nacre.core.policy.grammar.pipes import fed_part, lists_files
 from nacre.core.policy.grammar.rough import is_too_dense, rough_commands
 from nacre.core.policy.grammar.signs import Syntax, odd_signs
 from nacre.core.policy.grammar.spelling import Speller, text_of
@@ -39,13 +39,16 @@ from nacre.core.policy.words import (
     FOLDER_COMMANDS,
     UNKNOWN,
     Assignment,
+    Feed,
     Reach,
     Redirect,
     SimpleCommand,
     Word,
+    literal,
 )
 
 MOST_BYTES = 16 * 1024  # of a line; longer ones are scripts, which nobody reads before they run
+_TIMED = re.compile(rb"((?:^|[;&|({\n]|\bdo|\bthen|\belse)[ \t]*)(time[ \t]+(?:-p[ \t]+)?)(?=[({])")
 _MOST_NODES = 1500
 _MOST_DEPTH = 60
 _MOST_ROUGH = 500  # commands that are guessed of a line that is not understood
@@ -68,6 +71,7 @@ class LineReading:
     redirects: list[Redirect] = field(default_factory=list)
     functions: set[str] = field(default_factory=set)
     doubts: list[str] = field(default_factory=list)  # why nobody can prove what it runs
+    feeds: list[Feed] = field(default_factory=list)  # what goes from one command to others
     scripts: list[str] = field(default_factory=list)  # texts that go to a program's input
     repeats: bool = False  # what stands later may run before what stands earlier
     forks_itself: str | None = None  # a function that starts copies of itself
@@ -91,6 +95,9 @@ def read_line(line: str, syntax: Syntax = "posix") -> LineReading:
         reading.doubt("it is too long or too deep")
         reading.commands += islice(rough_commands(text), _MOST_ROUGH)
         return reading
+    if syntax != "fish" and b"time" in data:
+        # A reserved word, of which the grammar knows nothing before a group.
+        data = _TIMED.sub(lambda found: found[1] + b" " * len(found[2]), data)
     tree = _parser().parse(data)
     _Walk(reading, data, syntax).walk(tree.root_node)
     return reading
@@ -233,6 +240,8 @@ class _Walk:
                 # A shell at the pipe's end would run it.
                 text = " ".join(word.text or "" for word in words[1:])
                 self._reading.scripts.append(text.replace("\\n", "\n"))
+        if words and (part := fed_part(node, words[0].text)) is not None:
+            self._reading.feeds.append(Feed(tuple(words), *part))
         fed = any(word.text == "xargs" for word in words[:3]) and lists_files(node)
         self._reading.commands.append(
             SimpleCommand(tuple(words), tuple(assignments), node.start_byte, reach, fed)
@@ -301,6 +310,8 @@ class _Walk:
         self._reading.redirects.append(Redirect("<<<", word, node.start_byte, 0))
         if word.text is not None:
             self._reading.scripts.append(word.text)
+            if (part := fed_part(node, None)) is not None:
+                self._reading.feeds.append(Feed((literal("echo"), literal(word.text)), *part))
 
     def _heredoc(self, node: Node) -> None:
         self._heredocs += 1

@@ -8,6 +8,7 @@ Rule 3: what is known only when it runs (a name from a variable, a script from a
 program's input) is a doubt.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from nacre.core.policy.reading import MOST_BYTES, LineReading, read_line
 from nacre.core.policy.words import (
     UNKNOWN,
     Assignment,
+    Feed,
     Program,
     Reach,
     Redirect,
@@ -24,8 +26,10 @@ from nacre.core.policy.words import (
 )
 from nacre.core.policy.wrappers import (
     ACTIVATE,
+    FD_RUNS,
     FIND_RUNS,
     LINE_OPTION,
+    PARALLEL,
     PREFIXES,
     SHELL_OPTIONS,
     SHELLS,
@@ -39,6 +43,7 @@ from nacre.core.policy.wrappers import (
     writes_a_file,
 )
 
+_SPLITS = re.compile(r"(?:-[i0v]*S|--s[plit-]*string=?|--s)(.*)", re.DOTALL)  # of env
 _MOST_NESTED = 6  # lines within lines (sh -c "sh -c …")
 
 
@@ -51,6 +56,7 @@ class Resolved:
     assignments: list[Assignment] = field(default_factory=list)
     functions: set[str] = field(default_factory=set)
     doubts: list[str] = field(default_factory=list)
+    feeds: list[Feed] = field(default_factory=list)
     repeats: bool = False  # what stands later may run before what stands earlier
     forks_itself: str | None = None  # a function that starts copies of itself
 
@@ -95,6 +101,9 @@ class _Resolver:
         for redirect in reading.redirects:
             out.redirects.append(redirect if at is None else redirect._replace(at=at, begin=at))
         out.functions |= reading.functions
+        out.feeds += (
+            feed if at is None else feed._replace(begin=at, end=at + 1) for feed in reading.feeds
+        )
         out.repeats = out.repeats or reading.repeats
         out.forks_itself = out.forks_itself or reading.forks_itself
         for command in reading.commands:
@@ -171,6 +180,9 @@ class _Inner:
         begin = self._after_options(options)
         if begin is None:
             return
+        if self._via[-1] == "env" and (line := self._split_line(begin)) is not None:
+            self._text(line)
+            return
         for word in self._words[:begin]:
             if options.writing and writes_a_file(word.text or "", options):
                 self._resolver.doubt(f"where {self._via[-1]} {word.raw[:20]} leads is not known")
@@ -180,6 +192,16 @@ class _Inner:
             self._line(rest[1])
         elif rest:
             self._run(rest)
+
+    def _split_line(self, begin: int) -> str | None:
+        """Return the words of env -S as a line."""
+        for index, word in enumerate(self._words[:begin]):
+            found = _SPLITS.match(word.text or "")
+            if found is not None:
+                self._resolver.doubt("env -S reads its words in its own way")
+                rest = [one.shown for one in self._words[index + 1 :]]
+                return " ".join((*filter(None, (found[1],)), *rest))
+        return None
 
     def lines_only(self) -> None:
         self._line_after("-c")
@@ -199,6 +221,8 @@ class _Inner:
     def shell(self) -> None:
         """`sh -c LINE`: the line is the first word that is no option. The rest reads a script."""
         if [word.text for word in self._words] == ["--version"]:
+            return
+        if self._words and self._words[0].text == "-n" and self._only_reads(self._words[1:]):
             return
         index, line = 0, False
         while index < len(self._words):
@@ -220,6 +244,13 @@ class _Inner:
         else:
             self._resolver.doubt(f"what {self._via[-1]} reads is not known")
 
+    @staticmethod
+    def _only_reads(words: tuple[Word, ...]) -> bool:
+        """Return whether sh -n has files to check, and no option that could undo it."""
+        return bool(words) and not any(
+            word.may_be_option or (word.text or word.lead)[:1] in ("-", "+") for word in words
+        )
+
     def eval(self) -> None:
         words = self._words[1:] if self._words and self._words[0].text == "--" else self._words
         if any(word.text is None or word.globs for word in words):
@@ -227,6 +258,31 @@ class _Inner:
             return
         if words:
             self._text(" ".join(word.text or "" for word in words))
+
+    def parallel(self) -> None:
+        """`parallel [options] command ::: words`; without a command the words are lines."""
+        texts = [word.text for word in self._words]
+        signs = [index for index, text in enumerate(texts) if text in (":::", ":::+", "::::")]
+        end = signs[0] if signs else len(texts)
+        given = [word for word in self._words[end:] if word.text not in (":::", ":::+", "::::")]
+        begin = self._after_options(PARALLEL)
+        command = self._words[min(begin or 0, end) : end] if begin is not None else ()
+        if len(command) == 1 and (command[0].text is None or " " in command[0].text):
+            for word in given or (UNKNOWN,):
+                line = (command[0].text or "").replace("{}", word.text or "")
+                self._text(line if "{}" in (command[0].text or "") else f"{line} {word.shown}")
+        elif command:
+            plain = tuple(word for word in command if word.text != "{}")
+            self._run((*plain, *(given or (UNKNOWN,))))
+        else:
+            for word in given:
+                self._line(word)
+
+    def alias(self) -> None:
+        for word in self._words:
+            name, equals, line = (word.text or "").partition("=")
+            if name and equals:
+                self._text(line)
 
     def trap(self) -> None:
         words = self._words[1:] if self._words and self._words[0].text == "--" else self._words
@@ -266,6 +322,16 @@ class _Inner:
                     self._run(tuple(found_path(word) for word in words))
                 index = end
             index += 1
+
+    def fd(self) -> None:
+        """-x and -X run the words behind them, each with a path that was found."""
+        for index, word in enumerate(self._words):
+            if word.text in FD_RUNS:
+                words = [one for one in self._words[index + 1 :] if one.text not in (";", "{}")]
+                if words:
+                    found = UNKNOWN._replace(lead="./")
+                    self._run((*(found_path(one) for one in words), found))
+                return
 
     def watch(self) -> None:
         begin = self._after_options(WATCH)
@@ -379,6 +445,10 @@ _HANDLERS: dict[str, Callable[[_Inner], None]] = {
     "xargs": _Inner.xargs,
     "find": _Inner.find,
     "watch": _Inner.watch,
+    "parallel": _Inner.parallel,
+    "alias": _Inner.alias,
+    "fd": _Inner.fd,
+    "fdfind": _Inner.fd,
     "busybox": _Inner.all_words,
     "toybox": _Inner.all_words,
     "script": _Inner.lines_only,

@@ -38,6 +38,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     unless: tuple[str, ...] = ()  # no argument is like one of these patterns
     only: tuple[str, ...] = ()  # every further argument is like one of these patterns
     paths: tuple[str, ...] = ()  # one of its paths is like these; @vital, @disk
+    last: bool = False  # of its paths only the last one counts: where it copies to
     writes_to: tuple[str, ...] = ()  # a redirection writes there; then there is no pattern
     tool: str = ""  # an upstream tool's name, or a pattern of them; then there is no pattern
     check: str = ""  # a test of its own (checks.py)
@@ -232,7 +233,7 @@ def paths_of(rule: Rule, words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
 
 
 def _forbids(rule: Rule, rest: Sequence[Word], where: Where) -> bool:
-    texts = [word.text if word.text is not None else word.lead for word in rest]
+    texts = [_as_far_as_known(word) for word in rest]
     if rule.flags and not any(has_flag(text, rule.flags) for text in texts):
         return False
     if rule.any and not any(_is_like(text, rule.any) for text in texts):
@@ -241,9 +242,14 @@ def _forbids(rule: Rule, rest: Sequence[Word], where: Where) -> bool:
         return False
     if rule.only and not all(_is_like(text, rule.only) for text in texts):
         return False
-    if rule.paths and not any(_is_path(text, rule.paths, where) for text in texts):
+    places = [text for text in texts if not text.startswith("-")][-1:] if rule.last else texts
+    if rule.paths and not any(_is_path(text, rule.paths, where) for text in places):
         return False
     return not rule.check or CHECKS[rule.check](rest)
+
+
+def _as_far_as_known(word: Word) -> str:
+    return word.text if word.text is not None else word.guess or word.lead
 
 
 def has_flag(text: str, flags: Sequence[str]) -> bool:

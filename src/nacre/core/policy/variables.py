@@ -52,6 +52,22 @@ _HARMLESS = {
     "CXX": frozenset(("g++", "clang++", "c++")),
     "LESS": frozenset(("", "-R", "-F", "-FRX", "FRX", "R")),
 }
+# Options of runtimes that change how much they may use or say.
+_MILD_FLAGS = {
+    "NODE_OPTIONS": re.compile(
+        r"(?:(?:^| )--(?:max-old-space-size=\d+|no-warnings|trace-warnings|enable-source-maps"
+        r"|experimental-vm-modules|unhandled-rejections=\w+|no-deprecation|stack-trace-limit=\d+))+"
+    ),
+    "GOFLAGS": re.compile(
+        r"(?:(?:^| )-(?:mod=(?:mod|vendor|readonly)|v|race|count=\d+|trimpath))+"
+    ),
+}
+# Folders of installed programs: nobody writes there unasked.
+_TOOLS = re.compile(
+    r"(?:\$HOME|\$\{HOME\}|~)/(?:\.local|\.cargo|go|\.go|\.npm-global|\.npm|\.bun|\.deno|\.rbenv|\.pyenv"
+    r"|\.poetry|\.dotnet/tools|\.nix-profile|\.volta|\.fnm|\.asdf|\.opencode|\.foundry)(?:/bin|/shims)?"
+    r"|/usr/local/(?:go/|cuda/)?s?bin|/usr/s?bin|/s?bin|/opt/homebrew/s?bin|/snap/bin"
+)
 _PLAIN_IDENTITY = re.compile(r"GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)")
 _NO_COMMANDS = re.compile(r"PIP_(?:NO_INPUT|DISABLE_PIP_VERSION_CHECK|QUIET|NO_CACHE_DIR)|UV_NO_.*")
 
@@ -62,11 +78,23 @@ def is_harmless(assignment: Assignment) -> bool:
         return True
     if _NO_COMMANDS.fullmatch(name) or _MILD.fullmatch(name):
         return True
+    if name in _MILD_FLAGS:
+        return value is not None and _MILD_FLAGS[name].fullmatch(value) is not None
+    if name == "PATH":
+        return _adds_tools(assignment.value.raw.strip("\"'"))
     if _HERE.fullmatch(name):
         return _is_here(assignment.value)
     if value is not None and _COMPILER_FLAGS.fullmatch(name):
         return not _LOADING.search(value)
     return value is not None and value in _HARMLESS.get(name, ())
+
+
+def _adds_tools(raw: str) -> bool:
+    """Return whether a PATH is the one before, with folders of installed programs beside it."""
+    parts = raw.split(":")
+    kept = [part for part in parts if part in ("$PATH", "${PATH}")]
+    others = [part for part in parts if part not in kept]
+    return len(kept) == 1 and all(_TOOLS.fullmatch(part) for part in others)
 
 
 def _is_here(value: Word) -> bool:

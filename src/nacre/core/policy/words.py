@@ -19,6 +19,7 @@ class Word(NamedTuple):
     raw: str  # as it is written
     lead: str = ""  # how a word begins whose rest is unknown
     globs: bool = False  # the shell replaces it by the files that match
+    guess: str = ""  # what an unknown word will be, if nothing is redefined: enough to forbid it
 
     @property
     def may_be_option(self) -> bool:
@@ -57,6 +58,14 @@ class SimpleCommand(NamedTuple):
     at: int = 0  # where in the line it begins
     reach: Reach = NO_END  # of a cd
     fed: bool = False  # its input is names of files within the workspace
+
+
+class Feed(NamedTuple):
+    """What a command prints goes to those that begin in this part of the line."""
+
+    words: tuple[Word, ...]  # the command; of a here-string: echo and its text
+    begin: int
+    end: int
 
 
 class Redirect(NamedTuple):

@@ -29,9 +29,12 @@ class Options(NamedTuple):
 PREFIXES: dict[str, Options] = {
     "env": Options(
         "i0v",
-        "uC",
-        ("--ignore-environment", "--null", "--debug", "--unset", "--chdir", "--block-signal"),
-        ("--unset", "--chdir"),
+        "uCS",
+        (
+            *("--ignore-environment", "--null", "--debug", "--unset", "--chdir", "--block-signal"),
+            "--split-string",
+        ),
+        ("--unset", "--chdir", "--split-string"),
         assigns=True,
         writing=("-C", "--c"),
     ),
@@ -79,6 +82,12 @@ PREFIXES: dict[str, Options] = {
     "strace": Options("cCdfFhiknqrtTvVwxyYzZ", "abeEIoOpPsSuUX"),
     "ltrace": Options("cCfhiLrStTVb", "aAeFlnopsuxX"),
     "unshare": Options("cfimnprTuU", "SGRw", ("--fork", "--mount-proc", "--map-root-user")),
+    "nsenter": Options(
+        "aFZmunipCUTrw",
+        "tSG",
+        ("--all", "--mount", "--uts", "--ipc", "--net", "--pid", "--user", "--root", "--target"),
+        ("--target",),
+    ),
     "fakeroot": Options("uv", "lsib"),
     "gtimeout": Options("fvp", "ks", ("--foreground", "--preserve-status"), (), words=1),
     "proxychains": Options("q", "f"),
@@ -99,9 +108,36 @@ XARGS = Options(
     ("--max-args", "--max-procs", "--delimiter", "--arg-file"),
     optional="eil",
 )
+PARALLEL = Options(
+    "0kmqrtuvX",
+    "jnNIaLPsSCd",
+    (
+        *(
+            "--keep-order",
+            "--bar",
+            "--progress",
+            "--verbose",
+            "--dry-run",
+            "--null",
+            "--line-buffer",
+        ),
+        *("--jobs", "--halt", "--joblog", "--timeout", "--delay", "--will-cite", "--no-notice"),
+        *(
+            "--no-run-if-empty",
+            "--max-args",
+            "--colsep",
+            "--results",
+            "--retries",
+            "--tag",
+            "--eta",
+        ),
+    ),
+    ("--jobs", "--halt", "--joblog", "--timeout", "--delay", "--max-args", "--colsep", "--retries"),
+)
 # A virtual environment's own script; its programs are believed too (.venv/bin/pytest).
 ACTIVATE = re.compile(r"(?:\./)?(?:[\w-]+/)*\.?v?env/bin/activate(?:\.fish)?")
 FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+FD_RUNS = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 SHELL_OPTIONS = frozenset(
     ("--norc", "--noprofile", "--login", "--posix", "--restricted", "--verbose")
 )

@@ -6,10 +6,9 @@ Rule 3: a recording is what was printed, byte by byte, and a question to a perso
 command: these are not changed. Who shows them writes such characters as escapes.
 """
 
-from collections.abc import AsyncIterator
 from typing import Any
 
-from nacre.core.operations.follow import ApprovalEvent, Event, EventStream
+from nacre.core.operations.follow import ApprovalEvent, Event
 from nacre.core.operations.recordings import ExportRecording
 from nacre.core.operations.safety.approvals import AnswerApproval, ListApprovals
 from nacre.core.text.unseen import Counts, is_suspect, neutralise, neutralise_all, told
@@ -47,13 +46,9 @@ def _clean(error: NacreError) -> None:
         error.details["notice"] = "; ".join(notice)
 
 
-class CleanEvents:
-    """Events without such characters."""
-
-    def __init__(self, events: EventStream) -> None:
-        self._events = events
-
-    async def __aiter__(self) -> AsyncIterator[Event]:
-        async for event in self._events:
-            as_it_is = isinstance(event, ApprovalEvent) or not is_suspect(event)
-            yield event if as_it_is else neutralise_all(event, Counts())
+def clean_event(event: Event) -> Event:
+    """Return an event without such characters; events have no place to count them in."""
+    if isinstance(event, ApprovalEvent) or not is_suspect(event):
+        return event
+    clean: Event = neutralise_all(event, Counts())
+    return clean

@@ -25,6 +25,7 @@ from nacre.core.operations.follow import (
 )
 from nacre.core.text.redaction import redacted
 from nacre.errors import InvalidInput
+from nacre.services.dispatch.neutralise import clean_event
 from nacre.services.follow.session_view import Followed, of_session
 from nacre.services.host.host import Host
 from nacre.services.observe.views import summarise
@@ -223,6 +224,8 @@ class Follower:
     def _numbered(self, event: Event) -> Event:
         if self._redaction is not None:
             event = redacted(event, self._redaction)
+        if self._host.settings.neutralise_output:
+            event = clean_event(event)
         numbered: Event = msgspec.structs.replace(event, seq=self._seq)
         self._seq += 1
         return numbered

@@ -1,4 +1,4 @@
-"""What comes through a pipe: names of files, or anything.
+"""What comes through a pipe: names of files, or anything; and who gets it.
 
 Rule: a program that gets words from its input (xargs) may get options too. Only what lists files of
 the workspace is known not to.
@@ -17,6 +17,28 @@ _LISTS = re.compile(
 )
 # They print what they are told, or lead elsewhere.
 _ELSEWHERE = re.compile(r"-printf|-exec|-ok|-fprint|--format|--pretty|\.\.|(?:^|\s)['\"]?[/~]")
+
+
+_TELLING = frozenset(("find", "echo", "printf", "ls"))
+
+
+def fed_part(node: Node, name: str | None) -> tuple[int, int] | None:
+    """Return the part of the line that reads what a command, or a here-string, has to say."""
+    above = node.parent
+    if node.type == "herestring_redirect":
+        return None if above is None else (above.start_byte, above.end_byte)
+    if name not in _TELLING:
+        return None
+    if above is not None and above.type == "redirected_statement":
+        above = above.parent
+    if above is None:
+        return None
+    if above.type == "pipeline":
+        return node.end_byte, above.end_byte
+    redirect = above.parent
+    if above.type != "process_substitution" or redirect is None or redirect.parent is None:
+        return None
+    return redirect.parent.start_byte, redirect.parent.end_byte
 
 
 def lists_files(command: Node) -> bool:

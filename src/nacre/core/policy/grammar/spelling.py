@@ -11,6 +11,9 @@ from tree_sitter import Node
 from nacre.core.policy.grammar.braces import expanded
 from nacre.core.policy.words import Word, has_glob
 
+_ECHO = re.compile(r"(?:\$\(|`)\s*(?:echo\s+['\"]?([\w./~*-]+)['\"]?|pwd)\s*(?:\)|`)")
+_UNGUESSED = re.compile(r"[$`'\\(){}\s]")
+_ELSE = re.compile(r":?[?].*", re.DOTALL)  # ${HOME:?message}
 _BRACES = re.compile(r"\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")
 # bash(1), QUOTING: the escapes of $'…'.
 _ESCAPES = dict(zip("ntrabfveE\\'\"?", "\n\t\r\a\b\f\v\x1b\x1b\\'\"?", strict=True))
@@ -47,6 +50,19 @@ class Speller:
         raw = text_of(node)
         if node.type in ("word", "concatenation") and _BRACES.search(raw):
             return Word(None, raw, lead=raw[: raw.index("{")])
+        if "$(" in raw or "`" in raw:
+            return self._guessed(node, raw)
+        return self._spelled(node, raw)
+
+    def _guessed(self, node: Node, raw: str) -> Word:
+        """Return an unknown word with what it will be if `echo` and `pwd` are what they were."""
+        word = self._spelled(node, raw)
+        if word.text is not None:
+            return word
+        plain = _ECHO.sub(lambda found: found[1] or ".", raw)
+        return word if _UNGUESSED.search(plain) else word._replace(guess=plain.strip('"'))
+
+    def _spelled(self, node: Node, raw: str) -> Word:
         parts = list(self._parts(node))
         text, known, globs = "", True, False
         for part, quoted in parts:
@@ -132,7 +148,7 @@ def _unescape(found: "re.Match[str]") -> str:
 
 def _known_variable(raw: str) -> str | None:
     """Return what stands for a variable whose value is known by what it is for."""
-    name = raw.strip("${}")
+    name = _ELSE.sub("", raw.strip("${}"))
     return {"HOME": "~", "PWD": "."}.get(name)
 
 

@@ -15,7 +15,8 @@ from tree_sitter import Node
 from nacre.core.policy.variables import is_harmless
 from nacre.core.policy.words import Assignment, Word, has_glob
 
-_PLAIN = re.compile(r"[\w./:@%+,=*?-]+")
+_PLAIN = re.compile(r"~?[\w./:@%+,=*?-]*")
+_HOME = ("~", "$HOME", "${HOME}", '"$HOME', '"${HOME}')
 _MOST_ROUNDS = 16  # of a for, and of those that are nested
 # Builtins that set variables, and what makes a text a line.
 SETTING = frozenset(
@@ -96,7 +97,10 @@ class Values:
         # What is no pattern where it is assigned is one where it is used without quotes.
         plain = all(
             value.text is not None
+            and value.text
             and _PLAIN.fullmatch(value.text)
+            # A ~ that quotes keep is a name: it stands for the home only where it is a home.
+            and (value.text[0] != "~" or value.raw.startswith(_HOME))
             and (value.globs or not has_glob(value.text))
             for value in values
         )
