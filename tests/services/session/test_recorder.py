@@ -351,6 +351,10 @@ def test_in_the_middle_of_a_sequence_the_segment_goes_on(tmp_path: Path) -> None
     with_still_clock(test)
 
 
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
 def test_sequence_without_end_stops_the_journal_before_it_fills_the_disk(tmp_path: Path) -> None:
     """No checkpoint can be taken within it, and without one no old segment can go."""
     most = 1024 * 1024
@@ -362,7 +366,7 @@ def test_sequence_without_end_stops_the_journal_before_it_fills_the_disk(tmp_pat
         for _ in range(30):
             desk.reads(b"x" * 100_000)
             desk.recorder.flush()
-        assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 2 * most
+        assert size_of(tmp_path) < 2 * most
         assert len(desk.warned) == 1
         assert "has no end" in str(desk.warned[0])
         assert desk.ring.begin == desk.ring.end, "the session goes on"

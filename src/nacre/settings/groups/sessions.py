@@ -70,8 +70,8 @@ class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
         Meta(
             ge=0,
             description=(
-                "Seconds between the hangup signal and the kill when a session is killed; and those "
-                "in which output that is slow to draw is still shown then."
+                "Seconds between the hangup signal and the kill when a session is killed; and "
+                "those in which output that is slow to draw is still shown then."
             ),
         ),
     ] = 1.0
