@@ -15,6 +15,8 @@ from nacre.services.audit.audit import Audit
 from nacre.services.catalog.late import LateCatalog
 from nacre.services.commands.run_command import RunCommands
 from nacre.services.dispatch.admit import Admit
+from nacre.services.dispatch.answers.neutralise import Neutralise
+from nacre.services.dispatch.answers.redact import CheckSecrets, Redact
 from nacre.services.dispatch.audit import RecordCalls
 from nacre.services.dispatch.authorise import Authorise
 from nacre.services.dispatch.dispatch import Dispatch
@@ -22,9 +24,7 @@ from nacre.services.dispatch.handlers import Handlers, Type
 from nacre.services.dispatch.judge import JudgeFirst
 from nacre.services.dispatch.limit import Limit
 from nacre.services.dispatch.log import Log
-from nacre.services.dispatch.neutralise import Neutralise
 from nacre.services.dispatch.recovered import Recovered
-from nacre.services.dispatch.redact import CheckSecrets, Redact
 from nacre.services.dispatch.resolve import Resolve
 from nacre.services.dispatch.tell import Tell
 from nacre.services.follow.service import Following

@@ -25,7 +25,7 @@ from nacre.core.operations.follow import (
 )
 from nacre.core.text.redaction import redacted
 from nacre.errors import InvalidInput
-from nacre.services.dispatch.neutralise import clean_event
+from nacre.services.dispatch.answers.neutralise import clean_event
 from nacre.services.follow.session_view import Followed, of_session
 from nacre.services.host.host import Host
 from nacre.services.observe.views import summarise

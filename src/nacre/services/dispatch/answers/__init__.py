@@ -1,0 +1,1 @@
+"""Steps that change what a caller gets: what nobody sees, and secrets."""
