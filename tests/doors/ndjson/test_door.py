@@ -363,3 +363,22 @@ async def test_a_client_that_never_reads_holds_nobody_up(folder: Path) -> None:
         async with door.wire() as wire:
             assert await wire.output("pwd") == f"{folder}\n"
         writer.transport.abort()
+
+
+async def test_a_client_that_asks_for_one_thing_at_a_time_reads_one_message_at_a_time(
+    folder: Path,
+) -> None:
+    """Whatever comes after the message that it waits for: the next request overtakes it."""
+    async with opened(folder, ndjson_apart=60) as door:
+        loop = asyncio.get_running_loop()
+        with socket.create_connection(("127.0.0.1", door.port)) as client:
+            client.setblocking(False)
+            for number in range(20):
+                asked = {"id": number, "method": "call_tool", "params": {"tool": "pwd"}}
+                await loop.sock_sendall(client, json.dumps(asked).encode() + b"\n")
+                answer: Any = {}
+                while answer.get("type") != "response":
+                    read = await loop.sock_recv(client, 65536)
+                    assert read.count(b"\n") == 1, read
+                    answer = json.loads(read)
+                assert answer["id"] == number

@@ -7,6 +7,8 @@ side (`echo … | nc`) still gets all its answers.
 Rule 3: from a client that does not read its answers nothing more is read, and no more than one
 answer waits for it; what it cannot take in time (unread_time) closes it.
 Rule 4: executions belong to no connection. What is told of one goes to the connection that asked.
+Rule 5: a client that asks for one thing at a time gets one message at a time: the next one is sent
+when it has read the one before. The document's Node client loses what shares a read.
 """
 
 import asyncio
@@ -48,12 +50,14 @@ from nacre.doors.ndjson.messages import (
 from nacre.errors import Forbidden, Internal, InvalidInput, NacreError, UnknownOperation
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings
+from nacre.system.peer import Peer
 
 _log = logging.getLogger("nacre.ndjson")
 
 _WHOLE = 1 << 31  # characters: what is kept of an output is an answer's measure here
 _PROGRESS = 1000  # ms between two notifications of a command that takes longer
 _LINGER = 1.0  # seconds for a client to read its last answers
+_LOOK, _LONGEST_LOOK = 0.0001, 0.01  # seconds between two looks whether a client has read
 _OPEN = "anybody"  # whose executions are those of clients that need no token
 
 
@@ -158,6 +162,8 @@ class _NdjsonClient:
         self._turn = asyncio.Lock()  # one message at a time waits for a client that does not read
         self._idle: asyncio.TimerHandle | None = None
         self._leaving = asyncio.Event()  # the context has ended: no further line is read
+        self._peer = Peer(writer.get_extra_info("socket"))
+        self._unanswered = 0  # requests without their response
 
     async def serve(self) -> None:
         """Serve until the client has closed its side and has its answers."""
@@ -171,6 +177,7 @@ class _NdjsonClient:
                 self._idle.cancel()
             for task in self._running:
                 task.cancel()
+            self._peer.close()
             await self._dispatch(self._caller, EndContext())
 
     # --- in --------------------------------------------------------------------------------
@@ -195,6 +202,7 @@ class _NdjsonClient:
                 await self._send(failure(request.id, why, Forbidden.code))
                 continue
             await self._free.acquire()  # if none is free, further lines stay in the client's socket
+            self._unanswered += 1
             task = asyncio.create_task(self._answer(request))
             self._running.add(task)
             task.add_done_callback(self._answered)
@@ -314,19 +322,19 @@ class _NdjsonClient:
                 )
             await method(self, request.id, request.params or {})
         except NacreError as error:
-            await self._send(failure_of(request.id, error))
+            await self._respond(failure_of(request.id, error))
         except ConnectionError:
             raise
         except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the caller is told
             _log.exception("request failed outside its operation")
             wrong = Internal("Unexpected error", "the daemon's log says why")
-            await self._send(failure_of(request.id, wrong))
+            await self._respond(failure_of(request.id, wrong))
 
     async def _list_tools(self, identifier: Any, params: dict[str, Any]) -> None:
         found = await self._dispatch(self._caller, ListCommands())
         assert isinstance(found, CommandList)
         warnings = {"warnings": found.warnings} if found.warnings else {}
-        await self._send(response(identifier, {"tools": found.commands, **warnings}))
+        await self._respond(response(identifier, {"tools": found.commands, **warnings}))
 
     async def _call_tool(self, identifier: Any, params: dict[str, Any]) -> None:
         given = {name: value for name, value in params.items() if name != "wait_ms"}
@@ -336,7 +344,7 @@ class _NdjsonClient:
         assert isinstance(operation, CallCommand)
         outcome = await self._outcome(operation)
         if operation.dry_run:
-            await self._send(response(identifier, called(outcome)))
+            await self._respond(response(identifier, called(outcome)))
             return
         await self._send(notification("tool_started", outcome))
         leaves = outcome.context_ended
@@ -349,7 +357,7 @@ class _NdjsonClient:
             outcome = await self._outcome(waiting)
             if outcome.status in ("queued", "running") and not self._turn.locked():
                 await self._send(progress(outcome))
-        await self._send(response(identifier, called(outcome)))
+        await self._respond(response(identifier, called(outcome)))
         await self._send(ended(outcome))
         if leaves:
             self._leaving.set()
@@ -357,12 +365,12 @@ class _NdjsonClient:
     async def _status(self, identifier: Any, params: dict[str, Any]) -> None:
         given = {"max_chars": _WHOLE, **params}
         outcome = await self._outcome(parse_operation("get_execution_status", given))
-        await self._send(response(identifier, status_of(outcome)))
+        await self._respond(response(identifier, status_of(outcome)))
 
     async def _cancel(self, identifier: Any, params: dict[str, Any]) -> None:
         found = await self._dispatch(self._caller, parse_operation("cancel_execution", params))
         assert isinstance(found, ExecutionCancelled)
-        await self._send(response(identifier, {"cancelled": found.cancelled}))
+        await self._respond(response(identifier, {"cancelled": found.cancelled}))
 
     async def _outcome(self, operation: Operation) -> ExecutionOutcome:
         found = await self._dispatch(self._caller, operation)
@@ -371,9 +379,16 @@ class _NdjsonClient:
 
     # --- out -------------------------------------------------------------------------------
 
+    async def _respond(self, message: bytes) -> None:
+        """Write what answers a request. Raises ConnectionError."""
+        await self._send(message)
+        self._unanswered -= 1
+
     async def _send(self, message: bytes) -> None:
         """Write a message, and wait for a client that does not read. Raises ConnectionError."""
         async with self._turn:
+            if self._unanswered <= 1:  # who asks for more at once tells its answers apart
+                await self._until_read()
             if self._writer.is_closing():
                 raise ConnectionResetError
             self._writer.write(message)
@@ -384,6 +399,21 @@ class _NdjsonClient:
                 _log.warning("a client reads nothing: disconnected")
                 self._writer.transport.abort()
                 raise ConnectionResetError from None
+
+    async def _until_read(self) -> None:
+        """Return when the client has read what it was sent, or after `ndjson_apart` seconds.
+
+        There is no event for it; mostly it has, and the kernel is asked once.
+        """
+        pause, until = _LOOK, self._loop.time() + self._settings.ndjson_apart
+        while self._loop.time() < until:
+            unsent = self._writer.transport.get_write_buffer_size()
+            if not unsent and self._peer.has_read() is not False:
+                return
+            if self._writer.is_closing():
+                return
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_LOOK)
 
 
 _METHODS: dict[str, Callable[[_NdjsonClient, Any, dict[str, Any]], Awaitable[None]]] = {

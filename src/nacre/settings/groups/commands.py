@@ -62,6 +62,18 @@ class CommandSettings(SecretSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 1024 * 1024
+    ndjson_apart: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=60,
+            description=(
+                "Longest seconds that a message of the NDJSON door waits until its client has "
+                "read the one before, if it asks for one thing at a time: simple clients lose what "
+                "shares a read. 0: none waits."
+            ),
+        ),
+    ] = 1.0
     commands_whitelist: (
         Annotated[
             str,

@@ -1,0 +1,35 @@
+"""The kernel says whether the other end has read what it was sent."""
+
+import socket
+
+import pytest
+
+from nacre.system.peer import Peer
+
+
+@pytest.mark.parametrize(
+    ("family", "host"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
+)
+def test_what_is_sent_counts_as_read_when_it_is(family: socket.AddressFamily, host: str) -> None:
+    with (
+        socket.create_server((host, 0), family=family) as listener,
+        socket.create_connection(listener.getsockname()[:2]) as theirs,
+    ):
+        ours, _ = listener.accept()
+        with ours:
+            peer = Peer(ours)
+            assert peer.has_read()
+            ours.sendall(b"x" * 100)
+            assert peer.has_read() is False
+            assert len(theirs.recv(60)) == 60
+            assert peer.has_read() is False
+            assert len(theirs.recv(60)) == 40
+            assert peer.has_read()
+            peer.close()
+            assert peer.has_read() is None
+
+
+def test_of_another_kind_of_socket_nobody_knows() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert Peer(ours).has_read() is None
