@@ -481,8 +481,9 @@ class _Serving:
         if not self.ndjson:
             return None
         from nacre.doors.ndjson.door import NdjsonDoor
+        from nacre.system.peer import Peer
 
-        door = NdjsonDoor(dispatch, credentials, self.settings, life.client)
+        door = NdjsonDoor(dispatch, credentials, self.settings, life.client, Peer)
         await door.listen(*self.ndjson)
         return door
 

@@ -12,12 +12,13 @@ import os
 import subprocess
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from nacre.core.commands.book import CommandBook
-from nacre.core.commands.entry import CommandEntry, entries_from
+from nacre.core.commands.entry import BLACKLIST, CommandEntry, entries_from
 from nacre.core.commands.recipes import Recipe, recipes_from
 from nacre.core.commands.searching import ManualPage
 from nacre.errors import InvalidInput
@@ -25,6 +26,7 @@ from nacre.system.folder_watch import FolderWatch, nearest
 
 USER_FILES = ("commands.toml", "commands.json")  # beside config.toml
 _SHIPPED = ("session", "files", "text", "system", "refused")
+_BIN = ("/usr/bin", "/usr/sbin", "/bin", "/sbin")
 _MANUAL_TIME = 10.0  # seconds for apropos; it reads an index
 
 
@@ -121,6 +123,26 @@ class CommandFiles:
         book = CommandBook(shipped_commands(), users)
         book.warnings += problems
         return book
+
+
+def blacklisted_twin(program: str) -> str | None:
+    """Return the blacklisted program that a file is under another name, by a hard link.
+
+    Not of the system's own folders: there one file may be many programs (busybox).
+    """
+    if os.path.dirname(program) in _BIN:
+        return None
+    try:
+        found = os.stat(program)
+    except OSError:
+        return None
+    for name in BLACKLIST:
+        for folder in _BIN:
+            with suppress(OSError):
+                known = os.stat(os.path.join(folder, name))
+                if (known.st_dev, known.st_ino) == (found.st_dev, found.st_ino):
+                    return name
+    return None
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:

@@ -83,8 +83,11 @@ def test_no_command_offers_a_way_to_run_another(one: CommandEntry) -> None:
     assert not any("checkpoint" in option or "program" in option for option in offered)
     if one.program == "sed":
         assert one.fixed == ("--sandbox",)
+    if one.program == "git":
+        assert one.confined == "repository"
+        assert not one.fixed_for
     if one.program == "awk":
-        assert one.confined
+        assert one.confined == "files"
         assert one.fixed_for == {"gawk": ("--sandbox",)}
 
 

@@ -193,6 +193,13 @@ async def test_tools_for_models_answer_as_any_other(tool: str, wire: Wire) -> No
         ('{"id": 4, "method": "call_tool"}', "the call names no command", 4),
         ('{"id": 5, "method": "call_tool", "params": {"tool": "x"}}', "there is no command", 5),
         ('{"id": 6, "method": "call_tool", "params": {"tool": 7}}', "tool", 6),
+        (
+            '{"id": 6, "method": "call_tool", "params": {"tool": "ls", "x": 1}}',
+            "x is not a parameter; call_tool takes: tool, args, pipeline, stdin, dry_run, context, "
+            "max_chars",
+            6,
+        ),
+        ('{"id": 6, "method": "call_tool", "params": {"wait_ms": 1}}', "wait_ms is not a", 6),
         ('{"id": 7, "method": "get_execution_status"}', "execution_id", 7),
         ('{"id": 8, "method": "cancel_execution", "params": {"execution_id": "x"}}', "no exec", 8),
     ],

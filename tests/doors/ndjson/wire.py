@@ -12,6 +12,7 @@ from nacre.doors.ndjson.door import NdjsonDoor
 from nacre.services.wiring import Services
 from nacre.settings.table import Settings
 from nacre.system.endpoints import listen_ndjson
+from nacre.system.peer import Peer
 
 from services.living import PATIENCE, living
 
@@ -108,7 +109,7 @@ async def opened(folder: Path, **settings: Any) -> AsyncIterator[Opened]:
         from contextlib import nullcontext
 
         listeners = listen_ndjson(0)
-        door = NdjsonDoor(services.dispatch(), Tokens(), Settings(**given), nullcontext)
+        door = NdjsonDoor(services.dispatch(), Tokens(), Settings(**given), nullcontext, Peer)
         await door.listen(*listeners)
         try:
             yield Opened(services, listeners[0].getsockname()[1], folder)

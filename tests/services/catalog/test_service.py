@@ -419,7 +419,10 @@ async def test_suggest_and_search_answer_as_json_and_run_nothing(agent: Agent) -
     suggested = json.loads((await agent("suggest_command", query="find all Python files")).output)
     assert suggested["command"] == "find . -name '*.py'"
     assert suggested["source"] == "recipes"
-    assert suggested["tool"] == "find"
+    assert suggested["tool"] is None, "its pattern is refused unless commands_allow_patterns"
+    assert suggested["run_with"].startswith("a session")
+    uptime = json.loads((await agent("suggest_command", query="how many lines in a.txt")).output)
+    assert (uptime["tool"], uptime["command"]) == ("wc", "wc -l a.txt")
     unknown = json.loads((await agent("suggest_command", query="paint me a horse")).output)
     assert unknown["command"] is None
     found = json.loads((await agent("search_commands", query="list files")).output)

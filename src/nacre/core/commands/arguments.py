@@ -92,8 +92,8 @@ def from_words(entry: CommandEntry, words: Sequence[str]) -> dict[str, Any]:
     Raises InvalidInput for an option that the command does not have, and for a word too many.
     """
     found: dict[str, Any] = {}
-    left = [one for one in entry.args if one.positional]
     rest = deque(words)
+    positional: list[str] = []
     plain = False
     while rest:
         word = rest.popleft()
@@ -101,17 +101,29 @@ def from_words(entry: CommandEntry, words: Sequence[str]) -> dict[str, Any]:
             plain = True
         elif not plain and len(word) > 1 and word.startswith("-") and not entry.builtin:
             _take_option(entry, word, rest, found)
-        elif not left:
-            raise InvalidInput(f"{entry.name} takes no further word {word!r}", _takes(entry))
-        elif left[0].many:
-            # The last ones may belong to the arguments behind it.
-            enough = len(rest) + 1 > len(left) - 1
-            if enough:
-                found.setdefault(left[0].name, []).append(word)
-            if len(rest) <= len(left) - 1:
-                left.pop(0)
         else:
-            found[left.pop(0).name] = word
+            positional.append(word)
+    return {**found, **_share_out(entry, positional)}
+
+
+def _share_out(entry: CommandEntry, words: list[str]) -> dict[str, Any]:
+    """Give words to the positional arguments: each required one has its own before others do."""
+    found: dict[str, Any] = {}
+    wanted = [one for one in entry.args if one.positional]
+    spare = len(words) - sum(one.required for one in wanted)
+    rest = deque(words)
+    for argument in wanted:
+        if not rest or (spare <= 0 and not argument.required):
+            continue
+        if argument.many:
+            count = max(0, spare) + (1 if argument.required else 0)
+            found[argument.name] = [rest.popleft() for _ in range(count)]
+            spare = 0
+        else:
+            found[argument.name] = rest.popleft()
+            spare -= 0 if argument.required else 1
+    if rest:
+        raise InvalidInput(f"{entry.name} takes no further word {rest[0]!r}", _takes(entry))
     return found
 
 

@@ -9,11 +9,12 @@ nor a folder that is called /etcetera is mistaken.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from posixpath import basename, join
 
 from nacre.core.commands.arguments import Bound
 from nacre.core.commands.entry import BLACKLIST, CommandArgument, CommandEntry
 from nacre.core.policy.decide import Policy, decide_argv
-from nacre.core.policy.paths import BLOCKED, Where, is_below
+from nacre.core.policy.paths import BLOCKED, DISKS, Where, is_below, matches
 from nacre.core.policy.rules import RuleFile
 from nacre.errors import Forbidden
 
@@ -22,6 +23,8 @@ METACHARACTERS = frozenset(";|&$`<>(){}[]*?~!#")
 _ENDS = frozenset("\n\r\0")
 
 __all__ = ["BLACKLIST", "METACHARACTERS", "Checks", "blacklisted"]
+
+_INTO = "dest"  # the argument that says where something is put
 
 _TEXTS = ("path", "pattern", "text", "name")
 
@@ -71,6 +74,11 @@ class Checks:
             paths = ["."]  # where it begins by itself
         for path in paths:
             self.check_path(path, where, recursive=recursive)
+        into = [one for arg, values in bound if arg.name == _INTO for one in values]
+        for path in into:
+            # In a folder the name is the source's: a link of that name would be written through.
+            for name in {basename(one.rstrip("/")) for one in paths} - {"", "."}:
+                self.check_path(join(path, name), where)
 
     def _check_characters(self, argument: CommandArgument, value: str, *, free: bool) -> None:
         never = _ENDS.union(argument.without)
@@ -90,19 +98,20 @@ class Checks:
         path = where.path(text)
         if path is None:
             raise _dangerous(f"where {text!r} leads is not known", "use an absolute path")
-        if where.is_blocked(path):
+        if where.is_blocked(path) or any(matches(path, disk) for disk in DISKS):
             lead = f"{text!r} is {path!r}, which" if path != text else f"{text!r}"
             raise _dangerous(f"{lead} is not for commands", "work in folders of your own")
         if recursive:
-            for blocked in (*BLOCKED, *self.private):
+            for blocked in (*BLOCKED, *self.private, *where.secrets):
                 if is_below(blocked, (path,)):
                     raise _dangerous(f"{blocked!r} is below {path!r}", "name a folder below it")
         return path
 
     def check_program(self, called: str, argv: Sequence[str], policy: Policy, where: Where) -> None:
         """Raises Forbidden if these words run a blacklisted program, also behind another one."""
-        if decide_argv(argv, policy, where).verdict == "deny":
-            raise blacklisted(called)
+        for words in (argv, _split_apart(argv)):
+            if decide_argv(words, policy, where).verdict == "deny":
+                raise blacklisted(called)
 
 
 def blacklisted(name: str) -> Forbidden:
@@ -110,6 +119,23 @@ def blacklisted(name: str) -> Forbidden:
     return Forbidden(
         f"Command '{name}' is blacklisted for security reasons", *steps, check="blacklist"
     )
+
+
+def _split_apart(argv: Sequence[str]) -> list[str]:
+    """Return the words with those apart that env takes as one text (env -S 'rm x', env(1))."""
+    if basename(argv[0]) != "env":
+        return list(argv)
+    plain: list[str] = []
+    for index, word in enumerate(argv[1:], 1):
+        option = word.removeprefix("--split-string=").removeprefix("--split-string")
+        if word.startswith("-") and "S" in word and not word.startswith("--"):
+            option = word.partition("S")[2]
+        if option != word:
+            text = option or " ".join(argv[index + 1 : index + 2])
+            rest = argv[index + 1 :] if option else argv[index + 2 :]
+            return [*argv[:1], *plain, *text.split(), *rest]
+        plain.append(word)
+    return list(argv)
 
 
 def _dangerous(why: str, step: str) -> Forbidden:

@@ -17,6 +17,9 @@ from nacre.errors import InvalidInput
 
 Group = Literal["session", "files", "system", "assistant", "user"]
 Risk = Literal["read", "write", "delete", "refused"]
+# files: those of its path arguments, to read; folder: where it works, and its paths' folders, to
+# write to; repository: the git repository that it runs in, to read.
+Confinement = Literal["", "files", "folder", "repository"]
 Kind = Literal["path", "pattern", "text", "name", "integer", "number", "switch", "choice"]
 
 # As MCP hosts take names of tools: ^[A-Za-z0-9_-]{1,64}$, with room for a prefix of 32.
@@ -87,9 +90,9 @@ class CommandEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     risk: Risk = "read"
     args: tuple[CommandArgument, ...] = ()
     examples: tuple[CommandExample, ...] = ()
-    confined: bool = False  # in a sandbox that shows it the files of its path arguments alone
+    confined: Confinement = ""  # what alone it is shown, in a sandbox
     # What a confined program of this name (awk is gawk, mawk …) gets before all other words. One
-    # that is named here has a sandbox of its own by that, where no other can be had.
+    # that is named here runs without a sandbox where none can be had; others do not.
     fixed_for: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     trusted: bool = False  # shipped: its program may be one that callers cannot name
 

@@ -97,10 +97,15 @@ class Where:
             return False
         return not (workspace == self.home and path.startswith(f"{self.home}/."))
 
+    @property
+    def secrets(self) -> list[str]:
+        """Where keys and passwords of the home are."""
+        return [f"{self.home}/{name}" for name in _SECRET]
+
     def _is_secret(self, path: str) -> bool:
         if path.endswith((".pub", "/known_hosts", "/.ssh", "/.ssh/config")):
             return False
-        return is_below(path, [f"{self.home}/{name}" for name in _SECRET])
+        return is_below(path, self.secrets)
 
     def asks_for(self, path: str) -> bool:
         """Return whether to name it asks first: what is blocked, but for the user's own home.

@@ -50,7 +50,6 @@ from nacre.doors.ndjson.messages import (
 from nacre.errors import Forbidden, Internal, InvalidInput, NacreError, UnknownOperation
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings
-from nacre.system.peer import Peer
 
 _log = logging.getLogger("nacre.ndjson")
 
@@ -73,6 +72,15 @@ class Guesses(Protocol):
         """Note a wrong one; return whether there were too many lately."""
 
 
+class Reads(Protocol):
+    """What knows of a client on this machine (system/peer.py)."""
+
+    def has_read(self) -> bool | None:
+        """Return whether it has read what it was sent; None: nobody knows."""
+
+    def close(self) -> None: ...
+
+
 class NdjsonDoor:
     def __init__(
         self,
@@ -80,11 +88,13 @@ class NdjsonDoor:
         credentials: Guesses,
         settings: Settings,
         client: Callable[[], AbstractContextManager[None]],
+        peer: Callable[[socket.socket], Reads],
     ) -> None:
         self._dispatch = dispatch
         self._credentials = credentials
         self._settings = settings
         self._client = client
+        self._peer = peer
         self._connections: set[asyncio.Task[Any]] = set()
         self._servers: list[asyncio.Server] = []
 
@@ -104,8 +114,9 @@ class NdjsonDoor:
             await _close(writer)
             return
         self._connections.add(task)
+        peer = self._peer(writer.get_extra_info("socket"))
         connection = _NdjsonClient(
-            self._dispatch, self._credentials, self._settings, reader, writer
+            self._dispatch, self._credentials, self._settings, reader, writer, peer
         )
         try:
             with self._client():
@@ -142,6 +153,7 @@ class _NdjsonClient:
         settings: Settings,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
+        peer: Reads,
     ) -> None:
         self._dispatch = dispatch
         self._credentials = credentials
@@ -162,7 +174,7 @@ class _NdjsonClient:
         self._turn = asyncio.Lock()  # one message at a time waits for a client that does not read
         self._idle: asyncio.TimerHandle | None = None
         self._leaving = asyncio.Event()  # the context has ended: no further line is read
-        self._peer = Peer(writer.get_extra_info("socket"))
+        self._peer = peer
         self._unanswered = 0  # requests without their response
 
     async def serve(self) -> None:
@@ -337,10 +349,9 @@ class _NdjsonClient:
         await self._respond(response(identifier, {"tools": found.commands, **warnings}))
 
     async def _call_tool(self, identifier: Any, params: dict[str, Any]) -> None:
-        given = {name: value for name, value in params.items() if name != "wait_ms"}
-        operation = parse_operation(
-            "call_command", {**given, "wait_ms": 0, "max_chars": given.get("max_chars", _WHOLE)}
-        )
+        if "wait_ms" in params:
+            raise InvalidInput("wait_ms is not a parameter", "the answer comes at its end")
+        operation = parse_operation("call_command", {"max_chars": _WHOLE, **params, "wait_ms": 0})
         assert isinstance(operation, CallCommand)
         outcome = await self._outcome(operation)
         if operation.dry_run:

@@ -12,12 +12,25 @@ import msgspec
 
 from nacre.core.operations.commands import ExecutionOutcome
 from nacre.errors import NacreError
-from nacre.wording import OPERATIONS
+from nacre.wording import Takes, Words
 
 PROTOCOL_VERSION = "1.0"
 NO_ID: Any = None
 
 UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError, ValueError)
+
+
+class NdjsonWords(Words):
+    """Names methods of this door: call_tool is the operation call_command."""
+
+    def takes(self, step: Takes) -> str | None:
+        if step.operation != "call_command":
+            return super().takes(step)
+        own = tuple(name for name in step.parameters if name != "wait_ms")
+        return super().takes(Takes("call_tool", own))
+
+
+_WORDS = NdjsonWords()
 
 
 class NdjsonRequest(msgspec.Struct, frozen=True):
@@ -74,7 +87,7 @@ def failure(identifier: Any, message: str, code: str) -> bytes:
 
 
 def failure_of(identifier: Any, error: NacreError) -> bytes:
-    return failure(identifier, OPERATIONS.message(error), error.code)
+    return failure(identifier, _WORDS.message(error), error.code)
 
 
 def notification(event: str, outcome: ExecutionOutcome, **fields: Any) -> bytes:

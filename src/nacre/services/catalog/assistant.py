@@ -6,13 +6,13 @@ says which. From nowhere: `command` is null then.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from shlex import split
 from typing import Any
 
 import msgspec
 
-from nacre.core.commands.arguments import bind, from_words
+from nacre.core.commands.arguments import from_words
 from nacre.core.commands.book import CommandBook
 from nacre.core.commands.checks import METACHARACTERS
 from nacre.core.commands.recipes import Recipe, suggest
@@ -22,6 +22,8 @@ from nacre.errors import InvalidInput
 from nacre.services.catalog.contexts import CommandContext, describe
 from nacre.services.dispatch.sampling import ModelPrompt, Sampling, sampling_of_call
 from nacre.system.command_files import manual_pages, shipped_recipes
+
+Runs = Callable[[str, Mapping[str, Any]], bool]
 
 _RESULTS = 10  # of a search, as many as fit on a screen
 _HISTORY = 50  # lines of it that a model is told
@@ -42,7 +44,9 @@ class Assistant:
         context: CommandContext,
         environment: Mapping[str, str],
         book: CommandBook,
+        runs: Runs,
     ) -> str:
+        """`runs` tells whether a command would pass the checks with these arguments."""
         if name == "get_shell_context":
             told: Any = describe(context, environment, _HISTORY)
         elif name == "search_commands":
@@ -50,12 +54,14 @@ class Assistant:
         else:
             recipes = await asyncio.to_thread(shipped_recipes)
             query = str(given["query"])
-            told = suggested(query, recipes, book)
+            told = suggested(query, recipes, book, runs)
             if told["command"] is None and (sampling := sampling_of_call()) is not None:
-                told = await self._sample(query, sampling, book)
+                told = await self._sample(query, sampling, book, runs)
         return msgspec.json.encode(told).decode() + "\n"
 
-    async def _sample(self, query: str, sampling: Sampling, book: CommandBook) -> dict[str, Any]:
+    async def _sample(
+        self, query: str, sampling: Sampling, book: CommandBook, runs: Runs
+    ) -> dict[str, Any]:
         """Ask the client's own model, which may take a person's consent there."""
         prompt = ModelPrompt(SYSTEM, query[:_MOST_ASKED], _TOKENS)
         asking = asyncio.ensure_future(sampling(prompt))
@@ -79,7 +85,7 @@ class Assistant:
             "source": "sampling",
             "model": said.model,
         }
-        return {**told, **_runs_with(line.command, book)}
+        return {**told, **_runs_with(line.command, book, runs)}
 
     async def _search(self, given: Mapping[str, Any], book: CommandBook) -> dict[str, Any]:
         if self._pages is None:
@@ -94,7 +100,9 @@ def _shown(found: dict[str, Any]) -> dict[str, Any]:
     return found if found["refused"] else {k: v for k, v in found.items() if k != "refused"}
 
 
-def suggested(query: str, recipes: tuple[Recipe, ...], book: CommandBook) -> dict[str, Any]:
+def suggested(
+    query: str, recipes: tuple[Recipe, ...], book: CommandBook, runs: Runs
+) -> dict[str, Any]:
     found = suggest(query, recipes)
     if found is None:
         return _unknown(query)
@@ -105,7 +113,7 @@ def suggested(query: str, recipes: tuple[Recipe, ...], book: CommandBook) -> dic
         "source": "recipes",
     }
     entry = book.find(found.tool) if found.tool else None
-    if entry is not None and not entry.refused:
+    if entry is not None and runs(entry.name, found.args):
         return {**told, "tool": entry.name, "args": found.args}
     return {**told, **_IN_A_SESSION}
 
@@ -122,17 +130,16 @@ def _unknown(query: str) -> dict[str, Any]:
     }
 
 
-def _runs_with(line: str, book: CommandBook) -> dict[str, Any]:
+def _runs_with(line: str, book: CommandBook, runs: Runs) -> dict[str, Any]:
     """Return which tool can run a line of a model's: a command of the catalog, or a session."""
     if METACHARACTERS.intersection(line):
         return _IN_A_SESSION  # they mean something to a shell, and are refused without one
     try:
         words = split(line)
         entry = book.find(words[0]) if words else None
-        if entry is None or entry.refused:
-            return _IN_A_SESSION
-        args = from_words(entry, words[1:])
-        bind(entry, args)
+        args = from_words(entry, words[1:]) if entry is not None else {}
     except (ValueError, InvalidInput):
+        return _IN_A_SESSION
+    if entry is None or not runs(entry.name, args):
         return _IN_A_SESSION
     return {"tool": entry.name, "args": args}

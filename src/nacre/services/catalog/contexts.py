@@ -19,6 +19,7 @@ from nacre.core.policy.words import Assignment, literal
 from nacre.errors import Forbidden, InvalidInput
 from nacre.services.catalog.audit import user_name
 from nacre.services.catalog.execution import Execution
+from nacre.system.links import lead
 
 _INHERITED = re.compile(r"PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|XDG_RUNTIME_DIR")
 _SHOWN = re.compile(r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TERM|PWD")
@@ -30,6 +31,8 @@ _QUIET = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
 }
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = re.compile(
@@ -55,7 +58,7 @@ class CommandContext:
     _counted: int = 0  # entries of the history, with those that were dropped
 
     def where(self, home: str, private: tuple[str, ...]) -> Where:
-        return Where(self.cwd, home=home, private=private, real=os.path.realpath)
+        return Where(self.cwd, home=home, private=private, real=lead)
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return what programs get; `given` is the caller's own environment, or the daemon's."""

@@ -1,23 +1,25 @@
 """Run the programs of an execution: in a place of theirs, within limits, some in a sandbox.
 
-Rule 1: a program that could run others (awk) runs in a sandbox that shows its files alone. Where no
-sandbox can be had, it runs only if it has one of its own (gawk --sandbox).
+Rule 1: a program that could run others or reach more than its arguments say (awk, git, tar) runs in
+a sandbox (confinement.py). Where none can be had, only those run whose entry says so.
 Rule 2: it is started at once if a place is free: the next call may already send it a signal.
 """
 
 import asyncio
 import os
-from contextlib import suppress
+from collections.abc import Callable
 from typing import NamedTuple
 
+from nacre.core.policy.paths import Where
 from nacre.errors import SandboxUnavailable
+from nacre.services.catalog.confinement import mounts_of
 from nacre.services.catalog.execution import Execution
 from nacre.services.catalog.places import Places
 from nacre.services.catalog.stages import PipeStage
 from nacre.services.host.host import Host
 from nacre.system.processes.one_shot import ResourceLimits, start
 from nacre.system.processes.pty import shortage
-from nacre.system.sandbox.sandboxes import READER, close_all
+from nacre.system.sandbox.sandboxes import BARE, close_all
 
 
 class CommandSurroundings(NamedTuple):
@@ -28,8 +30,10 @@ class CommandSurroundings(NamedTuple):
 
 
 class Programs:
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, where: Callable[[str], Where]) -> None:
+        """`where` tells for a folder where paths lead, and what is blocked."""
         self._host = host
+        self._where = where
         self._places = Places(host.settings.command_places, host.settings.command_queue)
         self._confines = False  # whether a trial has shown that it can be done
 
@@ -46,7 +50,7 @@ class Programs:
         if not confined or self._confines:
             return
         try:
-            await self._host.sandboxes.require(READER)
+            await self._host.sandboxes.require(BARE)
             self._confines = True
         except SandboxUnavailable:
             if any(_needs_sandbox(stage) for stage in confined):
@@ -111,12 +115,13 @@ class Programs:
         """Return what to start for a command; `descriptors` gets those that it needs open."""
         if not stage.entry.confined or not self._confines:
             return stage.argv
-        files = {}
-        for one in stage.files:
-            with suppress(OSError):
-                shown = os.path.normpath(os.path.join(cwd, one))
-                files[shown] = os.path.realpath(shown, strict=True)
-        enclosed = self._host.sandboxes.enclose_reader(stage.argv, files=files, cwd=cwd, env=env)
+        enclosed = self._host.sandboxes.enclose_bare(
+            stage.argv,
+            shown=mounts_of(stage.entry.confined, stage.files, self._where(cwd)),
+            hidden=self._where(cwd).secrets,
+            cwd=cwd,
+            env=env,
+        )
         descriptors += enclosed.descriptors
         return enclosed.argv
 
@@ -145,5 +150,5 @@ class Programs:
 
 
 def _needs_sandbox(stage: PipeStage) -> bool:
-    """Return whether a program has no sandbox of its own."""
+    """Return whether a program is not to run without one."""
     return os.path.basename(stage.argv[0]) not in stage.entry.fixed_for

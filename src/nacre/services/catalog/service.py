@@ -8,6 +8,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.commands.book import CommandBook
@@ -26,6 +27,7 @@ from nacre.core.operations.commands import (
     ListCommands,
 )
 from nacre.core.policy.decide import Policy
+from nacre.core.policy.paths import Where
 from nacre.core.policy.rules import RuleBook
 from nacre.errors import (
     Forbidden,
@@ -75,7 +77,7 @@ class CommandCatalog:
         self._files = files
         private = tuple(os.path.realpath(one) for one in private)
         self._contexts = Contexts(settings.command_contexts, home, private)
-        self._programs = Programs(host)
+        self._programs = Programs(host, self._where)
         self._assistant = Assistant(settings.sampling_wait)
         self._audit = audit or AuditFile(settings.audit_log)
         self._executions = Executions(host, unfinished or Unfinished(None), self._note)
@@ -247,8 +249,13 @@ class CommandCatalog:
         acting = Builtins(context, book, self._checks, self._contexts.home, given)
         if act := acting.of(stage.entry.name):
             return await act(stage.values)
+
+        def runs(name: str, args: Mapping[str, Any]) -> bool:
+            return self._calls.passes(name, args, context, given, book)
+
         answer = self._assistant.answer
-        return ContextOutput(await answer(stage.entry.name, stage.values, context, given, book))
+        name, values = stage.entry.name, stage.values
+        return ContextOutput(await answer(name, values, context, given, book, runs))
 
     def _note(self, execution: Execution) -> None:
         self._audit.record(
@@ -297,6 +304,10 @@ class CommandCatalog:
         if name is None and caller.door == "cli":
             return self._contexts.alone(key, caller.cwd)  # each command line has its own folder
         return self._contexts.get(key, caller.cwd)
+
+    def _where(self, cwd: str) -> Where:
+        contexts = self._contexts
+        return CommandContext("", cwd).where(contexts.home, contexts.private)
 
     def _given(self, caller: Caller) -> Mapping[str, str]:
         return {**os.environ, **caller.env}

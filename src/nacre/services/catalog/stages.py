@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 from nacre.core.commands.arguments import Bound, argv_of, bind, from_words
 from nacre.core.commands.book import CommandBook
-from nacre.core.commands.checks import Checks
+from nacre.core.commands.checks import Checks, blacklisted
 from nacre.core.commands.entry import CommandEntry
 from nacre.core.operations.commands import CallCommand
 from nacre.core.policy.decide import Policy
 from nacre.core.policy.paths import Where
-from nacre.errors import CommandNotFound, InvalidInput
+from nacre.errors import CommandNotFound, InvalidInput, NacreError
 from nacre.services.catalog.contexts import CommandContext
+from nacre.system.command_files import blacklisted_twin
 from nacre.system.processes.pty import find_program
 
 # They wait, or read much: others are served meanwhile.
@@ -79,6 +80,21 @@ class CallChecks:
                 )
         return stages
 
+    def passes(
+        self,
+        called: str,
+        args: Mapping[str, Any],
+        context: CommandContext,
+        given: Mapping[str, str],
+        book: CommandBook,
+    ) -> bool:
+        """Return whether a call would be run."""
+        try:
+            self._stage(called, args, context, given, book)
+        except NacreError:
+            return False
+        return True
+
     def _stage(
         self,
         called: str,
@@ -117,6 +133,8 @@ class CallChecks:
         if not entry.trusted:
             # A link of another name leads to the same program.
             self._checks.check_program(entry.name, [real], self._policy, where)
+            if other := blacklisted_twin(real):
+                raise blacklisted(other)
         if not entry.confined:
             return [found]
         # Links may lead out of what the sandbox shows (/etc/alternatives).

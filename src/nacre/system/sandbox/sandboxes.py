@@ -25,15 +25,15 @@ from nacre.system.sandbox.view import (
     Mount,
     SandboxView,
     Surroundings,
+    bare_view,
     check_workspace,
     find_surroundings,
     is_below,
-    reader_view,
     view_of,
 )
 
-# The profile whose trial shows that a program can be confined to the files that it reads.
-READER = "strict"
+# The profile whose trial shows that a program can be confined to a few files.
+BARE = "strict"
 
 
 class Enclosed(NamedTuple):
@@ -156,16 +156,22 @@ class Sandboxes:
             )
         return self._enclose(self._found, view, argv, cwd, env)
 
-    def enclose_reader(
-        self, argv: Sequence[str], *, files: Mapping[str, str], cwd: str, env: Mapping[str, str]
+    def enclose_bare(
+        self,
+        argv: Sequence[str],
+        *,
+        shown: Sequence[Mount],
+        hidden: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
     ) -> Enclosed:
-        """Return how to start a program that sees the system's programs and these files alone.
+        """Return how to start a program that sees the system's programs and these mounts alone.
 
-        `files` maps the path of each inside to its own. Raises SandboxUnavailable and OSError.
+        What is `hidden` below them stays so. Raises SandboxUnavailable and OSError.
         """
-        if READER not in self._proven or self._found is None:
+        if BARE not in self._proven or self._found is None:
             raise SandboxUnavailable("the sandbox for this program was not tried yet", "try again")
-        view = reader_view(files, cwd, argv[0])
+        view = bare_view(shown, cwd, argv[0], (*self._hidden, *hidden))
         return self._enclose(self._found, view, argv, cwd, env, on_terminal=False)
 
     def _enclose(

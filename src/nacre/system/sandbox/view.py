@@ -8,7 +8,7 @@ Rule 3: all paths are without links, because a link may lead out of what is show
 
 import os
 import pwd
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -112,20 +112,25 @@ def _visible(
     return mounts
 
 
-def reader_view(files: Mapping[str, str], cwd: str, program: str) -> SandboxView:
-    """Return what a program sees that is to read these files (path inside → real path) only.
+def bare_view(shown: Iterable[Mount], cwd: str, program: str, hidden: Iterable[str]) -> SandboxView:
+    """Return what a program sees that gets what it needs to run, and these mounts.
 
-    That is what it needs to run, the files, and an empty folder in place of the one it runs in.
+    The folder that it runs in is empty, unless a mount shows it. What is `hidden` stays so below
+    them.
     """
     mounts = [mount for mount in _system() if mount.path != "/etc"]
     mounts += [Mount("read", path, path) for path in _OF_RUN if os.path.exists(path)]
     if not SandboxView(tuple(mounts)).shows(program):
         mounts.append(Mount("read", program, program))
     system = SandboxView(tuple(mounts))
-    if cwd != "/" and not system.shows(cwd):
+    more = sorted((one for one in shown if not system.shows(one.path)), key=lambda one: one.path)
+    if cwd != "/" and not system.shows(cwd) and not any(is_below(cwd, one.path) for one in more):
         mounts.append(Mount("empty", cwd))
-    mounts += [Mount("read", path, real) for path, real in files.items() if not system.shows(path)]
-    return SandboxView(tuple(mounts))
+    for path in hidden:
+        if os.path.lexists(path) and any(is_below(path, one.path) for one in more):
+            cover = Mount("empty", path) if os.path.isdir(path) else Mount("read", path, os.devnull)
+            more.append(cover)
+    return SandboxView((*mounts, *more))
 
 
 def check_workspace(workspace: str, around: Surroundings) -> None:
