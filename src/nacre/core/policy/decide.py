@@ -15,7 +15,7 @@ from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.paths import Where
 from nacre.core.policy.resolving import Resolved, resolve_line, resolve_words
 from nacre.core.policy.rules import Rule, RuleBook, paths_of
-from nacre.core.policy.variables import is_harmless
+from nacre.core.policy.variables import is_harmless, tells_zsh
 from nacre.core.policy.verdicts import STRICTNESS, Preset, Verdict
 from nacre.core.policy.way import Way
 from nacre.core.policy.words import FOLDER_COMMANDS, Program, Redirect, Word, literal
@@ -58,7 +58,7 @@ def decide(line: str, policy: Policy, where: Where, syntax: Syntax = "posix") ->
     """Judge a line that a shell will read."""
     if not line.strip():
         return Decision("allow")
-    return _Judge(policy, where, _resolved(line, syntax), line).decide()
+    return _Judge(policy, where, _resolved(line, syntax), line, syntax).decide()
 
 
 @lru_cache(maxsize=256)
@@ -92,7 +92,15 @@ class _Finding(NamedTuple):
 
 
 class _Judge:
-    def __init__(self, policy: Policy, where: Where, resolved: Resolved, line: str) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        where: Where,
+        resolved: Resolved,
+        line: str,
+        syntax: Syntax = "posix",
+    ) -> None:
+        self._syntax = syntax
         self._policy = policy
         self._where = where
         self._way = Way(where)
@@ -222,8 +230,11 @@ class _Judge:
 
     def _judge_redirects(self) -> None:
         emptied = all(program.argv() in _NOTHING for program in self._resolved.programs)
+        tees = any(program.name == "tee" for program in self._resolved.programs)
         for redirect in self._resolved.redirects:
             text = redirect.target.text
+            if tees and text == "/dev/null" and redirect.operator == "<":
+                self._find(_UNPROVEN[self._policy.preset], "tee would empty what it writes to")
             self._where = self._way.at(redirect.at)
             if redirect.duplicates or redirect.operator in ("<<", "<<<"):
                 continue
@@ -263,7 +274,8 @@ class _Judge:
 
     def _judge_assignments(self) -> None:
         for assignment in self._resolved.assignments:
-            if not is_harmless(assignment):
+            told = self._syntax == "zsh" and tells_zsh(assignment.name)
+            if told or not is_harmless(assignment):
                 self._find("ask", f"{assignment.name} changes what other programs do")
 
     def _judge_order(self) -> None:

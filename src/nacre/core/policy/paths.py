@@ -103,7 +103,7 @@ class Where:
         return [f"{self.home}/{name}" for name in _SECRET]
 
     def _is_secret(self, path: str) -> bool:
-        if path.endswith((".pub", "/known_hosts", "/.ssh", "/.ssh/config")):
+        if path.endswith((".pub", "/known_hosts", "/.ssh/config")):
             return False
         return is_below(path, self.secrets)
 

@@ -9,6 +9,7 @@ variable) may be what the rule excludes, and then an allowing rule does not matc
 does as far as it can be seen.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -194,6 +195,8 @@ def _allows(rule: Rule, rest: Sequence[Word]) -> bool:
         if others is None or (rule.most is not None and len(others) > rule.most):
             return False
     rest = without_texts(rest, rule.values)
+    if not rule.speaks and any(_sends_unknown(word) for word in rest):
+        return False
     if rule.known and any(word.text is None for word in rest):
         return False
     if rule.unless:
@@ -211,6 +214,14 @@ def _allows(rule: Rule, rest: Sequence[Word]) -> bool:
     ):
         return False
     return not rule.check or CHECKS[rule.check](rest)
+
+
+_LOCAL = re.compile(r"\w+://(?:localhost|127\.0\.0\.1|\[::1\])[:/]")
+
+
+def _sends_unknown(word: Word) -> bool:
+    """Return whether an address has something in it that would leave the machine with it."""
+    return word.text is None and "://" in word.raw and not _LOCAL.search(word.raw)
 
 
 def without_texts(words: Sequence[Word], options: Sequence[str]) -> Sequence[Word]:

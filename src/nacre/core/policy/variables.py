@@ -72,6 +72,19 @@ _PLAIN_IDENTITY = re.compile(r"GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)")
 _NO_COMMANDS = re.compile(r"PIP_(?:NO_INPUT|DISABLE_PIP_VERSION_CHECK|QUIET|NO_CACHE_DIR)|UV_NO_.*")
 
 
+# The arrays by which zsh is told what a name stands for, and what it shows or runs by itself.
+_ZSH_TELLING = re.compile(
+    r"(?:dis_)?(?:functions|aliases|galiases|saliases|builtins|reswords)|commands|path|fpath|cdpath"
+    r"|manpath|module_path|PROMPT[234]?|R?PROMPT2?|RPS[12]|SPROMPT|prompt|psvar|POSTEDIT|options"
+    r"|widgets|keymaps|nameddirs|userdirs|parameters|(?:READ)?NULLCMD|ZLE_.*|ZLS_.*|WATCHFMT|watch"
+    r"|\w+_functions|TMPPREFIX|historywords|STTY|KEYBOARD_HACK"
+)
+
+
+def tells_zsh(name: str) -> bool:
+    return _ZSH_TELLING.fullmatch(name) is not None
+
+
 def is_harmless(assignment: Assignment) -> bool:
     name, value = assignment.name, assignment.value.text
     if not _TELLING.fullmatch(name) or _PLAIN_IDENTITY.fullmatch(name):
