@@ -31,7 +31,7 @@ def main() -> None:
             rows += _screens(client, 60, 200)
             rows.append(_run(client))
             rows.append(_list(client))
-        for toolset in ("terminal", "shell", "extra", "all"):
+        for toolset in ("terminal", "shell", "apps", "extra", "all"):
             with StdioClient(env, "--toolsets", toolset) as client:
                 rows.append(_tools(client, toolset))
     table(*rows)

@@ -31,6 +31,7 @@ STEPS: list[Use] = [
     steps.LIST_SESSIONS,
     steps.END_ONE,
     steps.CREATE,
+    steps.LAUNCH,
     steps.kill("dev"),
     steps.restart("dev"),
     steps.restore("dev"),
@@ -72,10 +73,8 @@ def test_every_step_is_among_those_that_are_tried() -> None:
 @pytest.mark.parametrize("step", EVERY)
 def test_a_step_is_an_operation_that_takes_these_parameters(step: Use) -> None:
     assert step.operation in CATALOG
-    # Of no session in particular: the caller's choice.
-    needed = (
-        {} if step.params.get("session") or "session" not in required(step) else {"session": "x"}
-    )
+    # Of no session, and no program, in particular: the caller's choice.
+    needed = {name: "x" for name in required(step) if name in ("session", "command")}
     parse_operation(step.operation, {**needed, **step.params})
 
 

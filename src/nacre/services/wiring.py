@@ -11,6 +11,7 @@ from nacre.core.catalog.grant import Grant
 from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.watch import Watch, WatchSession
 from nacre.services.agent.service import Agents
+from nacre.services.apps.service import Apps
 from nacre.services.audit.audit import Audit
 from nacre.services.catalog.late import LateCatalog
 from nacre.services.commands.run_command import RunCommands
@@ -68,6 +69,7 @@ class Services:
     registry: Registry
     ports: PortPool
     sessions: Sessions
+    apps: Apps
     commands: RunCommands
     catalog: LateCatalog
     pictures: Pictures
@@ -115,7 +117,7 @@ class Services:
         having_handlers = (
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
             *(self.history, self.pictures, self.reviews, visuals, watching, controls),
-            *(self.approvals, self.catalog),
+            *(self.approvals, self.catalog, self.apps),
         )
         # Every call passes them in this order. Routing to other hosts will be added here.
         steps = (
@@ -221,6 +223,7 @@ def build_services(
         registry=registry,
         ports=ports,
         sessions=sessions,
+        apps=Apps(registry, sessions, host),
         commands=RunCommands(registry, ledger, runs, host),
         catalog=catalog,
         pictures=Pictures(registry, host),

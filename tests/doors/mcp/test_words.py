@@ -157,7 +157,9 @@ def test_instructions_are_three_sentences_that_say_which_tool_comes_first(
     sentences = re.findall(r"[^.]+\.(?: |$)", instruct(ToolWords(tools).name))
     assert len(sentences) == 3
     first = next(
-        name for name in ("run", "run_command", "wait_for") if selection.prefix + name in tools
+        name
+        for name in ("run", "run_command", "launch_app", "wait_for")
+        if selection.prefix + name in tools
     )
     assert f"ake {selection.prefix}{first} first" in sentences[1]
 

@@ -3,7 +3,8 @@
 import http.client
 import json
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -459,6 +460,59 @@ def stop(daemon: Daemon, job: str) -> None:
     assert daemon.process.wait(PATIENCE) == 0
 
 
+@contextmanager
+def launched(daemon: Daemon) -> Iterator[str]:
+    """The id of a program, which is stopped afterwards."""
+    body = {"command": "cat", "rows": 10, "cols": 40}
+    app = ask(daemon, "POST", "/apps", body)
+    assert app["success"] is True
+    yield app["session_id"]
+    stopped = ask(daemon, "POST", f"/apps/{app['session_id']}/stop", {})
+    assert stopped == {"success": True, "exit_code": None, "signal": "SIGHUP"}
+
+
+def launch_app(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        assert app != job
+
+
+def send_keys(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        sent = ask(daemon, "POST", f"/apps/{app}/keys", {"keys": ["hello", "Enter"]})
+        assert sent["success"] is True
+        query = f"wait_text=hello&wait_idle_ms=0&since_generation={sent['generation']}"
+        assert "hello" in ask(daemon, "GET", f"/apps/{app}/screen?{query}")["content"]
+
+
+def view_screen(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        content = ask(daemon, "GET", f"/apps/{app}/screen?format=ansi")["content"]
+        assert content == "▮" + "\n" * 9
+
+
+def get_cursor_position(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        at = ask(daemon, "GET", f"/apps/{app}/cursor")
+        assert at == {"row": 0, "col": 0, "visible": True}
+
+
+def get_screen_size(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        assert ask(daemon, "GET", f"/apps/{app}/size") == {"rows": 10, "cols": 40}
+
+
+def resize_terminal(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        resized = ask(daemon, "POST", f"/apps/{app}/resize", {"width": 50, "height": 12})
+        assert resized == {"success": True, "rows": 12, "cols": 50}
+
+
+def restart_app(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        again = ask(daemon, "POST", f"/apps/{app}/restart", {})
+        assert again == {"session_id": app, "success": True}
+
+
 EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
     example.__name__: example
     for example in (
@@ -501,6 +555,8 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         create_token,
         list_tokens,
         revoke_token,
+        *(launch_app, view_screen, send_keys, get_cursor_position, get_screen_size),
+        *(resize_terminal, restart_app),
         diff_session,
         apply_session,
         discard_session,
@@ -512,6 +568,7 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         status,
     )
 }
+EXAMPLES["stop_app"] = launch_app
 EXAMPLES["wait_for"] = wait_for_text  # the other name is taken by the tests' own wait
 
 

@@ -116,6 +116,10 @@ async def test_every_way_to_type_asks_the_one_gate() -> None:
             "close_session": {},
             "manage_session": {"action": "kill"},
             "discard_session": {},
+            "send_keys": {"keys": "x"},
+            "resize_terminal": {"rows": 10, "cols": 40},
+            "restart_app": {},
+            "stop_app": {},
         }
         known = {spec.name for spec in CATALOG.values() if spec.types or spec.acts}
         assert known == set(typing)

@@ -327,17 +327,6 @@ async def test_cwd_follows_the_child_and_then_what_it_reports(tmp_path: Path) ->
         assert session.cwd == "/some where"
 
 
-async def test_shell_is_busy_only_while_a_command_has_its_foreground() -> None:
-    async with living() as services:
-        session = await start_shell(services)
-        at_its_prompt = session.foreground_busy
-        session.write(b"sh -c 'echo up; exec sleep 1000'\r")
-        await shows(session, "up")
-        assert (at_its_prompt, session.foreground_busy) == (False, True)
-        direct = await start(services, "sleep", args=["1000"])
-        assert direct.foreground_busy
-
-
 async def test_character_split_across_two_writes_is_whole_on_the_screen() -> None:
     program = (
         "import os, sys\n"

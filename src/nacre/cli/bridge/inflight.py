@@ -50,16 +50,19 @@ _READS = frozenset(
     (
         *("list_sessions", "get_screen", "get_scrollback", "await_quiesce", "read", "get_status"),
         *("wait_for", "read_run", "screenshot", "screen_at", "await_input"),
+        *("view_screen", "get_cursor_position", "get_screen_size"),
     )
 )
 
 # The tool that was called, and the tools that show its effect.
-_SESSIONS, _SCREEN = ("list_sessions",), ("get_screen", "read", "screenshot")
+_SESSIONS, _SCREEN = ("list_sessions",), ("get_screen", "read", "view_screen", "screenshot")
 _LOOKS = {
     **dict.fromkeys(("run_command", "send_input"), _SCREEN),
     **dict.fromkeys(("create_session", "manage_session"), _SESSIONS),
     **dict.fromkeys(("start_session", "close_session"), _SESSIONS),
     **dict.fromkeys(("send", "send_key"), ("read",)),
+    **dict.fromkeys(("launch_app", "restart_app", "stop_app"), _SESSIONS),
+    **dict.fromkeys(("send_keys", "resize_terminal"), ("view_screen",)),
     "run": ("get_status",),
 }
 _ELSE = ("list_sessions", *_SCREEN)  # for any other tool
@@ -68,8 +71,9 @@ _RUNS = ("run", "run_command")
 # The toolsets in which those tools are that are named here.
 _TOOLSETS = {
     "get_screen": ("terminal",),
-    "list_sessions": ("terminal", "shell"),
+    "list_sessions": ("terminal", "shell", "apps"),
     "read": ("shell",),
+    "view_screen": ("apps",),
     "get_status": ("shell",),
     "screenshot": ("extra",),
     "wait_for": ("extra",),

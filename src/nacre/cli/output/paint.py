@@ -11,16 +11,9 @@ from typing import Any
 import msgspec
 
 from nacre.core.screen.screen import Span
-from nacre.core.text.sgr import sgr_parameters
-
-_RESET = "\x1b[0m"
+from nacre.core.text.sgr import styled_text
 
 
 def paint_line(spans: Sequence[dict[str, Any]]) -> str:
     colored = not os.environ.get("NO_COLOR")
-    return "".join(_paint(msgspec.convert(span, Span), colored=colored) for span in spans)
-
-
-def _paint(span: Span, *, colored: bool) -> str:
-    codes = sgr_parameters(span, colored=colored)
-    return f"\x1b[{codes}m{span.text}{_RESET}" if codes else span.text
+    return "".join(styled_text(msgspec.convert(span, Span), colored=colored) for span in spans)

@@ -59,9 +59,11 @@ class SessionDetails(SessionBrief, frozen=True, kw_only=True):
     """All that is known of a session."""
 
     cwd: str = ""
+    args: list[str] = msgspec.field(default_factory=list)  # what its program was started with
     exit_code: int | None = None
     signal: str | None = None
     created: float = 0.0
+    last_active: float = 0.0  # when something was last typed or printed, as created
     generation: int = 0
     title: str = ""
     mode: ScreenMode = "normal"

@@ -11,22 +11,34 @@ END_ONE = Use(
     "manage_session",
     "kill one that is not needed",
     {"action": "kill"},
-    Use("close_session", "close one that is not needed"),
+    Use(
+        "close_session",
+        "close one that is not needed",
+        otherwise=Use("stop_app", "stop one that is not needed"),
+    ),
 )
 
 
 def kill(session: str) -> Use:
-    closing = Use("close_session", "close it", {"session": session})
+    stopping = Use("stop_app", "stop it", {"session": session})
+    closing = Use("close_session", "close it", {"session": session}, stopping)
     return Use("manage_session", "kill it", {"session": session, "action": "kill"}, closing)
 
 
 def restart(session: str) -> Use:
     to, params = "start it again", {"session": session}
-    managing = Use("manage_session", to, {**params, "action": "restart"}, CREATE)
+    app = Use("restart_app", to, params, CREATE)
+    managing = Use("manage_session", to, {**params, "action": "restart"}, app)
     return Use("restart_session", to, params, managing)
 
 
-CREATE = Use("create_session", "start a new one", otherwise=Use("start_session", "start a new one"))
+LAUNCH = Use("launch_app", "start a new one")
+
+CREATE = Use(
+    "create_session",
+    "start a new one",
+    otherwise=Use("start_session", "start a new one", otherwise=LAUNCH),
+)
 
 
 def restore(session: str) -> Use:
@@ -34,7 +46,8 @@ def restore(session: str) -> Use:
 
 
 def read_screen(session: str) -> Use:
-    reading = Use("read_output", "read it", {"session": session})
+    viewing = Use("view_screen", "read it", {"session": session})
+    reading = Use("read_output", "read it", {"session": session}, viewing)
     return Use("get_screen", "read it", {"session": session}, reading)
 
 
@@ -61,7 +74,8 @@ def wait_for_quiet(session: str) -> Use:
 
 def interrupt(session: str) -> Use:
     to = "interrupt it"
-    typing = Use("send_input", to, {"session": session, "input": "\x03"})
+    app = Use("send_keys", to, {"session": session, "keys": "Ctrl+C"})
+    typing = Use("send_input", to, {"session": session, "input": "\x03"}, app)
     pressing = Use("send_key", to, {"session": session, "key": "ctrl+c"}, typing)
     return Use("press_keys", to, {"session": session, "keys": ["ctrl+c"]}, pressing)
 

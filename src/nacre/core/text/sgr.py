@@ -1,4 +1,4 @@
-"""A span's style as SGR parameters (ECMA-48 8.3.117)."""
+"""A span's style as SGR parameters (ECMA-48 8.3.117), and its text in that style."""
 
 from collections.abc import Iterator
 
@@ -21,6 +21,12 @@ _UNDERLINES = {"double": "4:2", "curly": "4:3", "dotted": "4:4", "dashed": "4:5"
 def sgr_parameters(span: Span, *, colored: bool = True) -> str:
     """Return the text between CSI and m; nothing for the default style."""
     return ";".join([*_attributes(span), *(_colors(span) if colored else ())])
+
+
+def styled_text(span: Span, *, colored: bool = True) -> str:
+    """Return a span as text that a terminal shows in its style, and nothing after it."""
+    codes = sgr_parameters(span, colored=colored)
+    return f"\x1b[{codes}m{span.text}\x1b[0m" if codes else span.text
 
 
 def _attributes(span: Span) -> Iterator[str]:

@@ -9,6 +9,8 @@ NameOf = Callable[[str], str | None]  # an operation's name here; None where it 
 
 # What there is besides, in the order in which it is needed.
 _BESIDES = (
+    ("view_screen", "{} reads the screen and can wait for a text or for silence"),
+    ("send_keys", "{} types text and presses keys"),
     ("send_input", r"{} types keys (\r is Enter, \u0003 Ctrl+C)"),
     ("send", "{} types a line into whatever runs there"),
     ("send_key", "{} presses a key (ctrl+c)"),
@@ -56,7 +58,7 @@ def instruct(name_of: NameOf) -> str:
 
 
 def _begin(name_of: NameOf) -> str:
-    create = name_of("create_session") or name_of("start_session")
+    create = name_of("create_session") or name_of("start_session") or name_of("launch_app")
     start = f": {create} starts one, and it is called by its name, id or port" if create else ""
     return f"nacre gives you real terminals that keep their state between calls{start}."
 
@@ -74,6 +76,8 @@ def _first(name_of: NameOf) -> str:
             f"For a command take {command} first: it returns output, exit code and screen when the "
             "command has ended."
         )
+    if launch := name_of("launch_app"):
+        return f"For a program take {launch} first: it runs in a terminal of its own, by its id."
     return f"Take {name_of('wait_for')} first: it returns when what you wait for has come true."
 
 

@@ -1,7 +1,7 @@
 """Which operations are tools, under which names, and what their results look like.
 
 Rule: the toolset terminal has wsh's names, parameters and result fields, the toolset shell those of
-SILC. A prefix goes before every name.
+SILC, the toolset apps those of the Terminal Tester. A prefix goes before every name.
 """
 
 import re
@@ -38,6 +38,9 @@ _BY_PORT = MappingProxyType({"port": "session"})
 
 # The toolset of a model that was written for no other terminal: few tools, and plain text.
 PLAIN = "agent"
+
+# In the Terminal Tester by its id; a name or a port will do.
+_BY_ID = MappingProxyType({"session_id": "session"})
 
 # toolset → tool
 TOOLSETS: dict[str, dict[str, Entry]] = {
@@ -77,6 +80,22 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
         "start_session": Entry("start_session"),
         "close_session": Entry("close_session", _BY_PORT),
         "get_status": Entry("get_status", _BY_PORT),
+        "list_sessions": Entry("list_sessions"),
+    },
+    "apps": {
+        "launch_app": Entry("launch_app"),
+        **{
+            name: Entry(name, _BY_ID)
+            for name in (
+                "view_screen",
+                "send_keys",
+                "get_cursor_position",
+                "get_screen_size",
+                "resize_terminal",
+                "restart_app",
+                "stop_app",
+            )
+        },
         "list_sessions": Entry("list_sessions"),
     },
     "extra": {

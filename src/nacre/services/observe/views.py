@@ -4,6 +4,7 @@ Reading changes nothing.
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -252,13 +253,14 @@ def fit_list(sessions: list[SessionDetails], budget: int) -> SessionList:
 
 
 def fit_details(details: SessionDetails, budget: int) -> SessionDetails:
-    """Over the budget the command is shortened, and tags are left out; the notice says so."""
+    """Over the budget the command is shortened, args and tags are left out; the notice says so."""
     if json_size(details) <= budget:
         return details
-    told = Hint("its command is shortened and tags are left out", _HIGHER)
+    told = Hint("its command is shortened, args and tags are left out", _HIGHER)
     short = replace(
         details,
         command=shortened(details.command, _SHORT_COMMAND),
+        args=[],
         tags=[],
         notice=also(details.notice, told),
     )
@@ -293,6 +295,7 @@ def view_details(session: Session, now: float, *, handed_out: bool = True) -> Se
         command=session.launch.command,
         shell=session.launch.program,
         cwd=session.cwd,
+        args=list(session.launch.argv[1:]),
         rows=session.terminal.rows,
         cols=session.terminal.cols,
         running=session.alive,
@@ -301,6 +304,7 @@ def view_details(session: Session, now: float, *, handed_out: bool = True) -> Se
         signal=ending.signal if ending else None,
         idle_seconds=int(idle),
         created=round(session.created, 3),
+        last_active=round(time.time() - idle, 3),
         generation=session.hand_out() if handed_out else session.generation,
         title=session.terminal.title,
         mode=screen_mode(session),

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from nacre.core.catalog.caller import Caller
+from nacre.core.operations.apps.programs import LaunchApp, RestartApp
 from nacre.core.operations.recordings import RestoreSessions
 from nacre.core.operations.runs import Run, RunCommand, Send
 from nacre.core.operations.sessions import (
@@ -77,6 +78,10 @@ class Police:
             await self._note_watcher(call.caller)
         if permit is None or not self.judges(call.caller):
             return
+        if isinstance(operation, LaunchApp):
+            operation = operation.as_session()
+        elif isinstance(operation, RestartApp):
+            operation = RestartSession(session=operation.session)
         if isinstance(operation, CreateSession | StartSession):
             self._judge.rulebooks.begin_to_load()
             await self._new_session(permit, operation)
@@ -184,7 +189,7 @@ class Police:
             wanted = [known for known in self._registry if known.ending and known.ending.lost]
         for session in wanted:
             launch = session.launch
-            if launch.is_shell:
+            if launch.is_shell or is_bare_shell(launch.command, None):
                 continue
             await self._loaded()
             site = Site(launch.cwd, launch.cwd, self._judge.preset(session.record.policy))

@@ -504,10 +504,6 @@ class Session:
         return self.supervisor.in_foreground
 
     @property
-    def foreground_busy(self) -> bool:
-        return self.supervisor.foreground_busy
-
-    @property
     def cwd(self) -> str:
         """Its folder: as its shell reports it, else of its process, else where it started."""
         prompting = self.stream.prompting

@@ -145,13 +145,6 @@ class Supervisor:
         """The process of the session's own program; None before its sandbox is made."""
         return self._record.pid if self.last is None else self.last.leader
 
-    @property
-    def foreground_busy(self) -> bool:
-        """Whether a command is running: only a shell at its prompt is idle."""
-        if not self._record.launch.is_shell or self.last is None or not self.last.reading:
-            return self._record.alive
-        return self.foreground not in (None, self.leader or 0)
-
     def drop_input_of_others(self, key: str) -> int:
         """Forget what waits for the child and somebody else has sent; return how many bytes."""
         return 0 if self.last is None else self.last.input.drop_others(key)

@@ -11,6 +11,7 @@ from nacre.services.host.host import Host
 from nacre.services.host.wait import set_by
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
+from nacre.services.sessions.idleness import waits_for_input
 from nacre.system.memory import Memory
 
 _log = logging.getLogger("nacre.janitor")
@@ -62,7 +63,7 @@ class Janitor:
                 await session.screen.compress()
         if settings.idle_timeout and not _is_wanted(session):
             idle_at = active + settings.idle_timeout
-            if now >= idle_at and not session.foreground_busy:
+            if now >= idle_at and await waits_for_input(session):
                 _log.info("session was idle and is ended", extra={"session": session.identity.name})
                 await session.end()
             due = min(due, idle_at if idle_at > now else due)

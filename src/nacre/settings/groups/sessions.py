@@ -35,8 +35,9 @@ class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
         Meta(
             ge=0,
             description=(
-                "Seconds after which an idle session is ended: a shell at its prompt, without "
-                "input or output, that nobody named, keeps or watches. 0: never."
+                "Seconds after which an idle session is ended: nobody named, keeps or watches it, "
+                "nothing was typed or printed, and its program waits for input, by what the kernel "
+                "knows; a silent build does not. 0: never."
             ),
         ),
     ] = 1800.0
@@ -145,3 +146,25 @@ class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 8 * 1024 * 1024
+    escape_delay: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds between an Escape that a program has read and what is typed behind it. "
+                "Programs take a key that follows sooner for one with Alt; most wait for up to a "
+                "tenth of a second."
+            ),
+        ),
+    ] = 0.12
+    escape_wait: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Most seconds that what is typed behind an Escape waits for a program that has "
+                "not read it yet, or still waits for the rest of a key. Curses programs wait for a "
+                "second."
+            ),
+        ),
+    ] = 1.5

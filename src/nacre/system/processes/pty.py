@@ -179,6 +179,24 @@ def discard_unread(master: int) -> None:
             os.close(slave)
 
 
+def unread(master: int) -> int | None:
+    """Return how many bytes of input wait for the child; None if nobody may look.
+
+    In canonical mode the line that is being typed does not count.
+    """
+    try:
+        slave = os.open(terminal_name(master), os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        count: int = struct.unpack("i", fcntl.ioctl(slave, termios.FIONREAD, b"\0" * 4))[0]
+    except OSError:
+        return None
+    finally:
+        os.close(slave)
+    return count
+
+
 def terminal_name(master: int) -> str:
     """Return the path of the slave; os.ptsname exists only from Python 3.13 on."""
     if hasattr(os, "ptsname"):

@@ -88,6 +88,16 @@ def look(trees: Collection[Tree]) -> Sight:
     return Sight(found, executing - found)
 
 
+def ancestors_of(pid: int) -> set[int]:
+    """Return the process and those that it descends from, as far as that can be read."""
+    found: set[int] = set()
+    with contextlib.suppress(OSError):
+        while pid > 1 and pid not in found:
+            found.add(pid)
+            pid = int(_stat(pid)[1])
+    return found
+
+
 def started_at(pid: int) -> int:
     """Return when a process was started, in ticks of the kernel's clock; 0 if that is unknown."""
     try:

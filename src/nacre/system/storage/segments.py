@@ -21,6 +21,7 @@ from typing import NamedTuple
 from nacre.core.journal.records import (
     MAGIC,
     OUTPUT,
+    START,
     Checkpoint,
     Record,
     peek_checkpoint,
@@ -269,3 +270,16 @@ def outputs(folder: str, after: int, until: int | None) -> Iterator[bytes]:
             if until is not None and record.generation > until:
                 return
             yield record.payload
+
+
+def last_output(folder: str, size: int) -> bytes:
+    """Return the last output since the program was started: at least `size` bytes, or all."""
+    parts: list[bytes] = []  # the last one first
+    for segment in reversed(segments(folder)):
+        for record in reversed(read_segment(_bytes(segment.log))[0]):
+            if record.kind == START or size <= 0:
+                return b"".join(reversed(parts))
+            if record.kind == OUTPUT:
+                parts.append(record.payload)
+                size -= len(record.payload)
+    return b"".join(reversed(parts))

@@ -1,0 +1,1 @@
+"""Operations on programs that are driven and tested by their screens."""

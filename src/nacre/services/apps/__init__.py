@@ -1,0 +1,1 @@
+"""Programs that are driven and tested by their screens."""
