@@ -208,6 +208,14 @@ async def test_raw_is_the_screen_redrawn_with_colours(tools: Tools) -> None:
     assert screen["content"] == "\x1b[31mred\x1b[0m plain\n\n\x1b[1;44m bold \x1b[0m\n\n"
 
 
+async def test_raw_has_no_characters_that_nobody_sees(tools: Tools) -> None:
+    code = "print('\\x1b[31mr\\u202eed\\x1b[0m', flush=True); input()"
+    session = await launch(tools, sys.executable, "-c", code, wait="ed")
+    screen = await tools("view_screen", session_id=session, format="raw")
+    assert screen["content"].split("\n")[0] == "\x1b[31mr\ufffded\x1b[0m"
+    assert "bidi" in screen["hint"]
+
+
 async def test_ansi_shows_escapes_and_the_cursor_and_has_no_control_characters(
     tools: Tools,
 ) -> None:

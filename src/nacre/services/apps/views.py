@@ -13,6 +13,7 @@ from nacre.core.operations.apps.programs import AppScreen, CursorPosition, ViewS
 from nacre.core.screen.screen import Line, Span
 from nacre.core.text.budget import json_chars, json_size, last_characters, last_text
 from nacre.core.text.sgr import styled_text
+from nacre.core.text.unseen import Counts, is_suspect, neutralise, told
 from nacre.core.text.widths import char_width
 from nacre.services.apps.shown import SeenRows
 from nacre.services.session.session import Session
@@ -61,7 +62,10 @@ def view_rows(
     since = request.since_generation
     if since is not None and since == session.generation:
         return replace(facts, unchanged=True, changed_rows=[])
-    lines = rows_as(request.format, session, now)
+    if request.format == "raw":
+        lines, facts = _without_unseen(now, facts)
+    else:
+        lines = rows_as(request.format, session, now)
     if since is None:
         return fitted(facts, lines, budget)
     changed = None if before is None else before.changes_to(now)
@@ -74,13 +78,24 @@ def view_rows(
 def rows_as(form: str, session: Session, now: SeenRows) -> list[str]:
     if form == "plain":
         return session.terminal.plain_lines()
-    if form == "raw":
-        return [_colored(line) for line in now.rows]
     cursor = session.terminal.cursor()
     rows: list[Line] = list(now.rows)
     if cursor.visible:
         rows[cursor.row] = with_cursor(rows[cursor.row], cursor.col)
     return [_colored(line).replace(_ESCAPE, _SHOWN_ESCAPE) for line in rows]
+
+
+def _without_unseen(now: SeenRows, facts: AppScreen) -> tuple[list[str], AppScreen]:
+    """Return the rows in their colours, without characters that nobody sees, and say how many."""
+    counts = Counts()
+    seen = [
+        tuple(_with_text(span, neutralise(span.text, counts)) for span in line)
+        if is_suspect(line)
+        else line
+        for line in now.rows
+    ]
+    lines = [_colored(line) for line in seen]
+    return lines, replace(facts, hint=told(counts)) if counts else facts
 
 
 def _colored(line: Line) -> str:
@@ -113,9 +128,9 @@ def fitted(facts: AppScreen, lines: Sequence[str], budget: int) -> AppScreen:
     if not omitted:
         return replace(facts, content="\n".join(kept))
     hint = Hint(f"{omitted} lines above these are left out", Higher("max_chars", "get them"))
-    told = replace(facts, omitted_lines=omitted, hint=hint)
-    kept, omitted = last_text(list(lines), budget - json_size(told) - _COUNTS)
-    return replace(told, omitted_lines=omitted, content="\n".join(kept))
+    noted = replace(facts, omitted_lines=omitted, hint=hint)
+    kept, omitted = last_text(list(lines), budget - json_size(noted) - _COUNTS)
+    return replace(noted, omitted_lines=omitted, content="\n".join(kept))
 
 
 # --- more than the screen ----------------------------------------------------------------------
@@ -149,6 +164,6 @@ def view_output(folder: str, facts: AppScreen, budget: int) -> AppScreen:
     if json_chars(text) <= room:
         return replace(facts, content=text)
     hint = Hint("what was printed before is left out", Higher("max_chars", "get more of it"))
-    told = replace(facts, omitted_chars=len(text), hint=hint)
-    kept = last_characters(text, budget - json_size(told) - _COUNTS)
-    return replace(told, omitted_chars=len(text) - len(kept), content=kept)
+    noted = replace(facts, omitted_chars=len(text), hint=hint)
+    kept = last_characters(text, budget - json_size(noted) - _COUNTS)
+    return replace(noted, omitted_chars=len(text) - len(kept), content=kept)

@@ -3,11 +3,14 @@
 Rule 1: every answer passes, at every door; also an error, and the events of who follows.
 Rule 2: what was taken out is counted in the answer's notice.
 Rule 3: a recording is what was printed, byte by byte, and a question to a person is the very
-command: these are not changed. Who shows them writes such characters as escapes.
+command: these are not changed. Who shows them writes such characters as escapes. So is what was
+asked for byte by byte; the format raw takes them out of the text itself, and keeps its colours.
 """
 
 from typing import Any
 
+from nacre.core.catalog.catalog import Operation
+from nacre.core.operations.apps.programs import ViewScreen
 from nacre.core.operations.follow import ApprovalEvent, Event
 from nacre.core.operations.recordings import ExportRecording
 from nacre.core.operations.safety.approvals import AnswerApproval, ListApprovals
@@ -25,7 +28,7 @@ class Neutralise:
         except NacreError as error:
             _clean(error)
             raise
-        if isinstance(call.operation, _AS_IT_IS) or not hasattr(result, "__struct_fields__"):
+        if _is_as_it_is(call.operation) or not hasattr(result, "__struct_fields__"):
             return result
         if not is_suspect(result):
             return result
@@ -34,6 +37,12 @@ class Neutralise:
         if counts:
             call.notices.append(told(counts))
         return result
+
+
+def _is_as_it_is(operation: Operation) -> bool:
+    if isinstance(operation, ViewScreen):
+        return operation.format in ("raw", "passthrough")
+    return isinstance(operation, _AS_IT_IS)
 
 
 def _clean(error: NacreError) -> None:
