@@ -25,7 +25,7 @@ help:
 	@echo "make programs     install the programs that the tests drive, if the system allows it"
 	@echo "make lint         formatting, linters, types (Python and TypeScript) and layers"
 	@echo "make format       format, and fix what the linter can"
-	@echo "make bench        run the benchmarks in bench/ (not crash.py, recovery.py, bombs.py, keys.py, fuzz.py and soak.py: minutes each)"
+	@echo "make bench        run the benchmarks in bench/ (not crash.py, recovery.py, bombs.py, keys.py, fuzz.py, soak.py and trials.py: minutes each)"
 	@echo "make clean        remove environments, caches and everything that was built"
 
 # Without Node, and without a registry to fetch it from, nacre still runs: the page then says how to

@@ -191,7 +191,8 @@ class Soak:
     def end_all(self) -> None:
         with Client.open(timeout=60) as client:
             for session in client.call("list_sessions", max_chars=10_000_000)["sessions"]:
-                client.call("manage_session", session=session["name"], action="kill")
+                with suppress(AnsweredError):  # it has just been forgotten
+                    client.call("manage_session", session=session["name"], action="kill")
 
 
 def _below(pid: int) -> set[int]:

@@ -1,5 +1,8 @@
 """Memory is given back when the process has grown, and only then."""
 
+import subprocess
+import sys
+
 import pytest
 
 from nacre.system.memory import Memory, resident, share_arenas, trim
@@ -52,3 +55,31 @@ def test_this_process_has_a_size_and_can_give_back() -> None:
     assert before > MB
     trim()
     assert resident() <= before + MB
+
+
+HOLES = """
+import ctypes
+from nacre.system.memory import resident, share_arenas
+share_arenas()
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.free.argtypes = [ctypes.c_void_p]
+libc.free(libc.malloc(30 << 20))  # by default, blocks up to this size come from the heap now
+before = resident()
+large = []
+for _ in range(30):
+    large.append(libc.malloc(1 << 20))
+    ctypes.memset(large[-1], 1, 1 << 20)
+    libc.malloc(1000)  # lives on
+for one in large:
+    libc.free(one)
+print(resident() - before)
+"""
+
+
+def test_large_blocks_leave_no_holes_in_the_heap() -> None:
+    """A process of its own: what the library does with large blocks depends on those before."""
+    found = subprocess.run(
+        [sys.executable, "-c", HOLES], capture_output=True, text=True, check=True
+    )
+    assert int(found.stdout) < 5 * MB

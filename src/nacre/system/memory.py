@@ -17,6 +17,8 @@ _WORTH = 16 << 20  # bytes; less is not worth the work
 _RESIDENT = 1  # the field of statm (proc(5))
 _ARENA_MAX = -8  # M_ARENA_MAX (mallopt(3))
 _ARENAS = 2
+_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD
+_LARGE = 512 * 1024  # bytes
 
 
 def resident() -> int:
@@ -31,10 +33,14 @@ def resident() -> int:
 def share_arenas() -> None:
     """Let all threads share few heaps; called before there are any.
 
-    By default each thread has its own, and what one has freed no other can use: 25 MB more.
+    By default each thread has its own, and what one has freed no other can use: 25 MB more. And
+    large blocks stay apart from the heap: by default the library takes them from there once one was
+    freed, up to 32 MB, and between what lives longer they leave holes that are never given back.
     """
     with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(_ARENA_MAX, _ARENAS)
+        libc = ctypes.CDLL(None)
+        libc.mallopt(_ARENA_MAX, _ARENAS)
+        libc.mallopt(_MMAP_THRESHOLD, _LARGE)
 
 
 def trim() -> None:

@@ -12,7 +12,7 @@ from nacre.core.operations.follow import Follow
 from nacre.core.operations.runs import ReadRun, WaitFor
 from nacre.core.operations.terminal import GetScreen, PressKeys, SendInput
 from nacre.core.operations.watch import TypeAtScreen, WatchSession
-from nacre.errors import ControlHeld, Forbidden, Internal, SessionNotFound
+from nacre.errors import ControlHeld, Forbidden, Internal, LimitReached, SessionNotFound
 from nacre.services.dispatch.call import Call, Onward
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.handlers import Handlers
@@ -206,6 +206,19 @@ async def test_following_and_watching_pass_the_steps() -> None:
     with pytest.raises(SessionNotFound):
         async with dispatch.follow(CALLER, Follow(session="dev", events=["output"])):
             pass
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")])
+async def test_want_of_memory_is_a_limit_and_no_error_of_the_daemon(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def short(caller: Caller, request: GetScreen) -> Any:
+        raise error
+
+    dispatch = Dispatch([Log()], Handlers().on(GetScreen, short), never, never)
+    with pytest.raises(LimitReached, match="no memory left"):
+        await dispatch(CALLER, GetScreen(session="dev"))
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
 async def test_what_nobody_foresaw_is_an_internal_error(caplog: pytest.LogCaptureFixture) -> None:
