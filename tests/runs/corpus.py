@@ -626,6 +626,16 @@ INPUT = [
         ),
     ),
     Case(
+        "stty raw in a shell that reads lines as the terminal gives them",
+        ("dash", "ash"),
+        (
+            run("stty raw", ""),
+            run("echo x; sh -c 'exit 3'", "x", 3),
+            run("stty sane", ""),
+            run("echo on", "on"),
+        ),
+    ),
+    Case(
         "stty -echo",
         BOTH,
         (

@@ -281,6 +281,39 @@ CODES = [
 
 UNDONE = [
     Case(
+        "what was printed before the prompt stays when the shell is asked",
+        BASH,
+        (
+            run("printf hi; unset PROMPT_COMMAND; PS1='% '", "hi"),
+            run("echo x; false", "x", 1),
+            run("printf 'a\\nb'; unset PROMPT_COMMAND; PS1='one\\ntwo> '; (exit 3)", "a\nb", 3),
+            run("true", ""),
+        ),
+    ),
+    Case(
+        "fish without our variables",
+        FISH,
+        (
+            run("set -e __nacre_nonce", ""),
+            run("echo x; false", "x", 1),
+            run("true; set -g __nacre_nonce abc", ""),
+            run("echo x; false", "x", 1),
+            run("for v in (set -n | string match '__nacre*'); set -e $v; end", ""),
+            run("functions -e __nacre_postexec __nacre_preexec", ""),
+            run("printf hi; false", "hi", 1),
+            run("true", ""),
+        ),
+    ),
+    Case(
+        "fish without a prompt of its own",
+        FISH,
+        (
+            run("functions -e fish_prompt", ""),
+            run("echo x; false", "x", 1),
+            Screen(has=("> echo x; false",), lacks=("nacre",)),
+        ),
+    ),
+    Case(
         "a wrapper that is not understood locks nobody out",
         BASH,
         (
@@ -369,13 +402,24 @@ TRACED = [
         "set -v",
         BASH,
         (
-            run("set -v", None, lacks=("133;",)),
-            run("echo a", None, has=("a",), lacks=("133;",)),
-            run("false", None, 1),
-            run("set +v", None),
+            run("set -v", ""),
+            run("echo a", "a"),
+            run("printf hi; false", "hi", 1),
+            run("set +v", ""),
             run("echo on", "on"),
-            Screen(has=("on",), lacks=("133;",)),
+            Screen(has=("on",), lacks=("133;", "nacre")),
         ),
+    ),
+    Case(
+        "set -v in the rc file, and the shell is asked",
+        BASH,
+        (
+            run("echo a", "a"),
+            hurting("PROMPT_COMMAND=; PS1='% '"),
+            run("echo b; false", None, 1, has=("b",), lacks=("nacre",)),
+            Screen(has=("b",), lacks=("133;", "nacre")),
+        ),
+        rc(_PS1 + "set -v\n"),
     ),
     Case(
         "set -v in zsh",

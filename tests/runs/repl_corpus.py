@@ -359,6 +359,23 @@ ASKING = [
         ),
     ),
     Case(
+        "python: a loop that asks by the prompt itself",
+        BASH,
+        (
+            PYTHON,
+            asks(
+                "for i in range(2): print(input('>>> '))\n",
+                "repl",
+                ">>>",
+                context="repl",
+                hints=BY_ITS_PROMPT,
+            ),
+            repl("a", "a", hints=("went to code that was typed before",)),
+            repl("b", "b", hints=("a REPL has no exit code",)),
+            repl("1 + 1", "2"),
+        ),
+    ),
+    Case(
         "python: a console in it",
         BASH,
         (
@@ -642,6 +659,16 @@ OTHERS = [
             repl("define f(x) {\n  return x * 2\n}\nf(4)", "8"),
             incomplete("define g(x) {"),
             repl("1", "1"),
+        ),
+    ),
+    Case(
+        "bc: code that reads",
+        BASH,
+        (
+            asks("bc -q", "repl"),
+            asks("a = read()", "repl", "", context="repl", hints=BY_ITS_PROMPT),
+            repl("5", ""),
+            repl("a", "5"),
         ),
     ),
     Case(

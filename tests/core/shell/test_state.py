@@ -311,3 +311,13 @@ HINTS: list[tuple[str, dict[str, object], str]] = [
 )
 def test_the_hint_fits_the_program(facts: dict[str, object], said: str) -> None:
     assert said in (judge(replace(SEEN, **facts)).hint or "")  # type: ignore[arg-type]
+
+
+def test_what_may_be_a_remote_prompt_says_how_to_make_it_known() -> None:
+    quiet = replace(SEEN, program="ssh", line="=) ", quiet=1.0)
+    told = judge(quiet)
+    assert (told.state, told.sure) == ("running", False)
+    assert told.hint is not None
+    assert "'=)'" in told.hint
+    assert judge(replace(quiet, quiet=0.2)).hint is None
+    assert judge(replace(quiet, line="")).hint is None

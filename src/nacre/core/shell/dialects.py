@@ -72,6 +72,9 @@ class Dialect:
     pastes_as_it_is: bool = True  # else it changes quotes and blanks in what is pasted
     # What it prints before a prompt, after output that ends within a line.
     before_prompt: "re.Pattern[bytes] | None" = None
+    # What its line editor prints last before a prompt, with or without our marks (readline: it asks
+    # for pastes).
+    opens_prompt: bytes | None = None
 
 
 # Nothing here is split by an odd IFS, shown by `set -x`, or seen by an ERR trap or `set -e`.
@@ -164,6 +167,7 @@ BASH = Dialect(
     native=NativeStart("nacre.bash", ("--rcfile", "{script}")),
     tells_version=True,
     longest_line=4000,
+    opens_prompt=b"\x1b[?2004h",
 )
 ZSH = Dialect(
     name="zsh",

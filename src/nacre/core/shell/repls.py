@@ -91,13 +91,15 @@ class TypedRepl:
         """
         if reader is None or pid != self.pid or not self.readers:
             return None
-        if repl_at(self.program, "").alike is None:
+        repl = repl_at(self.program, "")
+        if repl.alike is None:
             return None  # others may wait in any thread, as GHCi does
         if reader in self.readers:
             return "own"
         known = self.readers[-1]
         if reader.code != known.code:
-            return None
+            # bc has readline for its own lines only.
+            return None if repl.prompt is None or repl.prompt.pattern else "other"
         if reader.thread != known.thread:
             return "other"
         moved = reader.stack > known.stack and not (steady and len(self.readers) == 1)
@@ -189,7 +191,7 @@ _TABLE = (
     ),
     _repl("gdb lldb", r"\((?:gdb|lldb)\)", r"\s*>"),
     _repl("ocaml", r"#", r"\s*", parts=ocaml_lines, give_up=b""),
-    _repl("bc dc", r"", None, parts=bracket_lines, give_up=b""),
+    _repl("bc dc", r"", None, parts=bracket_lines, give_up=b"", alike=re.compile("")),
     _repl("guile", r"scheme@\(.*\)(?: \[\d+\])?>", r"", parts=lisp_lines, give_up=b""),
     _repl("racket", r">", r"", parts=lisp_lines, give_up=b""),
     _repl("sbcl", r"\*|\d+\]", r"", parts=lisp_lines, give_up=b""),

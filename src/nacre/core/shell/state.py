@@ -40,6 +40,7 @@ Asks = Literal["password", "confirm", "pager", "editor", "repl", "line", "key", 
 
 _REDRAWN = 5.0  # seconds after which a screen that redrew itself no longer does
 _UNASKED = 1.5  # seconds after the last input: what is printed later was not asked for by it
+_STANDS = 1.0  # seconds that a line must stand which may be a prompt of an unknown kind
 _LATE = 0.5  # seconds that a redraw may be late
 
 
@@ -274,7 +275,10 @@ def _judge_opaque(seen: Seen, facts: list[str]) -> State:
         return State(
             state="prompt", evidence=[*facts, "remote prompt"], program=seen.program, sure=False
         )
-    return _running(seen, facts, sure=False)
+    state = _running(seen, facts, sure=False)
+    if seen.line.strip() and seen.quiet >= _STANDS:
+        state = msgspec.structs.replace(state, hint=_MAYBE_PROMPT.format(seen.line.strip()[-40:]))
+    return state
 
 
 def _ends_like_prompt(line: str) -> bool:
@@ -307,6 +311,11 @@ _CHOICE = "Prolog shows an answer: press ; for the next one, without Enter, or E
 _NESTED = (
     "code that was typed asks by the REPL's own prompt: it waits for a line (as by input()), or is"
     " a console of its own; what is sent next goes there"
+)
+_MAYBE_PROMPT = (
+    "it may be running, or wait at a prompt that is not known as one: the cursor stands behind"
+    " {!r}. If that is a shell's prompt, type PS1='$ ' and Enter there once; then commands can be"
+    " run"
 )
 _BY_PAGES_HINT = "it shows a page at a time: press Enter for the next one, or q to stop"
 _VIM = "an editor is open: use its keys (vim: escape, then :q! and Enter leaves it unsaved)"

@@ -121,16 +121,37 @@ class Exchange:
         """Take out each line that was typed once, where it follows what it was typed behind."""
         typed = [line.strip() for line in self._typed]
         kept: list[str] = []
-        for index, line in enumerate(lines):
+        index = 0
+        while index < len(lines):
+            line = lines[index]
             before = line.rstrip().removesuffix(typed[0]) if typed else None
             echo = typed and line.rstrip().endswith(typed[0])
             if echo and before is not None and (index == 0 or self._may_precede(before)):
                 del typed[0]
                 if index == 0 and before.strip():
                     kept.append(before.rstrip())
+            elif typed and (rows := self._rows_of_echo(lines[index:], typed[0], first=not index)):
+                del typed[0]
+                index += rows - 1
             else:
                 kept.append(line)
+            index += 1
         return kept
+
+    def _rows_of_echo(self, lines: list[str], typed: str, *, first: bool) -> int:
+        """Return how many rows an echo has that its line editor breaks itself, as ash's does.
+
+        Blanks are not compared: those at the end of a row are not seen.
+        """
+        cols, wanted = self._run.output.cols, "".join(typed.split())
+        prompt = "" if first else prompt_pattern("".join((self._prompt or "").split()))
+        if len(self._shown) + len(typed) < cols:
+            return 0
+        for rows in range(2, min(len(lines), len(typed) // cols + 2) + 1):
+            shown = "".join("".join(lines[:rows]).split())
+            if shown.endswith(wanted):
+                return rows if prompt_pattern(shown.removesuffix(wanted)) == prompt else 0
+        return 0
 
     def _is_prompt(self, line: str) -> bool:
         return self._prompt is not None and prompt_pattern(line) == prompt_pattern(self._prompt)

@@ -24,7 +24,7 @@ from nacre.services.dispatch.permit import may_type, turn, type_into
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import settle, waits_for_somebody
 from nacre.services.observe.state import look
-from nacre.services.runs.ask_shell import state_told
+from nacre.services.runs.ask_shell import state_told_of
 from nacre.services.runs.prompt import (
     NEXT_PROMPT,
     has_read_all,
@@ -166,7 +166,7 @@ class _Typing:
             raise Late
         if state is not None and state.unmarked and may_type(self.session):
             # The line took the shell's marks away, or reads a line itself: it can tell.
-            state = await state_told(self.session, self._deadline)
+            state = await state_told_of(self._run, self._deadline)
         if self._has_ended and not self._in_shell:
             await until_all_is_read(self.session, self._deadline)
         if self._has_ended or (self._empty and how == "done"):

@@ -6,12 +6,14 @@ nothing and keeps what is typed, so that nothing can go wrong where it was not a
 
 import asyncio
 
+from nacre.core.shell.dialects import dialect_of
 from nacre.core.shell.marks import ASK_KEY
 from nacre.core.shell.quiet import NEVER
 from nacre.core.shell.state import State
 from nacre.services.dispatch.permit import may_type
 from nacre.services.observe.settle import settle
 from nacre.services.observe.state import look
+from nacre.services.runs.run import TrackedRun
 from nacre.services.session.session import Session
 
 # Seconds: a shell that waits for keys would have answered at the second of these checks. An answer
@@ -53,6 +55,23 @@ async def state_told(session: Session, deadline: float = NEVER) -> State:
         looks_at=QUICK,
     )
     return look(session)
+
+
+async def state_told_of(run: TrackedRun, deadline: float = NEVER) -> State:
+    """Ask it about a run.
+
+    Its line editor erases the prompt and draws it again. Where that stands behind output without a
+    line's end, readline erases that too: what came before is the output then.
+    """
+    opens_prompt = dialect_of(run.session.launch.program).opens_prompt
+    if not run.output.recording or opens_prompt is None:
+        return await state_told(run.session, deadline)
+    parts = run.state.parts
+    run.output.printed_all(opens_prompt)
+    told = await state_told(run.session, deadline)
+    if not run.done and run.state.parts == parts:
+        run.output.go_on()
+    return told
 
 
 async def await_typed(session: Session, deadline: float) -> bool:

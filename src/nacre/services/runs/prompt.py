@@ -161,12 +161,12 @@ def _typed_since(session: Session, last: TrackedRun | None) -> bool:
 
 
 def _left_at_prompt(session: Session, last: TrackedRun | None, state: State) -> bool:
-    """Whether a shell is known to wait: behind ssh, or here without an echo, as for a password."""
+    """Whether a shell is known to wait: behind ssh, or here where the terminal's modes hide it."""
     if last is None or last.ended_by != "mark" or session.inputs != last.state.inputs:
         return False
     if last.request.context != "wrapped" or last.request.program != state.program:
         return False
-    if state.asks == "password":
+    if state.asks in ("password", "key"):  # `stty -echo`, `stty raw`
         facts = session.facts()
         return facts is not None and facts.waits is True and facts.pid == last.request.pid
     return state.state == "running" and state.program in OPAQUE

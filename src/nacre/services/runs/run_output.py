@@ -86,6 +86,7 @@ class RunOutput:
         self._closed = False
         self._prepared: Rendered | None = None
         self._trailing: bytearray | None = None  # came after the shell said that all was printed
+        self._prompt_from: bytes | None = None  # what an unmarked prompt before that begins with
 
     def record(self, data: bytes) -> None:
         if self._trailing is not None:
@@ -109,7 +110,8 @@ class RunOutput:
         self.recording = False
         self._trailing = None
         self._unstarted.clear()
-        held, self._held = without_prompt_mark(self._held), b""
+        held, self._held = without_prompt_mark(self._without_prompt(self._held)), b""
+        self._prompt_from = None
         in_line = _INVISIBLE.sub(b"", held.rpartition(b"\n")[2])
         self._pass_on(held + b"\r\n" if in_line else held)
 
@@ -127,16 +129,17 @@ class RunOutput:
         echo = bytes(self._unstarted) if self._refusal is None else self._refusal
         self.record(echo.partition(b"\n")[2])
 
-    def printed_all(self) -> None:
+    def printed_all(self, prompt_from: bytes | None = None) -> None:
         """The shell prepares its next prompt: what comes until the end is no output.
 
         Where no end follows, it was one after all: somebody called the shell's prompt commands.
+        `prompt_from` is what the prompt begins with, if that may be drawn already.
         """
         self.go_on()
-        self._trailing = bytearray()
+        self._trailing, self._prompt_from = bytearray(), prompt_from
 
     def go_on(self) -> None:
-        trailing, self._trailing = self._trailing, None
+        trailing, self._trailing, self._prompt_from = self._trailing, None, None
         if trailing:
             self.record(bytes(trailing))
 
@@ -180,11 +183,17 @@ class RunOutput:
     def _freeze(self) -> "_Printed":
         self._release()
         head, tail, between = self._capture.parts()
-        end = without_prompt_mark(head if tail is None else tail)
+        end = head if tail is None else tail
+        end = without_prompt_mark(self._without_prompt(end) if self._closed else end)
         if self.cut is not None:
             end += self.cut.rest()
         first = None if tail is None else head
         return _Printed(first, end, self.cols, self._capture.lines, between)
+
+    def _without_prompt(self, end: bytes) -> bytes:
+        if self._prompt_from is None or self._prompt_from not in end:
+            return end
+        return end.rpartition(self._prompt_from)[0]
 
     @property
     def size(self) -> tuple[int, int]:

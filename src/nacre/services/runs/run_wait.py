@@ -24,7 +24,7 @@ from nacre.services.dispatch.permit import may_type, write_judged
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import Settled, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor
-from nacre.services.runs.ask_shell import QUICK, TRIES, ask_shell, state_told, waits_for_keys
+from nacre.services.runs.ask_shell import QUICK, TRIES, ask_shell, state_told_of, waits_for_keys
 from nacre.services.runs.delivery import never, pasted, waits_again
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.prompt import tell_read
@@ -41,6 +41,10 @@ _UNSTARTED = (
     " its exit code is not known"
 )
 _NO_CODE = "a REPL has no exit code"
+_IN_CODE = (
+    "it went to code that was typed before, which asks by the REPL's own prompt and waits for the"
+    " next line (as input() in a loop, or a console of its own)"
+)
 
 
 class IncompleteCommand(Exception):
@@ -225,7 +229,7 @@ class RunWait:
                 run.prompt_is_back()
             return None
         if request.context == "native" and state.unmarked:
-            told = await state_told(session)
+            told = await state_told_of(run)
             if not run.done and run.state.own_code is not None:
                 # Its wrapper has told its end, and the line editor reads again, without any mark.
                 session.stream.prompting.reads_again(run.state.own_code)
@@ -292,6 +296,8 @@ class RunWait:
             self._ledger.drop_ended(run.session)
             # With a code, it ended the REPL itself.
             hint = _NO_CODE if run.exit_code is None else None
+            if _is_back_in_code(run.session):
+                hint = also(_IN_CODE, hint)
             await run.output.prepare(self._host.renderers)
             outcome = run.outcome("completed", budget, hint=hint)
         if repl.untyped:
@@ -337,6 +343,12 @@ def _what_ended(session: Session) -> str:
     if session.alive:
         return "the shell that it ran in has ended"
     return f"the session's process has ended ({session.ending})"
+
+
+def _is_back_in_code(session: Session) -> bool:
+    """Whether a prompt that was typed at is back, but not the first one, the REPL's own."""
+    repl, facts = session.typed_repl, session.facts()
+    return repl is not None and facts is not None and facts.reader in repl.readers[1:]
 
 
 def _has_started(run: TrackedRun, how: Settled) -> bool:

@@ -34,7 +34,7 @@ from nacre.services.host.wait import refuse_longer_waits
 from nacre.services.observe.settle import LOOKS
 from nacre.services.observe.state import look
 from nacre.services.registry.registry import Registry
-from nacre.services.runs.ask_shell import state_told
+from nacre.services.runs.ask_shell import state_told, state_told_of
 from nacre.services.runs.delivery import Delivery
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.outputs.finding import Search, SearchOutcome, search_lines
@@ -214,12 +214,14 @@ class Runs:
             now = self._host.loop.time()
             deadline, soon = now + request.timeout_ms / 1000, now + NEXT_PROMPT
             state = await await_prompt(session, self._ledger.last(session), max(deadline, soon))
-        if state.unmarked:
+        innermost = self._ledger.innermost(session)
+        if state.unmarked and innermost is not None and not innermost.done:
+            state = await state_told_of(innermost, max(deadline, soon))
+        elif state.unmarked:
             state = await state_told(session, max(deadline, soon))
-        state = tell_read(session, self._ledger.innermost(session), state)
+        state = tell_read(session, innermost, state)
         if not session.alive:
             session.require_alive()
-        innermost = self._ledger.innermost(session)
         self.wait.note_prompt(innermost, state)
         if innermost is not None and self.wait.goes_on(innermost, state):
             await self.wait.ask_whether_over(innermost, state)

@@ -12,7 +12,9 @@ if [[ ${NACRE_NONCE_FD-} == +([0-9]) ]]; then
     unset NACRE_NONCE_FD
     # What --rcfile took the place of.
     [[ -r ~/.bashrc ]] && . ~/.bashrc
-    __nacre_began= __nacre_count=0
+    __nacre_began= __nacre_count=0 __nacre_verbose=
+    # With `set -v` in it, bash would show the rest of this file.
+    [[ $- != *v* ]] || { \set +v && __nacre_verbose=1; }
 fi
 
 if [[ -n ${__nacre_nonce-} ]]; then
@@ -110,13 +112,21 @@ if [[ -n ${__nacre_nonce-} ]]; then
         [[ ${PS0@a}${PS1@a}${PS2@a} != *x* ]] || "$__nacre_word" export -n PS0 PS1 PS2
     }
 
+    # `set -v` shows what bash reads, these words too. So they end with what takes them off the screen
+    # again: back to where they began, erase (ECMA-48, CUB and EL), and a sequence without a meaning
+    # whose last byte is the brace. To bash it is a parameter that nobody sets.
+    __nacre_unseen() {
+        local shown=$2'${__nacre_none+'
+        "$__nacre_word" printf -v "$1" '%s\e[%sD\e[K\e[9}' "$shown" "${#shown}"
+    }
+
     # Put our two functions first and last. Both are silent when they are gone or traced.
     __nacre_hook() {
         local each others=() very_last=()
         [[ -v PROMPT_COMMAND ]] || PROMPT_COMMAND=()
         [[ ${PROMPT_COMMAND@a} != *r* ]] || "$__nacre_word" return 0
-        __nacre_first='{ __nacre_pre; } 2>/dev/null'
-        __nacre_last='{ __nacre_post; } 2>/dev/null'
+        __nacre_unseen __nacre_first '{ __nacre_pre; } 2>/dev/null'
+        __nacre_unseen __nacre_last '{ __nacre_post; } 2>/dev/null'
         for each in "${PROMPT_COMMAND[@]}"; do
             each=${each//"$__nacre_first"/:}
             each=${each//"$__nacre_last"/:}
@@ -139,11 +149,11 @@ if [[ -n ${__nacre_nonce-} ]]; then
 
     # A key that makes the line editor source this file, in the current shell: $? stays.
     __nacre_bind() {
-        local keymap
+        local keymap asks
+        # In braces: what begins with a quote would be taken as quoted.
+        __nacre_unseen asks '{ "${__nacre_word:-builtin}" eval "$__nacre_ask"; } 2>/dev/null'
         for keymap in emacs vi-insert vi-command; do
-            # In braces: what begins with a quote would be taken as quoted.
-            "$__nacre_word" bind -m "$keymap" -x \
-                '"\e[7337~": { "${__nacre_word:-builtin}" eval "$__nacre_ask"; }'
+            "$__nacre_word" bind -m "$keymap" -x '"\e[7337~": '"$asks"
         done 2>/dev/null
     }
 
@@ -180,4 +190,5 @@ if [[ -n ${__nacre_nonce-} ]]; then
             "${PWD//*[[:cntrl:]]*}"
     fi
     __nacre_code=
+    [[ -z ${__nacre_verbose-} ]] || { __nacre_verbose= && \set -v; }
 fi

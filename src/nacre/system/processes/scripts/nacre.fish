@@ -10,11 +10,14 @@ if set -q NACRE_NONCE_FD
 end
 
 if set -q __nacre_nonce; and functions -q fish_prompt
-    function __nacre_preexec --on-event fish_preexec
+    set -g __nacre_script (status filename)
+
+    # Each function has the nonce from here on: a user may erase or change all variables.
+    function __nacre_preexec --inherit-variable __nacre_nonce --on-event fish_preexec
         builtin printf '\e]133;C;n=%s\a' $__nacre_nonce >&2
     end
 
-    function __nacre_postexec --on-event fish_postexec
+    function __nacre_postexec --inherit-variable __nacre_nonce --on-event fish_postexec
         set -l code $status
         if string match -qr '[[:cntrl:]]' -- $PWD
             builtin printf '\e]133;D;n=%s;%s\a' $__nacre_nonce $code >&2
@@ -23,12 +26,12 @@ if set -q __nacre_nonce; and functions -q fish_prompt
         end
     end
 
-    function __nacre_posterror --on-event fish_posterror
+    function __nacre_posterror --inherit-variable __nacre_nonce --on-event fish_posterror
         # A syntax error runs nothing; 127 is what fish reports for it.
         builtin printf '\e]133;D;n=%s;127\a' $__nacre_nonce >&2
     end
 
-    function __nacre_mode --on-variable fish_bind_mode --on-variable fish_key_bindings
+    function __nacre_mode --inherit-variable __nacre_nonce --on-variable fish_bind_mode --on-variable fish_key_bindings
         set -l mode emacs
         test "$fish_key_bindings" = fish_default_key_bindings; or set mode vi
         builtin printf '\e]133;V;n=%s;%s\a' $__nacre_nonce $mode >&2
@@ -39,12 +42,19 @@ if set -q __nacre_nonce; and functions -q fish_prompt
     end
 
     # Before every prompt: a theme that was loaded meanwhile has a function of its own.
-    function __nacre_wrap --on-event fish_prompt
+    function __nacre_wrap --inherit-variable __nacre_nonce --on-event fish_prompt
         set -l code $status
         if not functions fish_prompt | string match -q '*__nacre_user_prompt*'
             functions -e __nacre_user_prompt
-            functions -c fish_prompt __nacre_user_prompt
-            function fish_prompt
+            if functions -q fish_prompt
+                functions -c fish_prompt __nacre_user_prompt
+            else
+                # Erased by the user: what fish itself shows then.
+                function __nacre_user_prompt
+                    builtin printf '%s@%s %s> ' "$USER" "$hostname" "$PWD"
+                end
+            end
+            function fish_prompt --inherit-variable __nacre_nonce
                 set -l code $status
                 builtin printf '\e]133;Q;n=%s;;%s;\a\e]133;A;n=%s\a' $__nacre_nonce $code $__nacre_nonce
                 # The user's prompt may show the status: it must find the one it would have found.
@@ -56,7 +66,7 @@ if set -q __nacre_nonce; and functions -q fish_prompt
         return $code
     end
     # In `read` the same keys work: that is no prompt.
-    function __nacre_ask
+    function __nacre_ask --inherit-variable __nacre_nonce --inherit-variable __nacre_script
         set -l code $status
         set -l where other
         test (status current-command) = fish; and set where prompt
@@ -80,7 +90,6 @@ if set -q __nacre_nonce; and functions -q fish_prompt
         set -g fish_bind_mode $mode
     end
 
-    set -g __nacre_script (status filename)
     for mode in default insert replace replace_one visual
         bind -M $mode \e\[7337~ __nacre_ask
         bind -M $mode \e\[7338~ __nacre_begin_anew
