@@ -144,6 +144,8 @@ class Bridge:
                     self._input_open = False
                     self._inflight.leave()
                     connection.shutdown(socket.SHUT_WR)
+                elif writable:
+                    writable = self._send(connection)  # mostly it takes it at once
             if 1 in ready:
                 try:
                     # A pipe that is ready accepts this much without blocking (pipe(7), PIPE_BUF).

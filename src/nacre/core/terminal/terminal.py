@@ -92,6 +92,7 @@ class Terminal:
         self._string = new("GhosttyString *")
         self._size = _size_fields()
         self._modes = _mode_fields()
+        self._forget()
         self._free = weakref.finalize(
             self,
             _free,
@@ -117,6 +118,14 @@ class Terminal:
         for option, function in self._callbacks.items():
             set_option(handle, option, function, "a callback")
 
+    def _forget(self) -> None:
+        """Ask the engine again: an answer takes some microseconds, and is asked for often."""
+        self._known_size: tuple[int, int] | None = None
+        self._known_cursor: Cursor | None = None
+        self._known_modes: Modes | None = None
+        self._known_total: int | None = None
+        self._known_evicted: int | None = None
+
     def _open(self) -> Any:
         if self._handle is None:
             raise TerminalClosed
@@ -128,6 +137,7 @@ class Terminal:
         if self._handle is None:
             raise TerminalClosed
         size = len(data)
+        self._forget()
         if size > self._allowance:
             self._feed_in_pieces(data)
         else:
@@ -156,6 +166,7 @@ class Terminal:
 
     def resize(self, rows: int, cols: int) -> None:
         handle = self._open()
+        self._forget()
         rows, cols = _size(rows, cols)
         with self._scrollback.resizing(cols):
             check(lib.ghostty_terminal_resize(handle, cols, rows, *_CELL_PIXELS), "resize")
@@ -184,6 +195,7 @@ class Terminal:
     def close(self) -> None:
         """Free the native memory; any other call afterwards raises TerminalClosed."""
         self._handle = None
+        self._forget()
         self._free()
 
     # The screen
@@ -202,10 +214,12 @@ class Terminal:
         return rows * cols
 
     def _dimensions(self) -> tuple[int, int]:
-        """Ask the engine each time: output can change the width (DECCOLM)."""
-        self._size.fetch(self._open())
-        rows, cols = self._size.cells
-        return rows[0], cols[0]
+        """Ask the engine after each output: that can change the width (DECCOLM)."""
+        if self._known_size is None:
+            self._size.fetch(self._open())
+            rows, cols = self._size.cells
+            self._known_size = (rows[0], cols[0])
+        return self._known_size
 
     def plain_lines(self) -> list[str]:
         rows, cols = self._dimensions()
@@ -223,10 +237,17 @@ class Terminal:
         return self._rendering.lines(*self._dimensions())
 
     def cursor(self) -> Cursor:
-        self._open()
-        return self._rendering.cursor()
+        if self._known_cursor is None:
+            self._open()
+            self._known_cursor = self._rendering.cursor()
+        return self._known_cursor
 
     def modes(self) -> Modes:
+        if self._known_modes is None:
+            self._known_modes = self._read_modes()
+        return self._known_modes
+
+    def _read_modes(self) -> Modes:
         self._modes.fetch(self._open())
         screen, cursor_keys, keypad, paste, mouse, focus, kitty = self._modes.cells
         return Modes(
@@ -241,8 +262,7 @@ class Terminal:
 
     @property
     def alternate(self) -> bool:
-        self._modes.fetch(self._open())
-        return bool(self._modes.cells[0][0] == lib.GHOSTTY_TERMINAL_SCREEN_ALTERNATE)
+        return self.modes().alternate_screen
 
     def picture(self) -> Picture:
         """Return what repaint() needs to draw this terminal on another one."""
@@ -290,8 +310,10 @@ class Terminal:
     @property
     def scrollback_total(self) -> int:
         """Rows above the screen; none while the alternate screen is shown."""
-        self._open()
-        return self._scrollback.total
+        if self._known_total is None:
+            self._open()
+            self._known_total = self._scrollback.total
+        return self._known_total
 
     @property
     def evicted(self) -> int:
@@ -300,8 +322,10 @@ class Terminal:
         evicted + scrollback_total + row is the number of a line while it exists. Erased rows count
         as dropped, and a reflow renumbers (scrollback.py has the rules).
         """
-        self._open()
-        return self._scrollback.evicted
+        if self._known_evicted is None:
+            self._open()
+            self._known_evicted = self._scrollback.evicted
+        return self._known_evicted
 
     def scrollback_plain(self, offset: int, limit: int) -> list[str]:
         cols = self.cols

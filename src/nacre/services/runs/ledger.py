@@ -175,7 +175,7 @@ class Ledger:
             kept[run.id] = pack_run(run)
             session.stream.keep_runs(list(kept.values()))
 
-        run.when_changed = put_down
+        run.when_changed = partial(session.stream.keep_later, put_down)
         while len(kept) >= _KEPT_RUNS:
             kept.popitem(last=False)
         put_down()

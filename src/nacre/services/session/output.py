@@ -30,6 +30,7 @@ from nacre.system.storage.ring import Ring
 
 _ESCAPE = b"\x1b"
 _OSC = b"\x1b]"  # our marks begin with it (core/shell/marks.py)
+_AFTER_MARK = 0.005  # seconds until what a mark ends is in the journal
 _VEIL_PATIENCE = 3.0  # seconds for a mark that nobody waits for any more
 
 
@@ -63,6 +64,10 @@ class OutputStream:
         self._command: tuple[str | None, float] | None = None  # typed, and since when it runs
         self._veiled_from = 0
         self._kept_runs: list[bytes] = []
+        self._takes = False  # within output that was read
+        self._to_keep: list[Callable[[], None]] = []
+        self._flushes = False  # soon
+        recorder.before_flush = self._keep_now
 
     def begin(self, nonce: str, prompting: Prompting | None = None) -> None:
         """Read a new child, or one that an earlier daemon has read up to this prompt.
@@ -164,14 +169,17 @@ class OutputStream:
 
     def _scan(self, data: bytes) -> bool:
         """Show bytes that marks may be in, and note these; return whether there were any."""
-        marked = False
-        for piece in self.scanner.scan(data):
-            marked = marked or isinstance(piece, Mark)
-            if self._veil is None:
-                self._show(piece)
-            else:
-                for seen in self._veil.pass_on(piece):
-                    self._show(seen)
+        marked, self._takes = False, True
+        try:
+            for piece in self.scanner.scan(data):
+                marked = marked or isinstance(piece, Mark)
+                if self._veil is None:
+                    self._show(piece)
+                else:
+                    for seen in self._veil.pass_on(piece):
+                        self._show(seen)
+        finally:
+            self._takes = False
         return marked
 
     def _settle(self, child: ChildProcess | None, end: int, *, answer: bool, marked: bool) -> None:
@@ -183,10 +191,31 @@ class OutputStream:
                 child.input.write(replies)
         ring.answered = max(ring.answered, end)
         self._commit(end)
-        if marked:
-            # The record of runs must not be ahead of the journal for long.
-            self._recorder.flush()
         self._changed()
+        if marked and not self._flushes:
+            # The record of runs must not be ahead of the journal for long. Who waits for the mark
+            # gets an answer first.
+            self._flushes = True
+            self._host.loop.call_later(_AFTER_MARK, self._flush_marks)
+
+    def _flush_marks(self) -> None:
+        self._flushes = False
+        self._recorder.flush()
+
+    def keep_later(self, put_down: Callable[[], None]) -> None:
+        """Have something stored for the next daemon before the journal is ahead of it.
+
+        What was read since is in the ring, where the next daemon would find it again.
+        """
+        if not self._takes:
+            put_down()
+        elif put_down not in self._to_keep:
+            self._to_keep.append(put_down)
+
+    def _keep_now(self) -> None:
+        to_keep, self._to_keep = self._to_keep, []
+        for put_down in to_keep:
+            put_down()
 
     def absorb_again(self, child: ChildProcess | None, kept: KeptVeil | None) -> None:
         """Show what an earlier daemon read, and perhaps showed, but did not write to the journal.

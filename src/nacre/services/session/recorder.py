@@ -70,6 +70,7 @@ class Recorder:
         self._about: bytes | None = None  # the record that could not be written yet
         self._packing: asyncio.Future[None] | None = None
         self._closed = False
+        self.before_flush: Callable[[], None] = _nothing  # what must not be behind the journal
 
     # --- what happens ----------------------------------------------------------------------
 
@@ -125,6 +126,7 @@ class Recorder:
 
     def flush(self) -> None:
         """Write what is waiting and make space in the ring."""
+        self.before_flush()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -279,3 +281,7 @@ def _holds(path: str, content: bytes) -> bool:
             return file.read() == content
     except OSError:
         return False
+
+
+def _nothing() -> None:
+    return None

@@ -427,18 +427,21 @@ class Session:
         self.in_escape = data.endswith(b"\x1b")
         if b"\x1b" in data and _ESCAPE_KEY.search(data):
             self._escaped_at = self.stream.prompting.ended
-        self.stream.note_typing()
         if child.interrupted_by(data):
+            self.stream.note_typing()
             self._audit_input(caller, data, visible=True)
             if receipt is not None:
                 receipt.settle()
             return
         shown = data if recorded is None else recorded
+        visible = bool(shown) and (at_prompt or child.shows_input)
         if shown:
-            visible = at_prompt or child.shows_input
-            self.recorder.note(journal.INPUT, shown if visible else b"", self.generation)
             self._audit_input(caller, shown, visible=visible)
         child.input.write(written, "" if caller is None else caller.key, receipt)
+        # The program works meanwhile; what it prints is read later.
+        self.stream.note_typing()
+        if shown:
+            self.recorder.note(journal.INPUT, shown if visible else b"", self.generation)
 
     def with_secrets(self, text: str) -> str:
         """Return a text with the values of the secrets that it names. Raises InvalidInput."""

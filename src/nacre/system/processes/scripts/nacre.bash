@@ -26,10 +26,11 @@ if [[ -n ${__nacre_nonce-} ]]; then
         \readonly __nacre_nonce __nacre_script __nacre_ask
     fi
 
-    # The word that calls builtins and is no function of the user's.
+    # The word that calls builtins and is no function of the user's. Where this is called, standard
+    # error goes nowhere: to open /dev/null once more takes four times as long as all of it.
     __nacre_choose() {
         __nacre_word=builtin
-        ! \declare -F builtin >/dev/null || __nacre_word=command
+        ! \declare -F builtin >&2 || __nacre_word=command
     }
 
     # Say it to the terminal: after `exec >file` standard output is the user's own. Where printf was
@@ -46,7 +47,8 @@ if [[ -n ${__nacre_nonce-} ]]; then
         __nacre_status=$code __nacre_told=1 __nacre_known= _nacre_c=
         __nacre_choose
         if [[ -n ${__nacre_began-} ]]; then
-            if [[ ${PROMPT_COMMAND-} != "$__nacre_first"* ]]; then
+            if [[ ${PROMPT_COMMAND-} != "$__nacre_only" &&
+                ${PROMPT_COMMAND-} != "$__nacre_first"* ]]; then
                 # Another command came before: what it left in $? is not what was asked for.
                 __nacre_say '\e]133;O;n=%s\a' "$__nacre_nonce"
             elif __nacre_known=$__nacre_status; [[ $PWD == *[[:cntrl:]]* ]]; then
@@ -59,14 +61,27 @@ if [[ -n ${__nacre_nonce-} ]]; then
         "$__nacre_word" return "$__nacre_status"
     }
 
-    # Last of all: frameworks that rebuild the prompt have done so by now.
+    # Last of all: frameworks that rebuild the prompt have done so by now. Mostly nothing is other than
+    # it was left at the prompt before.
     __nacre_post() {
         __nacre_told=0
+        [[ ${PS1-} == "${__nacre_ps1-}" && ${PS0-} == "${__nacre_ps0-}" &&
+            ${PS2-} == "${__nacre_ps2-}" && -z ${PS0@a}${PS1@a}${PS2@a} &&
+            $SHELLOPTS == "${__nacre_set-}" && $BASHOPTS == "${__nacre_shopt-}" &&
+            ${PROMPT_COMMAND[*]} == "${__nacre_hooks-}" ]] || __nacre_repair
+        "$__nacre_word" return "$__nacre_status"
+    }
+
+    __nacre_repair() {
         __nacre_mark_prompts
         # Joined by whatever IFS begins with, or by nothing.
-        [[ "${PROMPT_COMMAND[*]}" == "$__nacre_first"*"$__nacre_last"?(?)?(__bp_interactive_mode) ]] ||
+        [[ ${PROMPT_COMMAND[*]} == "$__nacre_only" ||
+            ${PROMPT_COMMAND[*]} == "$__nacre_first"*"$__nacre_last"?(?)?(__bp_interactive_mode) ]] ||
             __nacre_hook
-        "$__nacre_word" return "$__nacre_status"
+        __nacre_ps0=${PS0-} __nacre_ps1=${PS1-} __nacre_ps2=${PS2-}
+        __nacre_set=$SHELLOPTS __nacre_shopt=$BASHOPTS __nacre_hooks=${PROMPT_COMMAND[*]}
+        # Where nothing in a prompt is expanded, it has the exit code in it: each is another.
+        [[ :$BASHOPTS: == *:promptvars:* ]] || __nacre_shopt=
     }
 
     __nacre_mark_prompts() {
@@ -127,16 +142,20 @@ if [[ -n ${__nacre_nonce-} ]]; then
         [[ ${PROMPT_COMMAND@a} != *r* ]] || "$__nacre_word" return 0
         __nacre_unseen __nacre_first '{ __nacre_pre; } 2>/dev/null'
         __nacre_unseen __nacre_last '{ __nacre_post; } 2>/dev/null'
+        __nacre_unseen __nacre_only '{ __nacre_pre; __nacre_post; } 2>/dev/null'
         for each in "${PROMPT_COMMAND[@]}"; do
             each=${each//"$__nacre_first"/:}
             each=${each//"$__nacre_last"/:}
+            each=${each//"$__nacre_only"/:}
             # bash-preexec takes whatever comes behind its own last word for a user's command.
             if [[ $each == *__bp_interactive_mode ]]; then
                 each=${each%__bp_interactive_mode} very_last=(__bp_interactive_mode)
             fi
             [[ $each == *([:[:space:]]) ]] || others+=("$each")
         done
-        if ((BASH_VERSINFO[0] > 5 || (BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1))); then
+        if ((!${#others[@]} && !${#very_last[@]})); then
+            PROMPT_COMMAND=("$__nacre_only") # a redirection less for each prompt
+        elif ((BASH_VERSINFO[0] > 5 || (BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1))); then
             PROMPT_COMMAND=("$__nacre_first" "${others[@]}" "$__nacre_last" "${very_last[@]}")
         else
             # One string; a newline parts also what ends with a semicolon or a comment.
@@ -166,7 +185,7 @@ if [[ -n ${__nacre_nonce-} ]]; then
         __nacre_say '\e]133;L;n=%s;%s\a' "$__nacre_nonce" "$line"
     }
 
-    __nacre_choose
+    __nacre_choose 2>/dev/null
     __nacre_hook
     __nacre_mark_prompts
     __nacre_bind
