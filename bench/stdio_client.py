@@ -13,7 +13,7 @@ class StdioClient:
 
     def __init__(self, env: dict[str, str], *options: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "nacre", "mcp", *options],
+            [sys.executable, "-m", "nacre", "mcp", *(options or ("--toolsets", "terminal"))],
             env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -169,7 +169,8 @@ def opened(story: Story) -> str:
 def tools(story: Story) -> str:
     """Leaves the connection with all tools open."""
     counts = []
-    for options in ((), ("--toolsets", "all", "--prefix", "wsh_"), ("--toolsets", "all")):
+    terminal = ("--toolsets", "terminal")
+    for options in (terminal, ("--toolsets", "all", "--prefix", "wsh_"), ("--toolsets", "all")):
         if options:
             story.peer.ask("close")
             told = story.peer.ask("open", server=story.server.address(*options))

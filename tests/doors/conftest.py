@@ -140,7 +140,7 @@ async def connect(
     `sample` for its model.
     """
     kind, _, version = transport.partition("-")
-    chosen = {"toolsets": toolsets, "prefix": prefix}
+    chosen = {"toolsets": toolsets or "terminal", "prefix": prefix}
     chosen = {name: value for name, value in chosen.items() if value}
     if kind == "stdio":
         options = [f"--{name}={value}" for name, value in chosen.items()]
@@ -195,7 +195,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 async def connected(
     request: pytest.FixtureRequest, daemon: Daemon, anyio_backend: str
 ) -> AsyncIterator[Tools]:
-    """A client of the toolsets that a suite names by TOOLSETS, else of the default one."""
+    """A client of the toolsets that a suite names by TOOLSETS, else of terminal."""
     async with AsyncExitStack() as stack:
         toolsets = getattr(request.module, "TOOLSETS", None)
         client = await connect(stack, daemon, request.param, toolsets)

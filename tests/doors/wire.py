@@ -50,6 +50,9 @@ class Bridge:
     """A real `nacre mcp`, spoken to line by line."""
 
     def __init__(self, env: dict[str, str], *options: str, cwd: Path | None = None) -> None:
+        """It offers the toolset terminal unless the options name others."""
+        if not any(option.startswith("--toolsets") for option in options):
+            options = ("--toolsets=terminal", *options)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "nacre", "mcp", *options],
             env=env,

@@ -44,7 +44,7 @@ def apologies(inflight: InFlight) -> list[Any]:
 
 @pytest.mark.parametrize("size", [1, 2, 7, 10_000])
 def test_lines_are_understood_in_any_pieces(size: int) -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     sent = tool_line(1, "run", port=1) + b"\n" + tool_line(2, "send") + tool_line(3, "é") + b'{"je'
     for at in range(0, len(sent), size):
         inflight.sent(sent[at : at + size])
@@ -65,7 +65,7 @@ def test_lines_are_understood_in_any_pieces(size: int) -> None:
 @pytest.mark.parametrize("identifier", [0, -5, "a", 'quoted " and, more', "é\\n", "x" * 500, "7"])
 @pytest.mark.parametrize("more", [{"result": {"id": 1}}, {"error": {"code": 1, "message": "x"}}])
 def test_an_answer_is_found_by_its_id(identifier: object, more: dict[str, object]) -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     call = {"jsonrpc": "2.0", "id": identifier, "method": "tools/call", "params": {"name": "x"}}
     inflight.sent(json.dumps(call).encode() + b"\n" + tool_line(1000, "y"))
     inflight.received(answer(identifier, **more))
@@ -73,7 +73,7 @@ def test_an_answer_is_found_by_its_id(identifier: object, more: dict[str, object
 
 
 def test_an_answer_in_another_order_of_fields_is_found() -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     inflight.sent(tool_line(1, "x"))
     assert inflight.received(b'{"id": 1, "result": {}, "jsonrpc": "2.0"}\n')
     assert apologies(inflight) == []
@@ -96,14 +96,14 @@ def test_an_answer_in_another_order_of_fields_is_found() -> None:
     ],
 )
 def test_what_is_no_request_is_not_waited_for(line: bytes) -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     inflight.sent(line + b"\n")
     assert inflight.received(answer(None, error={})) == answer(None, error={})
     assert (inflight.again(), inflight.apologies(), inflight.unsent()) == (b"", b"", b"")
 
 
 def test_a_question_of_the_daemons_answers_nothing() -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     inflight.sent(tool_line(1, "x"))
     question = b'{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{}}\n'
     assert inflight.received(question) == question
@@ -111,14 +111,14 @@ def test_a_question_of_the_daemons_answers_nothing() -> None:
 
 
 def test_a_cancelled_request_is_not_waited_for() -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
     inflight.sent(tool_line(1, "x") + json.dumps(cancelled).encode() + b"\n")
     assert apologies(inflight) == []
 
 
 def test_a_handshake_is_made_again_and_the_host_does_not_notice() -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     initialize = request_line(0, "initialize", HANDSHAKE)
     inflight.sent(initialize)
     assert inflight.received(answer(0)) == answer(0)
@@ -132,7 +132,7 @@ def test_a_handshake_is_made_again_and_the_host_does_not_notice() -> None:
 
 
 def test_a_handshake_that_was_not_answered_is_answered_by_the_next_daemon() -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     inflight.sent(request_line(0, "initialize", HANDSHAKE))
     assert inflight.again() == request_line(0, "initialize", HANDSHAKE)
     assert apologies(inflight) == []
@@ -140,14 +140,14 @@ def test_a_handshake_that_was_not_answered_is_answered_by_the_next_daemon() -> N
 
 
 def test_a_handshake_that_was_refused_is_not_made_again() -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     inflight.sent(request_line(0, "initialize", HANDSHAKE))
     inflight.received(answer(0, error={"code": -32600, "message": "no"}))
     assert inflight.again() == b""
 
 
 def test_what_only_reads_is_asked_again_and_what_may_have_run_is_not() -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     reading = request_line(1, "tools/list")
     inflight.sent(reading + tool_line(2, "get_screen") + request_line(3, "logging/setLevel"))
     assert inflight.again() == reading
@@ -158,7 +158,7 @@ def test_what_only_reads_is_asked_again_and_what_may_have_run_is_not() -> None:
 
 @pytest.mark.parametrize("prefix", ["", "wsh_"])
 def test_the_error_says_what_to_do(prefix: str) -> None:
-    inflight = InFlight(prefix)
+    inflight = InFlight(prefix, "terminal")
     inflight.sent(tool_line(1, f"{prefix}run_command") + tool_line(2, f"{prefix}send_input"))
     inflight.sent(request_line(3, "logging/setLevel"))
     run, send, other = (error["error"] for error in apologies(inflight))
@@ -185,7 +185,7 @@ def test_the_error_names_a_wait_where_that_is_a_tool(toolsets: str) -> None:
     assert "with wsh_get_status; wsh_wait_for with state prompt waits for its end." in told
 
 
-def told_of(tool: str, toolsets: str = "", prefix: str = "") -> str:
+def told_of(tool: str, toolsets: str = "terminal", prefix: str = "") -> str:
     inflight = InFlight(prefix, toolsets)
     inflight.sent(tool_line(1, tool))
     (answer,) = apologies(inflight)
@@ -207,7 +207,7 @@ def test_what_only_reads_is_just_tried_again(tool: str) -> None:
 @pytest.mark.parametrize(
     ("tool", "toolsets", "look"),
     [
-        ("overlay", "", " with list_sessions or get_screen"),
+        ("overlay", "terminal", " with list_sessions or get_screen"),
         ("x_screen_mode", "terminal,shell", " with x_list_sessions or x_get_screen"),
         ("x_control", "shell,extra", " with x_list_sessions or x_read"),
         ("x_export_recording", "extra", " with x_screenshot"),
@@ -258,7 +258,7 @@ def test_tools_of_the_toolset_terminal_are_known() -> None:
 
 
 def test_subscriptions_are_made_again_and_the_host_is_told_to_look() -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     shaken = request_line(0, "initialize", HANDSHAKE)
     uris = [f"nacre://sessions/{name}/screen" for name in ("kept", "left", "refused", "pending")]
     kept, left, refused, pending = (
@@ -289,14 +289,14 @@ def test_subscriptions_are_made_again_and_the_host_is_told_to_look() -> None:
 
 
 def test_without_a_handshake_nothing_stands() -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     inflight.sent(request_line(1, "resources/list", {"_meta": {}}))
     inflight.received(answer(1))
     assert inflight.again() == b""
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    inflight = InFlight()
+    inflight = InFlight(toolsets="terminal")
     inflight.sent(b"".join(tool_line(number, "x") for number in range(5000)))
     kept = apologies(inflight)
     assert (len(kept), kept[-1]["id"]) == (4096, 4999)

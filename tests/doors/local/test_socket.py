@@ -279,7 +279,7 @@ def test_a_client_that_never_reads_does_not_keep_the_daemon_from_stopping(
     info = {"name": "t", "version": "1"}
     shake = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info}
     with local_line(daemon.env) as line:
-        line.send({**GREETING, "door": "mcp"})
+        line.send({**GREETING, "door": "mcp", "toolsets": "terminal"})
         line.read()
         asked = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": shake}
         line.send(asked)

@@ -1,15 +1,21 @@
 """The toolset agent on the wire: one block of text, the state first, and nothing beside it."""
 
 import asyncio
+import json
 import re
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from conftest import Daemon
 from nacre.core.agent.tools import AGENT, RUN_WAIT, TYPE_WAIT, WAIT_WAIT
+from nacre.doors.mcp.prompts import render
 from nacre.doors.mcp.standing import Standing
 from nacre.doors.mcp.toolsets import parse_selection
 
-from doors.conftest import EACH_ONCE, Tools, text_of
+from doors.conftest import EACH_ONCE, Tools, connect, text_of
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = "agent"
@@ -108,3 +114,35 @@ async def test_a_picture_is_the_only_block(connected: Tools) -> None:
     result = await connected.result("screenshot")
     assert [block.type for block in result.content] == ["image"]
     assert result.structured_content is None
+
+
+def examples() -> list[tuple[str, dict[str, Any], str]]:
+    """The calls of the prompt core, and what it says that they return."""
+    page = render(parse_selection("agent", None), "core")
+    blocks = re.findall(r"```call\n(\w+) (.*?)\n```\n```returns\n(.*?)\n```", page, re.DOTALL)
+    assert len(blocks) == page.count("```call") > 8, "every call says what it returns"
+    return [(tool, json.loads(arguments), told) for tool, arguments, told in blocks]
+
+
+async def test_the_examples_of_the_prompt_core_do_what_it_says(
+    daemon: Daemon, tmp_path: Path
+) -> None:
+    async with AsyncExitStack() as stack:
+        client = await connect(stack, daemon, EACH_ONCE[0], "agent", cwd=tmp_path)
+        for tool, arguments, told in examples():
+            result = await client.call_tool(tool, arguments)
+            pattern = ".*".join(map(re.escape, told.split("…")))
+            text = text_of(result)
+            assert re.fullmatch(pattern, text, re.DOTALL), f"{tool} {arguments}: {text}"
+
+
+def test_the_other_prompts_say_how_to_get_their_tools() -> None:
+    page = render(parse_selection(None, None), "tui")
+    assert "Not offered on this connection" in page
+    assert "--toolsets agent," in page
+    assert "(toolset `terminal`)" in page
+    assert "Not offered" not in render(parse_selection(None, None), "core")
+
+
+def test_the_default_is_this_toolset() -> None:
+    assert parse_selection(None, None).toolsets == ("agent",)

@@ -9,13 +9,14 @@ from conftest import Daemon
 
 from doors.wire import HANDSHAKE, MODERN_META, Answer, http_call
 
+TERMINAL = "/mcp?toolsets=terminal"
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
 def post(
     daemon: Daemon,
     body: object,
-    path: str = "/mcp",
+    path: str = TERMINAL,
     *,
     token: str | None = "",
     **headers: str,
@@ -37,7 +38,7 @@ def request(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]
 
 
 def modern(
-    daemon: Daemon, method: str, path: str = "/mcp", *, status: int = 200, **params: Any
+    daemon: Daemon, method: str, path: str = TERMINAL, *, status: int = 200, **params: Any
 ) -> Any:
     """Send a request of the 2026 revision, which needs no session; return the message."""
     named = {"Mcp_Name": params["name"]} if method == "tools/call" else {}
@@ -58,7 +59,7 @@ def goes_on(daemon: Daemon) -> bool:
     return bool(called["result"]["structuredContent"] == {"sessions": []})
 
 
-def handshake(daemon: Daemon, path: str = "/mcp") -> Answer:
+def handshake(daemon: Daemon, path: str = TERMINAL) -> Answer:
     return post(daemon, request("initialize", HANDSHAKE), path)
 
 
@@ -77,7 +78,7 @@ def test_both_eras_are_served_at_one_address(daemon: Daemon) -> None:
     assert [tool["name"] for tool in old] == [tool["name"] for tool in new]
     # A session that is over, or never was, is not found.
     closed = http_call(
-        daemon, "DELETE", "/mcp", headers={"Mcp-Session-Id": session["Mcp_Session_Id"]}
+        daemon, "DELETE", TERMINAL, headers={"Mcp-Session-Id": session["Mcp_Session_Id"]}
     )
     assert closed.status == 200
     assert post(daemon, request("tools/list"), **session).status == 404

@@ -513,7 +513,7 @@ async def test_a_client_that_does_not_read_is_not_read_from_and_goes_on_when_it_
         called.append(call.name)
         return {"content": [{"type": "text", "text": "x" * 10_000}]}
 
-    served = Served(Offers(parse_selection(None, None)), call_tool, cast("Any", None))
+    served = Served(Offers(parse_selection("terminal", None)), call_tool, cast("Any", None))
     settings = Settings(max_requests=4, max_waiting_requests=8)
     client = LineConnection(served, Caller(door="mcp"), reader, writer, settings)
     serving = asyncio.create_task(client.serve())

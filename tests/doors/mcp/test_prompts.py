@@ -36,7 +36,7 @@ pytestmark = pytest.mark.anyio
 OVER = EACH_ONCE
 
 ALL = parse_selection("all", None)
-WSH = parse_selection(None, "wsh_")
+WSH = parse_selection("terminal", "wsh_")
 
 # The wsh document's table.
 DOCUMENTED = {
@@ -113,15 +113,19 @@ async def test_names_and_text_follow_the_prefix(daemon: Daemon, transport: str) 
 
 
 def test_prompts_on_the_raw_wires(daemon: Daemon, bridges: Callable[..., Bridge]) -> None:
-    opened = handshake(daemon, "/mcp?prefix=wsh_")
+    opened = handshake(daemon, "/mcp?toolsets=terminal&prefix=wsh_")
     session = {"Mcp_Session_Id": opened.headers["mcp-session-id"]}
     asked = request("prompts/get", {"name": "wsh:tui"})
-    over_http = message_of(post(daemon, asked, "/mcp?prefix=wsh_", **session))["result"]
+    over_http = message_of(post(daemon, asked, "/mcp?toolsets=terminal&prefix=wsh_", **session))[
+        "result"
+    ]
     bridge = bridges(daemon.env, "--prefix", "wsh_").handshake()
     over_stdio = bridge.ask("prompts/get", {"name": "wsh:tui"})["result"]
     assert over_http == over_stdio
     assert [message["role"] for message in over_http["messages"]] == ["user"]
-    listed = modern(daemon, "prompts/list", "/mcp?prefix=wsh_")["result"]["prompts"]
+    listed = modern(daemon, "prompts/list", "/mcp?toolsets=terminal&prefix=wsh_")["result"][
+        "prompts"
+    ]
     assert bridge.ask("prompts/list")["result"]["prompts"] == listed
     error = bridge.ask("prompts/get", {"name": "wsh:none"})["error"]
     assert (error["code"], error["data"]["code"]) == (-32602, "INVALID_INPUT")
@@ -227,7 +231,7 @@ def test_a_page_that_there_is_not_has_no_file_read() -> None:
     from nacre.doors.mcp.prompts import get_prompt
 
     with pytest.raises(InvalidInput):
-        get_prompt(Selection(), "nacre:../prompts")
+        get_prompt(Selection(("terminal",)), "nacre:../prompts")
 
 
 # --- an agent that does what the pages say -------------------------------------------------

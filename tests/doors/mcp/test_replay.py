@@ -13,7 +13,7 @@ from conftest import PATIENCE, Daemon
 from nacre.doors.mcp.library.replay import RETRY, RecentEvents
 from restarts import crash
 
-from doors.mcp.test_http import handshake, post, request
+from doors.mcp.test_http import TERMINAL, handshake, post, request
 from doors.wire import HANDSHAKE
 
 
@@ -39,7 +39,7 @@ def came_back(daemon: Daemon, session: str, event: str) -> list[dict[str, str]]:
         "Last-Event-ID": event,
     }
     try:
-        connection.request("GET", "/mcp", headers=headers)
+        connection.request("GET", TERMINAL, headers=headers)
         response = connection.getresponse()
         assert response.status == 200
         text = ""

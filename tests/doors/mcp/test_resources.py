@@ -24,7 +24,7 @@ from nacre.doors.mcp.resources import scheme_of
 from restarts import crash
 
 from doors.conftest import EACH_ONCE, MODERN, TRANSPORTS, Tools, connect, text_of
-from doors.mcp.test_http import handshake, message_of, modern, post, request
+from doors.mcp.test_http import TERMINAL, handshake, message_of, modern, post, request
 from doors.wire import HANDSHAKE, MODERN_META, Bridge, http_call, request_line
 
 pytestmark = pytest.mark.anyio
@@ -536,7 +536,7 @@ def test_a_daemon_stops_while_somebody_listens(
         "Mcp-Method": "subscriptions/listen",
     }
     body = json.dumps(request("subscriptions/listen", params))
-    connection.request("POST", "/mcp", body, headers)
+    connection.request("POST", TERMINAL, body, headers)
     answer = connection.getresponse()
     while b"acknowledged" not in answer.readline():
         pass
@@ -588,7 +588,7 @@ def test_resources_of_the_http_wire(daemon: Daemon) -> None:
     )
     assert subscribed["result"] == {}
     closed = http_call(
-        daemon, "DELETE", "/mcp", headers={"Mcp-Session-Id": session["Mcp_Session_Id"]}
+        daemon, "DELETE", TERMINAL, headers={"Mcp-Session-Id": session["Mcp_Session_Id"]}
     )
     assert closed.status == 200
 

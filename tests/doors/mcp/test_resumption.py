@@ -11,7 +11,7 @@ from conftest import Daemon
 from restarts import crash
 
 from doors.conftest import MODERN, TRANSPORTS, Tools, connect
-from doors.mcp.test_http import handshake, message_of, post, request
+from doors.mcp.test_http import TERMINAL, handshake, message_of, post, request
 from doors.wire import http_call
 
 pytestmark = pytest.mark.anyio
@@ -81,7 +81,7 @@ def test_a_session_is_resumed_only_by_daemons_after_the_one_that_opened_it(
 ) -> None:
     daemon = own_daemon()
     left, closed = (handshake(daemon).headers["mcp-session-id"] for _ in range(2))
-    http_call(daemon, "DELETE", "/mcp", headers={"Mcp-Session-Id": closed})
+    http_call(daemon, "DELETE", TERMINAL, headers={"Mcp-Session-Id": closed})
     assert post(daemon, request("tools/list"), Mcp_Session_Id=closed).status == 404
     crash(daemon)
     for _ in range(2):
@@ -89,7 +89,7 @@ def test_a_session_is_resumed_only_by_daemons_after_the_one_that_opened_it(
         listed = post(daemon, request("tools/list"), Mcp_Session_Id=left, **version)
         assert listed.headers["mcp-session-id"] == left
         assert len(message_of(listed)["result"]["tools"]) == 15
-    over = http_call(daemon, "DELETE", "/mcp", headers={"Mcp-Session-Id": left})
+    over = http_call(daemon, "DELETE", TERMINAL, headers={"Mcp-Session-Id": left})
     assert over.status == 200
     assert post(daemon, request("tools/list"), Mcp_Session_Id=left).status == 404
     for never in ("0" * 32, "0" * 8 + "-" + "0" * 31, "x" * 5000):

@@ -383,7 +383,7 @@ async def test_a_subscription_ends_with_its_connection(
     dispatch: FakeDispatch, subscriptions: Subscriptions, mode: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nacre.doors.mcp.library.server.caller_of", lambda ctx: Caller(door="mcp"))
-    server = build_server(dispatch, subscriptions, Selection(), Settings())  # type: ignore[arg-type]
+    server = build_server(dispatch, subscriptions, Selection(("terminal",)), Settings())  # type: ignore[arg-type]
     uri = "nacre://sessions/20000/screen"
     async with Client(server, mode=mode) as client:
         assert dispatch.followed() == set()

@@ -78,7 +78,7 @@ _TOOLSETS = {
     "screenshot": ("extra",),
     "wait_for": ("extra",),
 }
-_DEFAULT_TOOLSET = "terminal"
+_DEFAULT_TOOLSET = "agent"
 
 # The tools of toolset `terminal`, whose errors are the protocol's; those of others are results.
 _TERMINAL = frozenset(

@@ -10,8 +10,8 @@ def add_mcp(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--toolsets",
         metavar="A,B",
-        help="Toolsets to offer, separated by commas: terminal, shell, extra, commands; 'all' is "
-        "all but commands. [default: terminal]",
+        help="Toolsets to offer, separated by commas: agent, terminal, shell, apps, extra, "
+        "commands; 'all' is all but agent and commands. [default: agent]",
     )
     parser.add_argument(
         "--prefix", help="Put this before every tool's name, as in --prefix wsh_. [default: none]"

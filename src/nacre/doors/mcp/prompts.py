@@ -5,6 +5,8 @@ prefix, {{prompt:tui}} a prompt's name, {{uri:sessions}} a resource's address. T
 offered on this connection are listed at the top.
 Rule 2: every example is a `call` block, so that a test can make the call.
 Rule 3: no file is read before somebody asks for it.
+Rule 4: where the toolset agent was named first, a skill is told in its tools if there is a page for
+that; all others are about the other toolsets, and say how to get them.
 """
 
 import re
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nacre.doors.mcp.resources import scheme_of
-from nacre.doors.mcp.toolsets import TOOLSETS, Selection
+from nacre.doors.mcp.toolsets import PLAIN, TOOLSETS, Selection
 from nacre.errors import InvalidInput
 
 # skill → what a person or a host reads in the list
@@ -30,6 +32,8 @@ SKILLS = {
 }
 
 _FOLDER = Path(__file__).parent / "skills"
+_PLAIN_FOLDER = Path(__file__).parent / "agent_skills"
+_TOLD_PLAINLY = ("core",)  # the skills that have a page there
 _PLACEHOLDER = re.compile(r"\{\{(?:(prompt|uri):)?([^{}]+)\}\}")
 
 
@@ -61,7 +65,7 @@ def get_prompt(selection: Selection, name: str) -> dict[str, Any]:
 
 def render(selection: Selection, skill: str) -> str:
     """Return a skill's text with the names of this connection."""
-    source = read_skill(skill)
+    source = read_skill(skill, plainly=selection.toolsets[0] == PLAIN)
     before = {
         None: selection.prefix,
         "prompt": f"{brand_of(selection.prefix)}:",
@@ -73,8 +77,9 @@ def render(selection: Selection, skill: str) -> str:
 
 
 @cache
-def read_skill(skill: str) -> str:
-    return (_FOLDER / f"{skill}.md").read_text(encoding="utf-8")
+def read_skill(skill: str, *, plainly: bool = False) -> str:
+    folder = _PLAIN_FOLDER if plainly and skill in _TOLD_PLAINLY else _FOLDER
+    return (folder / f"{skill}.md").read_text(encoding="utf-8")
 
 
 def named_tools(source: str) -> list[str]:
@@ -88,7 +93,9 @@ def _missing(selection: Selection, source: str) -> str:
     missing: dict[str, list[str]] = {}
     for tool in named_tools(source):
         if selection.prefix + tool not in served:
-            toolset = next(name for name, tools in TOOLSETS.items() if tool in tools)
+            toolset = next(
+                name for name, tools in TOOLSETS.items() if tool in tools and name != PLAIN
+            )
             missing.setdefault(toolset, []).append(selection.prefix + tool)
     if not missing:
         return ""

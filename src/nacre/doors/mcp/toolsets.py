@@ -113,7 +113,7 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
         )
     },
 }
-DEFAULT_TOOLSET = "terminal"
+DEFAULT_TOOLSET = PLAIN
 
 # The toolset whose tools are the commands of the catalog (command_tools.py): only for who names it.
 COMMANDS = "commands"

@@ -50,6 +50,9 @@ class Answers:
     ) -> AgentAnswer:
         """Return the answer about a run that was just started."""
         known = await whole(call, run, outcome, max_chars)
+        run.native = outcome.context == "native"
+        if outcome.state is not None and (outcome.state.state == "prompt" or outcome.state.asks):
+            run.program = outcome.state.program
         where = self.where(client, session, run, outcome.cwd, new)
         screen = None
         if outcome.status == "completed":
@@ -192,12 +195,20 @@ class Answers:
         cwd: str | None,
         *more: str | None,
     ) -> status.Whereabouts:
-        """Say which run it is, and its session if that is not the client's main one."""
+        """Say which run it is, and its session if that is not the client's main one.
+
+        The folder is that of the session's own shell: behind ssh, and in a shell that was started
+        there, nobody knows it, and what is open stands in its place.
+        """
         elsewhere = None if session is client.main else session.name
         label = elsewhere
         if run is not None:
             label = f"run {run.number}{f' in {elsewhere}' if elsewhere else ''}"
-        return status.Whereabouts(label, self.folder(cwd), more)
+        folder = self.folder(cwd)
+        if run is not None and not run.native:
+            opened = [one.program for one in session.around if one.program and not one.over]
+            folder = f"in {opened[-1]}" if opened else None
+        return status.Whereabouts(label, folder, more)
 
     def answer(self, call: AgentCall, line: str, body: str, meta: dict[str, Any]) -> AgentAnswer:
         text = "\n".join([line, *status.told(call.told), *([body] if body else [])])

@@ -32,6 +32,8 @@ class KnownRun:
     last_line: str = ""  # the last of them: it may have been completed since
     searched: int = 0  # lines in which a wait has looked for its text
     over: bool = False  # the client was told its end
+    native: bool = True  # in the session's own shell, whose folder is known
+    program: str | None = None  # the shell or REPL that it has opened
 
 
 @dataclass(slots=True)

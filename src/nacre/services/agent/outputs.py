@@ -91,18 +91,24 @@ async def page_of(call: AgentCall, run: KnownRun, first: int | None, lines: int)
     return KnownLines(_lines(await call(request, RunPage)), first=first)
 
 
+def is_expression(wanted: str) -> bool:
+    """Tell whether a text can be meant as a regular expression."""
+    if not _SPECIAL.search(wanted):
+        return False
+    try:
+        compile_pattern(wanted)
+    except PatternError:
+        return False
+    return True
+
+
 def expression(wanted: str) -> tuple[str, bool]:
     """Return what to look for, and whether it is a regular expression.
 
     Who writes "done (3)" means the text, who writes "ready|error" does not: both are found.
     """
-    if not _SPECIAL.search(wanted):
-        return wanted, False
-    try:
-        compile_pattern(wanted)
-    except PatternError:
-        return wanted, False
-    return f"{wanted}|{escaped(wanted)}", True
+    regex = is_expression(wanted)
+    return (f"{wanted}|{escaped(wanted)}" if regex else wanted), regex
 
 
 def _lines(page: RunPage) -> list[str]:

@@ -3,6 +3,8 @@
 Rule: it touches nothing, and what it shows does not count as seen: a later wait has it again.
 """
 
+from msgspec.structs import replace
+
 from nacre.core.agent.cut import NO_OUTPUT, KnownLines, cut, cut_line
 from nacre.core.agent.status import status_line
 from nacre.core.agent.tools import AgentAnswer, AgentRead
@@ -13,7 +15,7 @@ from nacre.core.text.pattern import LineFinder
 from nacre.services.agent.answers import Answers
 from nacre.services.agent.asking import AgentCall
 from nacre.services.agent.clients import KnownRun, KnownSession
-from nacre.services.agent.outputs import MOST_MATCHES, expression, page_of
+from nacre.services.agent.outputs import MOST_MATCHES, expression, is_expression, page_of
 
 _WHOLE = 50_000_000  # characters: whatever a terminal has
 
@@ -65,10 +67,11 @@ class OutputReading:
     async def _search_run(
         self, call: AgentCall, run: KnownRun, request: AgentRead, wanted: str
     ) -> AgentAnswer:
-        find, regex = expression(wanted)
+        # The expression alone is quicker to find than both; the text is looked for if it fails.
+        regex = is_expression(wanted)
         asked = ReadRun(
             run_id=run.run_id,
-            find=find,
+            find=wanted,
             regex=regex,
             context=request.context,
             max_matches=MOST_MATCHES,
@@ -76,6 +79,8 @@ class OutputReading:
             max_chars=2 * request.max_chars,
         )
         page = await call(asked, RunPage)
+        if regex and not page.matches and page.next_offset is None:
+            page = await call(replace(asked, regex=False), RunPage)
         found = page.matches or []
         text, shown = _matches(found, request.max_chars)
         more = None
