@@ -626,6 +626,15 @@ INPUT = [
         ),
     ),
     Case(
+        "a command that begins with a hyphen",
+        BOURNE,
+        (
+            run("--help\necho x; sh -c 'exit 3'", None, 3, has=("not found", "x")),
+            run("-n", None, 127, has=("not found",)),
+            run("echo on", "on"),
+        ),
+    ),
+    Case(
         "stty raw in a shell that reads lines as the terminal gives them",
         ("dash", "ash"),
         (

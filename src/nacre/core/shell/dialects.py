@@ -100,12 +100,14 @@ _RUN = '\\command eval "$_nacre_c"'
 # POSIX mode no function takes the place of `exit`.
 _BASH_WORD = '"$_nacre_b"'
 # What it needs may be switched off (enable -n): without eval it would tell eval's own failure.
-# Bash keeps the line unless the user ignores leading blanks: take it out again.
+# Bash keeps the line unless the user ignores leading blanks: take it out again. To ask for it takes
+# a process, as long as all the rest.
 _BASH_BEGIN = (
     "{ _nacre_s=$? _nacre_x=$- _nacre_b=command;\\declare -F command&&_nacre_b=builtin;"
     '"$_nacre_b" eval||\\enable builtin command eval printf set history;'
-    'case "$(HISTTIMEFORMAT= "$_nacre_b" history 1)" in *{nonce}*)"$_nacre_b" history -d -1;;esac;'
-    '"$_nacre_b" set +x;} >/dev/null 2>&1'
+    "case ${HISTCONTROL-} in *ignorespace*|*ignoreboth*);;*)"
+    'case "$(HISTTIMEFORMAT= "$_nacre_b" history 1)" in *{nonce}*)"$_nacre_b" history -d -1;;esac;;'
+    'esac;"$_nacre_b" set +x;} >/dev/null 2>&1'
 )
 # At the other end of ssh there may be any shell: a line for all of the Bourne family, and as short
 # as ash wants it. In zsh `command eval` would be a program.
@@ -158,7 +160,7 @@ BASH = Dialect(
         keep=_by(_BASH_WORD, _KEEP),
         leave=_by(_BASH_WORD, _LEAVE.replace("(", "(POSIXLY_CORRECT=y;", 1)),
         itself='"$$"',
-        take=_by(_BASH_WORD, _TAKE),
+        take=f"{_BASH_WORD} printf -v _nacre_c '{{body}}'",  # without a process
         run=_by(_BASH_WORD, _RUN),
         read=_by(_BASH_WORD, _READ),
     ),

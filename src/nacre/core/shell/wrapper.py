@@ -22,7 +22,8 @@ _PLAIN = frozenset(range(0x20, 0x7F)) - set(b"\\'!%")
 
 def encode(command: str, escapes: Literal["printf", "url"] = "printf") -> str:
     """Return the command as a format of printf or part of a URL, for use between single quotes."""
-    out = []
+    # A hyphen would begin an option of printf and eval; a blank before a command says nothing.
+    out = [" "] if command.startswith("-") else []
     for byte in command.encode(errors="surrogateescape"):
         if byte in _PLAIN:
             out.append(chr(byte))
