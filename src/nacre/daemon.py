@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     import ssl
 
     from nacre.doors.http.credentials import Credentials
+    from nacre.doors.local.askpass import AskpassDoor
     from nacre.doors.local.socket import LocalDoor
     from nacre.doors.mcp.late import LateMcpDoor
     from nacre.doors.ndjson.door import NdjsonDoor
@@ -330,6 +331,7 @@ class _Serving:
 
         mcp = LateMcpDoor(dispatch, settings, services.catalog)
         door = _local_door(dispatch, mcp, settings, life.client)
+        askpass = await self._open_askpass(dispatch)
         presence = self._presence(door)
         await presence.begin()
         succession = self._succession(services, presence, ignored)
@@ -369,6 +371,7 @@ class _Serving:
         await services.catalog.end_all()
         services.ledger.remove_files()
         await door.close()
+        await askpass.close()
         if ndjson is not None:
             await ndjson.close()
         await mcp.close()
@@ -487,6 +490,18 @@ class _Serving:
         await door.listen(*self.ndjson)
         return door
 
+    async def _open_askpass(self, dispatch: "Dispatch") -> "AskpassDoor":
+        from nacre.doors.local.askpass import AskpassDoor, write_program
+
+        door = AskpassDoor(dispatch)
+        if self.settings.askpass != "off":
+            try:
+                write_program(self.paths)
+                await door.listen(self.paths)
+            except OSError as error:  # a full disk: sudo and ssh ask at the terminal then
+                _log.warning("askpass cannot be offered", extra={"error": str(error)})
+        return door
+
     async def _recover(self, services: "Services", life: "Lifecycle") -> None:
         await services.recovery.rebuild()
         life.reconsider()
@@ -510,6 +525,7 @@ class _Serving:
             config=self.paths.config,
             own=self.paths,
             layers=self.paths.layers,
+            askpass=(self.paths.askpass_file, self.paths.askpass_socket),
         )
         services.host.secrets.learn_value(self.token, "nacre's token")
         redact_logs(services.host.secrets.redaction_of_logs().text)

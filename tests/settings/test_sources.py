@@ -60,6 +60,7 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
         "ndjson_auth": "off",
         "commands_whitelist": "ls,cat",
         "secret_store": "keyring",
+        "askpass": "off",
         "session_env": "GOPROXY,MYAPP_*",
     }.get(name)
     if other is None:

@@ -37,3 +37,31 @@ def test_a_person_answers_on_the_page(
         run = agent.send("run", name, command=LINE)
         other.get_by_role("button", name="Deny").click()
         assert agent.answer(run)["error"]["code"] == "POLICY_DENIED"
+
+
+def test_a_person_types_a_password_and_says_yes_on_the_page(
+    daemon: Daemon, pages: Pages, new_session: Callable[..., str]
+) -> None:
+    name = new_session("secret", command="bash")
+    page = pages(name)
+    with JsonSocket(open_socket(daemon, "/ws/json")) as agent:
+        command = "read -sp 'Password: ' x; echo got ${#x}; read -p 'Sure? [y/N] ' x; echo said $x"
+        asked = agent.send("run", name, command=command)
+        assert agent.answer(asked)["result"]["state"]["asks"] == "password"
+        question = page.locator(".approval")
+        expect(question.locator(".approval-command")).to_have_text("Password:")
+        field = question.locator("input[type=password]")
+        field.fill("correct-horse-battery")
+        pages.keep(page, "password")
+        field.press("Enter")
+        waits = agent.send("wait_for", name, text="Sure?", state=["needs_input"])
+        assert agent.answer(waits)["result"]["matched"]
+        waits = agent.send("wait_for", name, state=["needs_input"])
+        assert agent.answer(waits)["result"]["state"]["asks"] == "confirm"
+        expect(question.locator(".approval-command")).to_have_text("Sure? [y/N]")
+        page.get_by_role("button", name="Yes").click()
+        waits = agent.send("wait_for", name, text="said y")
+        assert agent.answer(waits)["result"]["matched"]
+        shown = agent.send("read_output", name, lines=20)
+        assert "got 21" in agent.answer(shown)["result"]["output"]
+        expect(question).to_have_count(0)

@@ -1,4 +1,5 @@
-// What the policy asks people: commands of agents that wait for a person's answer.
+// What people are asked: by the policy, whether commands of agents may run; by programs, for a
+// password or a yes.
 // Rule: only the daemon's answers and events change the list.
 
 import { signal } from "@preact/signals";
@@ -19,6 +20,9 @@ export const ANSWERS: Record<ApprovalAnswer, { text: string; title: string }> = 
   session: { text: "In this session", title: "The same command, in this session and folder" },
   save: { text: "Always", title: "Add a rule for exactly this line to policy.toml" },
   deny: { text: "Deny", title: "The agent is told that you said no" },
+  yes: { text: "Yes", title: "Type yes for the program that asks" },
+  no: { text: "No", title: "Type no for the program that asks" },
+  text: { text: "Type it", title: "Type it for the program: nobody else gets it" },
 };
 
 /** Characters that nobody sees, or that change the order of others, as escapes. */

@@ -108,7 +108,7 @@ COMMANDS = (
     Command(
         "approvals",
         "safety.approvals",
-        "List and answer what the policy asks people.",
+        "List and answer what the policy, and programs, ask people.",
         "answer_approval",
         {"id": "ID", "answer": "ANSWER"},
         also="list_approvals",

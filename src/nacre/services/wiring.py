@@ -20,6 +20,7 @@ from nacre.services.dispatch.answers.neutralise import Neutralise
 from nacre.services.dispatch.answers.redact import CheckSecrets, Redact
 from nacre.services.dispatch.audit import RecordCalls
 from nacre.services.dispatch.authorise import Authorise
+from nacre.services.dispatch.call_people import CallPeople
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.handlers import Handlers, Type
 from nacre.services.dispatch.judge import JudgeFirst
@@ -43,6 +44,7 @@ from nacre.services.pictures import Pictures
 from nacre.services.policy.approvals import Approvals
 from nacre.services.policy.judge import Judge
 from nacre.services.policy.police import Police
+from nacre.services.policy.prompts import Prompts
 from nacre.services.policy.rulebooks import Rulebooks
 from nacre.services.recordings import History
 from nacre.services.recovery.service import Recovery
@@ -81,6 +83,7 @@ class Services:
     janitor: Janitor
     recovery: Recovery
     approvals: Approvals
+    prompts: Prompts
     police: Police
     reviews: Reviews
     host: Host
@@ -117,7 +120,7 @@ class Services:
         having_handlers = (
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
             *(self.history, self.pictures, self.reviews, visuals, watching, controls),
-            *(self.approvals, self.catalog, self.apps),
+            *(self.approvals, self.prompts, self.catalog, self.apps),
         )
         # Every call passes them in this order. Routing to other hosts will be added here.
         steps = (
@@ -132,6 +135,7 @@ class Services:
             Admit(controls, self.police),
             JudgeFirst(self.police),
             CheckSecrets(self.host.secrets),
+            CallPeople(self.prompts),
             Limit(self.host.settings),
         )
         handlers = Handlers.merged([*(one.handlers() for one in having_handlers), *more])
@@ -166,13 +170,15 @@ def build_services(
     config: str | None = None,
     own: Sequence[str] = (),
     layers: str | None = None,
+    askpass: tuple[str, str] | None = None,
 ) -> Services:
     """Build and connect all services.
 
     `home` is the folder for sessions whose caller has none, `runtime` a private folder, `journals`
     the folder of all journals, `keeping` the keeper that started us, `audit` what records who did
     what, `umask` what sessions get, `config` the folder of the user's own rules, `own` the folders
-    that no sandbox shows, `layers` the folder for what reviews change.
+    that no sandbox shows, `layers` the folder for what reviews change,
+    `askpass` the program that asks people for passwords, and its socket.
     """
     keeping = keeping or Keeping(None)
     loop = asyncio.get_running_loop()
@@ -203,6 +209,7 @@ def build_services(
         audit=audit,
         sandboxes=Sandboxes(settings, own, layers),
         secrets=secrets,
+        askpass=askpass,
         umask=umask,
     )
     ports = PortPool(settings.first_session_port, keeping)
@@ -235,6 +242,7 @@ def build_services(
         janitor=janitor,
         recovery=Recovery(registry, ports, ledger, host),
         approvals=approvals,
+        prompts=Prompts(registry, approvals, host),
         police=police,
         reviews=Reviews(registry, host),
         host=host,

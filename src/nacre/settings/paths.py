@@ -44,7 +44,8 @@ class Paths(NamedTuple):
 
     @property
     def askpass_socket(self) -> str:
-        return os.path.join(self.runtime, "askpass.sock")
+        """By which it asks; not in the runtime folder, which may be removed under a session."""
+        return os.path.join(self.state, "askpass.sock")
 
     @property
     def page_key_file(self) -> str:

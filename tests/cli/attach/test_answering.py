@@ -36,3 +36,26 @@ def test_an_attached_person_answers_what_the_policy_asks(running: Nacre, tmp_pat
     finally:
         person.close()
         running.call("close_session", session=name)
+
+
+def test_an_attached_person_types_a_password_for_another_session(running: Nacre) -> None:
+    running.call("create_session", name="attached-here", command="bash")
+    running.call("create_session", name="asks-there", command="bash")
+    person = Person(running.env, "attached-here", cols=220)
+    try:
+        person.sees("attached-here")
+        run = running.start("run", "asks-there", "--", "$SUDO_ASKPASS 'Password: ' | wc -c")
+        person.sees("Password:")
+        person.type(APPROVE)
+        person.sees("type it, then Enter (it is not shown): Password: (asks-there)")
+        person.type(b"hunterX\x7f\r")
+        printed, _ = run.communicate(timeout=PATIENCE)
+        assert printed.strip() == "7"  # and a line's end
+        person.see(lambda: "Password:" not in person.text)
+        assert "hunter" not in person.text
+        person.type(DETACH)
+        assert person.leaves() == 0
+    finally:
+        person.close()
+        for name in ("attached-here", "asks-there"):
+            running.call("close_session", session=name)

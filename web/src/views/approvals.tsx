@@ -18,8 +18,14 @@ export function Approvals() {
 }
 
 function Question({ one }: { one: Approval }) {
-  const answer = (given: ApprovalAnswer) =>
-    void ask("answer_approval", null, { id: one.id, answer: given });
+  const answer = (given: ApprovalAnswer, text?: string) =>
+    void ask("answer_approval", null, { id: one.id, answer: given, text });
+  const typed = (event: SubmitEvent) => {
+    event.preventDefault();
+    const field = (event.currentTarget as HTMLFormElement).elements.namedItem("typed");
+    answer("text", (field as HTMLInputElement).value);
+    (field as HTMLInputElement).value = "";
+  };
   return (
     <article class="approval" data-approval={one.id}>
       <p class="approval-where">
@@ -31,19 +37,36 @@ function Question({ one }: { one: Approval }) {
         {one.cwd && <span title={visible(one.cwd)}>{shortPath(visible(one.cwd))}</span>}
       </p>
       <pre class="approval-command">{visible(one.command)}</pre>
-      <p class="approval-why">
-        {visible(one.reasons.join("; "))} ({one.policy}). Asked by {visible(one.asked_by)}
-        {!one.waiting && ", which has given up waiting: your answer counts at its next try"}.
-      </p>
+      {one.kind === "command" ? (
+        <p class="approval-why">
+          {visible(one.reasons.join("; "))} ({one.policy}). Asked by {visible(one.asked_by)}
+          {!one.waiting && ", which has given up waiting: your answer counts at its next try"}.
+        </p>
+      ) : (
+        <p class="approval-why">{visible(one.reasons.join("; "))}; no agent sees your answer.</p>
+      )}
+      {one.kind === "password" && (
+        <form class="approval-answers" onSubmit={typed}>
+          <input
+            name="typed"
+            type="password"
+            autocomplete="off"
+            aria-label={visible(one.command)}
+          />
+          <button class="primary" title={ANSWERS.text.title}>
+            {ANSWERS.text.text}
+          </button>
+        </form>
+      )}
       <div class="approval-answers">
-        {one.answers.map((given) => (
+        {one.answers.filter((given) => given !== "text").map((given) => (
           <button
             key={given}
-            class={given === "deny" ? "dangerous" : given === "once" ? "primary" : ""}
+            class={given === "deny" ? "dangerous" : given === "once" || given === "yes" ? "primary" : ""}
             title={ANSWERS[given].title}
             onClick={() => answer(given)}
           >
-            {ANSWERS[given].text}
+            {given === "deny" && one.kind === "password" ? "Dismiss" : ANSWERS[given].text}
           </button>
         ))}
       </div>

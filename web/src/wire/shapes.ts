@@ -109,11 +109,12 @@ export interface ListSync {
   sessions: SessionSummary[];
 }
 
-export type ApprovalAnswer = "once" | "session" | "save" | "deny";
+export type ApprovalAnswer = "once" | "session" | "save" | "deny" | "text" | "yes" | "no";
 
-/** A question that the policy asks people. */
+/** A question that the policy, or a program, asks people. */
 export interface Approval {
   id: string;
+  kind: "command" | "password" | "confirm";
   command: string;
   session: string | null;
   session_id: string | null;

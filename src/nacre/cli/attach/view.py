@@ -37,7 +37,16 @@ _CHUNK = 65536
 _BELL = b"\x07"
 
 _ANSWERS = {b"y": "once", b"s": "session", b"a": "save", b"n": "deny"}
-_LETTERS = {"once": "[y]es", "session": "[s]ession", "save": "[a]lways", "deny": "[n]o"}
+_CONFIRMS = {b"y": "yes", b"n": "no"}  # to a program that asks
+_LETTERS = {
+    "once": "[y]es",
+    "session": "[s]ession",
+    "save": "[a]lways",
+    "deny": "[n]o",
+    "yes": "[y]es",
+    "no": "[n]o",
+}
+_ENTER, _GIVES_UP, _ERASES = b"\r\n", b"\x03\x04\x1b", b"\x7f\x08"
 
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
@@ -75,6 +84,7 @@ class View:
         self._approve = approve
         self._question: dict[str, Any] | None = None  # what the policy asks, if it asks anything
         self._answering: dict[str, Any] | None = None  # the question that the next key answers
+        self._hidden = bytearray()  # what was typed of a password
         self._looking: Looking | None = None
         self._live = True  # the terminal shows the session; else it waits for a snapshot
         self._resized = False  # and the daemon does not know yet
@@ -208,11 +218,31 @@ class View:
     def _answer(self, typed: bytes) -> bytes:
         """Answer what the policy asks by a letter; any other key leaves it open."""
         assert self._answering is not None
+        if self._answering["kind"] == "password":
+            return self._answer_hidden(self._answering, typed)
         question, self._answering = self._answering, None
-        answer = _ANSWERS.get(typed[:1].lower())
+        letters = _ANSWERS if question["kind"] == "command" else _CONFIRMS
+        answer = letters.get(typed[:1].lower())
         if answer in question["answers"]:
             self._connection.tell({"answer": [question["id"], answer]})
         return typed[1:] if typed[:1] != b"\x1b" else b""  # a key of several bytes
+
+    def _answer_hidden(self, question: dict[str, Any], typed: bytes) -> bytes:
+        """Take a password, key by key, to Enter; Escape, Ctrl+C and Ctrl+D leave it."""
+        for index in range(len(typed)):
+            key = typed[index : index + 1]
+            if key in _GIVES_UP or key in _ENTER:
+                self._answering = None
+                text, self._hidden = self._hidden.decode(errors="replace"), bytearray()
+                if key in _GIVES_UP:
+                    return b"" if key == b"\x1b" else typed[index + 1 :]
+                self._connection.tell({"answer": [question["id"], "text"], "answer_text": text})
+                return typed[index + 1 :]
+            if key in _ERASES:
+                self._hidden = bytearray(self._hidden.decode(errors="ignore")[:-1].encode())
+            else:
+                self._hidden += key
+        return b""
 
     def _own_keys(self, *more: OwnKey) -> list[OwnKey]:
         return [key for key in (self._control, self._look_back, *more) if key is not None]
@@ -429,10 +459,12 @@ class View:
 
 def _asks(question: dict[str, Any]) -> str:
     """Say what can be answered, and then what is asked: a narrow terminal cuts the end."""
+    command = question["command"].replace("\n", "⏎")
+    if question["kind"] == "password":
+        return f" type it, then Enter (it is not shown): {command} ({question['session']}) "
     words = [_LETTERS[answer] for answer in question["answers"]]
     where = f"{question['session'] or 'a new session'}, {question['cwd'] or 'unknown folder'}"
     why = "; ".join(question["reasons"])
-    command = question["command"].replace("\n", "⏎")
     return f" {' '.join(words)}: {command} ({where}: {why}) "
 
 

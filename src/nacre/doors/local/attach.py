@@ -76,6 +76,7 @@ class KeyNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     control: bool = False
     look: Look | None = None
     find: Find | None = None
+    answer_text: str | None = None  # what is typed for a program that asks
     answer: tuple[str, Answer] | None = None  # to what the policy asks: the question's id, and it
 
 
@@ -189,7 +190,8 @@ class _Attached:
             await self._answer("found", await watch.look(keys.find))
         if keys.answer is not None:
             identifier, answer = keys.answer
-            await self._dispatch(self._caller, AnswerApproval(id=identifier, answer=answer))
+            given = AnswerApproval(id=identifier, answer=answer, text=keys.answer_text)
+            await self._dispatch(self._caller, given)
 
     async def _answer(self, kind: str, answer: Lines | Found) -> None:
         send_line(self._writer, {kind: answer})

@@ -2,7 +2,8 @@
 
 Rule 1: only the host's own answer counts, which no tool can give. A host that answers without
 asking its user is believed: the setting `elicitation` turns this off.
-Rule 2: no MCP library in here (server.py).
+Rule 2: a password is never asked for in this way: a host may show its model what was answered.
+Rule 3: no MCP library in here (server.py).
 """
 
 from collections.abc import Mapping
@@ -17,6 +18,9 @@ _TITLES: dict[Answer, str] = {
     "session": "Allow in this session",
     "save": "Always allow exactly this line",
     "deny": "Deny",
+    "yes": "Yes",
+    "no": "No",
+    "text": "Type it",  # never asked for here
 }
 _MOST_SHOWN = 4000  # characters of a command in a form
 
@@ -35,25 +39,31 @@ def form_of(approval: Approval) -> dict[str, Any]:
         command = f"{command[:_MOST_SHOWN]}[… {left_out} characters left out …]"
     where = f"session {approval.session}" if approval.session else "a new session"
     folder = approval.cwd or "a folder that is not known"
+    if approval.kind != "command":
+        message = f"A program in {where} asks:\n\n{_visible(command)}"
+        return {"message": message, "requestedSchema": _schema(approval)}
     message = (
         f"May this run in {where}, in {folder}?\n\n{_visible(command)}\n\n"
         f"The policy ({approval.policy}) asks because: {'; '.join(approval.reasons)}"
     )
+    return {"message": message, "requestedSchema": _schema(approval)}
+
+
+def _schema(approval: Approval) -> dict[str, Any]:
     choice = {
         "type": "string",
         "title": "Answer",
         "enum": list(approval.answers),
         "enumNames": [_TITLES[answer] for answer in approval.answers],
     }
-    schema = {"type": "object", "properties": {"answer": choice}, "required": ["answer"]}
-    return {"message": message, "requestedSchema": schema}
+    return {"type": "object", "properties": {"answer": choice}, "required": ["answer"]}
 
 
 def answer_of(result: Mapping[str, Any], approval: Approval) -> Answer | None:
     """Return what the person said; None when they said nothing."""
     action = result.get("action")
     if action == "decline":
-        return "deny"
+        return "deny" if approval.kind == "command" else None
     content = result.get("content")
     if action != "accept" or not isinstance(content, Mapping):
         return None

@@ -39,6 +39,7 @@ class Host:
     sandboxes: Sandboxes = field(default_factory=lambda: Sandboxes(Settings(), (), None))
     # What agents are not shown, and logs do not get.
     secrets: KnownSecrets = field(default_factory=lambda: KnownSecrets(Settings()))
+    askpass: tuple[str, str] | None = None  # the program that asks people, and its socket
     umask: int = -1  # of sessions and of files for the user; -1: as this process
 
     def journal_of(self, identifier: str) -> str | None:

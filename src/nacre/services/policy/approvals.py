@@ -12,7 +12,7 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -27,6 +27,7 @@ from nacre.core.operations.safety.approvals import (
     Answered,
     Approval,
     ApprovalList,
+    AskedKind,
     ListApprovals,
 )
 from nacre.errors import BadParameter, Forbidden, InvalidInput, LimitReached
@@ -67,10 +68,20 @@ class _Question:
     session: Session | None
     expires: float  # by the loop's clock
     waiting: int = 0
+    prompt: "ProgramPrompt | None" = None  # what a program asks
     answer: Answer | None = None
     answered: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+class ProgramPrompt(NamedTuple):
+    """How an answer reaches the program that asks."""
+
+    take: "TakeAnswer"  # raises InvalidInput when it no longer asks
+    stop: Callable[[], None]  # called when the question is closed
+
+
+TakeAnswer = Callable[[Answer, str | None], Awaitable[None]]
+Kind = AskedKind
 Status = Literal["asked", "answered", "expired", "left"]
 IsInside = Callable[[int], Awaitable[bool]]
 Save = Callable[[str, str], str]
@@ -128,7 +139,26 @@ class Approvals:
                 f"{request.answer} is not possible for this one",
                 f"it can be {', '.join(question.shown.answers)}",
             )
+        if request.answer == "text" and not (request.text or "").isprintable():
+            raise BadParameter("text", "must be one line, without control characters")
+        if question.prompt is not None:
+            return await self._answer_prompt(question, request.answer, request.text, caller)
         return self._settle(question, request.answer, caller)
+
+    async def _answer_prompt(
+        self, question: _Question, answer: Answer, text: str | None, by: Caller | None
+    ) -> Answered:
+        assert question.prompt is not None
+        self._open.pop(question.id, None)  # it is answered once, whatever comes of it
+        try:
+            await question.prompt.take(answer, text)
+        except InvalidInput:  # it is no longer asked
+            self._close(question, "expired")
+            raise
+        except BaseException:  # another person drives: nothing was typed
+            self._open[question.id] = question
+            raise
+        return self._settle(question, answer, by)
 
     async def _require_person(self, caller: Caller) -> None:
         if not caller.person:
@@ -216,6 +246,79 @@ class Approvals:
             self._tell(question, "left")
         return Asked(question.answer, question.id, seconds, somebody)
 
+    # --- what programs ask -----------------------------------------------------------------
+
+    @property
+    def somebody(self) -> bool:
+        """Whether a person is connected who sees questions."""
+        return self._people > 0
+
+    def is_open(self, identifier: str) -> bool:
+        self._forget_old()
+        return identifier in self._open
+
+    def open_prompt(
+        self,
+        caller: Caller,
+        bound: BoundTo,
+        session: Session,
+        kind: Kind,
+        why: str,
+        answers: Sequence[Answer],
+        take: TakeAnswer,
+        stop: Callable[[], None],
+    ) -> str:
+        """Ask people what a program asks; return the question's id. Raises LimitReached."""
+        question = self._question(caller, bound, session, [why], None, fresh=True)
+        question.shown = replace(question.shown, kind=kind, answers=[*answers])
+        question.prompt = ProgramPrompt(take, stop)
+        question.waiting = 1
+        self._tell(question, "asked")
+        return question.id
+
+    def drop(self, identifier: str) -> None:
+        """Close a question that is no longer asked."""
+        if (question := self._open.get(identifier)) is not None:
+            self._close(question, "expired")
+
+    async def await_prompt(self, identifier: str, given: "asyncio.Future[Any]") -> None:
+        """Return when it is answered, or nobody has answered for too long."""
+        settings, loop = self._host.settings, self._host.loop
+        began = loop.time()
+        if not self._people:
+            came = asyncio.ensure_future(self._somebody.wait())
+            try:
+                until = began + settings.approval_wait_alone
+                await _first_of((given, came), until, loop.time())  # type: ignore[arg-type]
+            finally:
+                came.cancel()
+        if self._people and not given.done():
+            await _first_of((given,), began + settings.approval_wait, loop.time())  # type: ignore[arg-type]
+
+    async def elicited(self, caller: Caller, identifier: str) -> Answer | None:
+        """Let the agent's own host ask its user; return what they, or another person, answered."""
+        question, asking = self._open.get(identifier), asking_of_call()
+        if question is None or asking is None or question.prompt is None:
+            return None
+        if caller.pid is not None and await self._is_inside(caller.pid):
+            return None  # a host inside of a session may be its agent
+
+        async def elicit() -> None:
+            answer = await asking(self._shown(question))
+            if answer in question.shown.answers and question.id in self._open:
+                await self._answer_prompt(question, answer, None, None)
+
+        asked = asyncio.create_task(elicit())
+        answered = asyncio.create_task(question.answered.wait())
+        now = self._host.loop.time()
+        try:
+            until = now + _within(self._host.settings.approval_wait, caller)
+            await _first_of((asked, answered), until, now)
+        finally:
+            asked.cancel()
+            answered.cancel()
+        return question.answer
+
     async def _wait(
         self, question: _Question, caller: Caller, began: float, asking: Asking | None
     ) -> None:
@@ -252,11 +355,13 @@ class Approvals:
         session: Session | None,
         reasons: Collection[str],
         rule: str | None,
+        *,
+        fresh: bool = False,
     ) -> _Question:
         self._forget_old()
         for known in self._open.values():
             # Two calls that wait at once are two questions: an answer counts for one of them.
-            if known.bound == bound and not known.waiting:
+            if known.bound == bound and not known.waiting and not fresh:
                 return known
         if len(self._open) >= self._host.settings.max_approvals:
             raise LimitReached(
@@ -318,6 +423,8 @@ class Approvals:
 
     def _close(self, question: _Question, status: Status) -> None:
         self._open.pop(question.id, None)
+        if question.prompt is not None:
+            question.prompt.stop()
         self._tell(question, status)
 
     def _shown(self, question: _Question) -> Approval:

@@ -224,6 +224,8 @@ def start_child(host: Host, record: SessionRecord, rows: int, cols: int) -> tupl
     argv = launch.argv
     env: Mapping[str, str]
     env = {**launch.env, "NACRE_SESSION": identifier, COOKIE: keys.cookie}
+    if host.askpass is not None and not launch.confined:
+        env = {**_asking(host.settings.askpass, *host.askpass), **env}
     pipes: tuple[int, ...] = ()
     if launch.integrated and host.settings.shell_integration and host.runtime is not None:
         try:
@@ -258,6 +260,22 @@ def start_child(host: Host, record: SessionRecord, rows: int, cols: int) -> tupl
             os.close(pipe)
     host.keeping.watch(child.pid)
     return child, keys
+
+
+def _asking(how: str, program: str, socket: str) -> dict[str, str]:
+    """Return the variables by which sudo and ssh ask a person; a session's own come before them.
+
+    Not in a sandbox: nothing there may reach a socket of ours, and sudo gains no rights there.
+    """
+    if how == "off":
+        return {}
+    prefer = {"SSH_ASKPASS_REQUIRE": "prefer"} if how == "prefer" else {}
+    return {
+        "SUDO_ASKPASS": program,
+        "SSH_ASKPASS": program,
+        "NACRE_ASKPASS": socket,
+        **prefer,
+    }
 
 
 def _enclose(host: Host, launch: Launch, argv: tuple[str, ...], env: Mapping[str, str]) -> Enclosed:

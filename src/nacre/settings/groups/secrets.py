@@ -37,3 +37,22 @@ class SecretSettings(PolicySettings, frozen=True, kw_only=True):
             )
         ),
     ] = ""
+    askpass: Annotated[
+        Literal["off", "offer", "prefer"],
+        Meta(
+            description=(
+                "Let sudo -A, ssh and git ask a person for passwords by nacre (SUDO_ASKPASS, "
+                "SSH_ASKPASS), unless the session has such a program. prefer: ssh does so also "
+                "where it could ask at the terminal."
+            )
+        ),
+    ] = "offer"
+    call_people: Annotated[
+        bool,
+        Meta(
+            description=(
+                "Tell people on the page, attached and in 'nacre approvals' when a program asks "
+                "an agent for a password or a yes, so that they can answer it."
+            )
+        ),
+    ] = True

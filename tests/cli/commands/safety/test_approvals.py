@@ -96,3 +96,51 @@ def test_a_wrong_file_of_rules_stops_agents_and_says_why(nacre: Nacre, tmp_path:
         file.unlink()
     assert nacre("run", "wrong", "--", "true").returncode == 0
     nacre.call("close_session", session="wrong")
+
+
+def test_askpass_asks_a_person_and_gives_the_answer_to_the_program_alone(nacre: Nacre) -> None:
+    """ssh-keygen asks for the passphrase of a key as ssh does."""
+    nacre.call("create_session", name="asks", command="bash", cwd=str(nacre.home))
+    given = "correct-horse"
+    made = "ssh-keygen -q -t ed25519 -N $(printf %s-%s correct horse) -f key </dev/null"
+    assert nacre.call("run", session="asks", command=made)["exit_code"] == 0
+    run = nacre.start(
+        "run", "asks", "--", "SSH_ASKPASS_REQUIRE=force ssh-keygen -y -f key >/dev/null"
+    )
+    question = asked(nacre)
+    assert (question["kind"], question["session"]) == ("password", "asks")
+    answer = ("approvals", "answer", question["id"])
+    assert " ".join(("nacre", *answer)) in nacre.ok("approvals")
+    assert "one line" in nacre(*answer, stdin="a\tb").stderr
+    assert nacre.ok(*answer, stdin=f"{given}\n") == "typed\n"
+    assert ends(run)[0] == 0
+    for path in Path(nacre.paths.state).rglob("*"):
+        assert not path.is_file() or given.encode() not in path.read_bytes()
+    nacre.call("close_session", session="asks")
+
+
+def test_who_is_denied_by_askpass_is_told_so(nacre: Nacre) -> None:
+    nacre.call("create_session", name="denied", command="bash")
+    run = nacre.start("run", "denied", "--", "$SUDO_ASKPASS 'Password: '")
+    nacre.ok("approvals", "deny", asked(nacre)["id"])
+    code, printed = ends(run)
+    assert code == 1
+    assert "nacre askpass: a person said no" in printed
+    for said, code in (("yes", 0), ("no", 1)):
+        confirm = "SSH_ASKPASS_PROMPT=confirm $SSH_ASKPASS 'Allow the use of the key?'"
+        run = nacre.start("run", "denied", "--", confirm)
+        question = asked(nacre)
+        assert question["kind"] == "confirm"
+        wrong = nacre("approvals", "answer", question["id"]).stderr
+        assert "say yes or no" in wrong
+        nacre.ok("approvals", "answer", question["id"], said)
+        assert ends(run)[0] == code
+    nacre.call("close_session", session="denied")
+
+
+def test_a_session_s_own_askpass_stays(nacre: Nacre) -> None:
+    env = {"SUDO_ASKPASS": "/own"}
+    nacre.call("create_session", name="own", command="bash", env=env)
+    shown = nacre.call("run", session="own", command="echo $SUDO_ASKPASS $SSH_ASKPASS_REQUIRE.")
+    assert shown["output"] == "/own ."
+    nacre.call("close_session", session="own")

@@ -1,5 +1,6 @@
 """`nacre approvals`: see what the policy asks people, and answer it."""
 
+import sys
 import time
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -8,14 +9,15 @@ from nacre.cli.output.answers import add_json, harmless, show
 from nacre.client.calls import Client
 from nacre.errors import InvalidInput
 
-_ACTIONS = ("list", "approve", "deny")
+_ACTIONS = ("list", "approve", "answer", "deny")
 
 
 def add_approvals(parser: ArgumentParser) -> None:
     parser.description = (
-        "List and answer what the policy asks people.\n"
+        "List and answer what the policy, and programs, ask people.\n"
         "list     print the commands that wait for an approval (the default)\n"
         "approve  let one run: once, in its session from now on, or always\n"
+        "answer   type what a program asks for: a password (hidden), yes or no\n"
         "deny     refuse it"
     )
     parser.add_argument(
@@ -24,9 +26,12 @@ def add_approvals(parser: ArgumentParser) -> None:
         nargs="?",
         choices=_ACTIONS,
         default="list",
-        help="list, approve or deny",
+        help="list, approve, answer or deny",
     )
     parser.add_argument("id", metavar="ID", nargs="?", help="The question's id, from the list.")
+    parser.add_argument(
+        "given", metavar="ANSWER", nargs="?", choices=("yes", "no"), help="yes or no (answer)"
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
         "--once", dest="how", action="store_const", const="once", help="Only now (the default)."
@@ -58,12 +63,40 @@ def run_approvals(arguments: Namespace) -> int:
         return show(arguments, found, _listed(found["approvals"]))
     if arguments.id is None:
         raise InvalidInput(f"which one? nacre approvals {arguments.action} ID")
-    if arguments.action == "deny" and arguments.how:
+    if arguments.action != "approve" and arguments.how:
         raise InvalidInput(f"--{arguments.how} goes with approve")
+    if arguments.given is not None and arguments.action != "answer":
+        raise InvalidInput("yes and no go with answer")
+    if arguments.action == "answer":
+        return _answer(arguments)
     answer = "deny" if arguments.action == "deny" else arguments.how or "once"
     with Client.open() as client:
         done = client.call("answer_approval", id=arguments.id, answer=answer)
     return show(arguments, done, _told(done))
+
+
+def _answer(arguments: Namespace) -> int:
+    """Type an answer; a password comes from a hidden prompt or standard input."""
+    with Client.open() as client:
+        found = client.call("list_approvals")["approvals"]
+        asked = next((one for one in found if one["id"] == arguments.id), None)
+        if asked is not None and asked["kind"] == "command":
+            raise InvalidInput(f"it waits for: nacre approvals approve {asked['id']}")
+        answer, text = arguments.given or "text", None
+        if arguments.given is None:
+            if asked is not None and asked["kind"] == "confirm":
+                raise InvalidInput(f"say yes or no: nacre approvals answer {asked['id']} yes")
+            text = _read_hidden(asked["command"] if asked else "")
+        done = client.call("answer_approval", id=arguments.id, answer=answer, text=text)
+    return show(arguments, done, "typed")
+
+
+def _read_hidden(prompt: str) -> str:
+    if sys.stdin.isatty():
+        from getpass import getpass
+
+        return getpass(harmless(f"{prompt} (not shown): "))
+    return sys.stdin.read().removesuffix("\n").removesuffix("\r")
 
 
 def _listed(approvals: list[dict[str, Any]]) -> str:
@@ -76,6 +109,14 @@ def _one(approval: dict[str, Any]) -> str:
     seconds = max(0, round(time.time() - approval["asked"]))
     waits = "its call waits" if approval["waiting"] else "its call has given up"
     where = approval["session"] or "a new session"
+    if approval["kind"] != "command":
+        lines = [
+            f"{approval['id']}  {approval['command']}",
+            f"          {approval['kind']}, asked in {where} {seconds} s ago",
+            f"          nacre approvals answer {approval['id']}"
+            + (" yes|no" if approval["kind"] == "confirm" else ""),
+        ]
+        return "\n".join(harmless(line) for line in lines)
     lines = [
         f"{approval['id']}  {approval['command']}",
         f"          in {where}, {approval['cwd'] or 'a folder that is not known'}",

@@ -5,20 +5,23 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
-from nacre.core.catalog.catalog import Operation, Result, operation
+from nacre.core.catalog.catalog import Operation, Result, operation, unlisted
 
-Answer = Literal["once", "session", "save", "deny"]
+# Of what the policy asks: once, session, save, deny. Of what a program asks: text, yes, no, deny.
+Answer = Literal["once", "session", "save", "deny", "text", "yes", "no"]
+AskedKind = Literal["command", "password", "confirm"]
 
 
 class Approval(Result, frozen=True, kw_only=True):
-    """A question that the policy asks people, and what it is bound to."""
+    """A question that the policy, or a program, asks people, and what it is bound to."""
 
     id: str
+    kind: AskedKind = "command"  # may it run; else what a program asks for
     command: str  # the exact text; of keys that nobody can read, as they are written in Python
     session: str | None  # its name; null for one that is about to be created
     session_id: str | None
     cwd: str | None  # null: it is not known
-    policy: str  # the preset that asks
+    policy: str  # the preset that asks; what kind of question a program asks
     asked_by: str  # the door, and the name that the client gave itself
     reasons: list[str]
     rule: str | None
@@ -48,18 +51,44 @@ class Answered(Result, frozen=True, kw_only=True):
     idempotent=True,
 )
 class ListApprovals(Operation, frozen=True, kw_only=True):
-    """List what the policy asks people: commands that wait for an approval."""
+    """List what people are asked: commands that wait for an approval, questions of programs."""
 
 
-@operation("answer_approval", "POST /approvals/{id}", result=Answered, scope=Scope.DRIVE)
+@operation(
+    "answer_approval",
+    "POST /approvals/{id}",
+    result=Answered,
+    scope=Scope.DRIVE,
+    types=lambda request: request.answer in ("text", "yes", "no"),
+)
 class AnswerApproval(Operation, frozen=True, kw_only=True):
-    """Answer what the policy asks. Only a person can: on the web page or at a command line."""
+    """Answer what people are asked. Only a person can: on the web page or at a command line."""
 
     id: Annotated[str, Meta(description="The id of the question, from list_approvals.")]
     answer: Annotated[
         Answer,
         Meta(
             description="once: this command, here, now; session: in this session from now on; "
-            "save: always, as a rule in the user's file; deny."
+            "save: always, as a rule in the user's file; deny. To a program that asks: text, "
+            "yes or no, which is typed; deny leaves it unanswered."
         ),
     ]
+    text: Annotated[
+        str | None, Meta(description="With answer=text: what is typed. It is recorded nowhere.")
+    ] = None
+
+
+class PasswordGiven(Result, frozen=True, kw_only=True):
+    """What a person typed. Bytes: nothing looks for secrets in these, and nothing logs them."""
+
+    data: bytes
+
+
+@unlisted("ask_password", scope=Scope.OBSERVE)
+class AskPassword(Operation, frozen=True, kw_only=True):
+    """Ask a person for a password, for a program in a session (client/askpass.py)."""
+
+    session: str
+    cookie: str
+    prompt: str
+    confirms: bool = False  # its exit code is the answer

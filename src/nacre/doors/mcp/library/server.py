@@ -183,6 +183,8 @@ class _Round:
         await self._over
 
     async def ask_person(self, approval: Approval) -> Answer | None:
+        if approval.kind != "command":
+            return None  # the call that is repeated would be typed into the program that asks
         given = self._given(_APPROVAL)
         if given is not None and approval.id == self._params.request_state:
             return answer_of(given, approval)
