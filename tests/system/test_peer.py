@@ -18,18 +18,19 @@ def test_what_is_sent_counts_as_read_when_it_is(family: socket.AddressFamily, ho
         ours, _ = listener.accept()
         with ours:
             peer = Peer(ours)
-            assert peer.has_read()
+            assert peer.has_read(0)
             ours.sendall(b"x" * 100)
-            assert peer.has_read() is False
+            assert peer.has_read(100) is False
             assert len(theirs.recv(60)) == 60
-            assert peer.has_read() is False
+            assert peer.has_read(100) is False
             assert len(theirs.recv(60)) == 40
-            assert peer.has_read()
+            assert peer.has_read(100), "also before it is acknowledged"
+            assert peer.has_read(101) is False, "something is still under way"
             peer.close()
-            assert peer.has_read() is None
+            assert peer.has_read(100) is None
 
 
 def test_of_another_kind_of_socket_nobody_knows() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        assert Peer(ours).has_read() is None
+        assert Peer(ours).has_read(0) is None

@@ -1,16 +1,14 @@
 """Whether the program at the other end of a connection on this machine has read what we sent.
 
-The kernel says so of each socket (sock_diag(7)): how much of what came is not read yet. There is
-no event for it. For a socket of another machine or namespace, and on other systems, nobody knows.
+The kernel says so of each socket (sock_diag(7)): how much has come, and how much of that is not
+read yet. There is no event for it, and what was not yet acknowledged tells nothing: that may wait
+for 40 ms. For a socket of another machine or namespace, and on other systems, nobody knows.
 """
 
-import fcntl
 import socket
 import struct
 import sys
 from contextlib import suppress
-
-_SIOCOUTQ = 0x5411  # linux/sockios.h: bytes that we sent and the other end has not taken
 
 _SOCK_DIAG, _BY_FAMILY, _REQUEST = 4, 20, 1  # linux/netlink.h, linux/sock_diag.h
 _HEAD = struct.Struct("=IHHII")  # nlmsghdr: length, type, flags, sequence, port
@@ -18,8 +16,10 @@ _ASK = struct.Struct("=BBBxI")  # inet_diag_req_v2: family, protocol, extensions
 _PORTS = struct.Struct(">HH16s16s")  # inet_diag_sockid: ports and addresses, in network order
 _ANY = struct.Struct("=IQ")  # any interface, no cookie (INET_DIAG_NOCOOKIE)
 _ALL_STATES = 0xFFFFFFFF
-_QUEUE = struct.Struct("=II")  # of inet_diag_msg: expires, rqueue
-_BEFORE_QUEUE = _HEAD.size + 4 + _PORTS.size + _ANY.size
+_QUEUE = struct.Struct("=IIIII")  # the rest of inet_diag_msg: expires, rqueue, wqueue, uid, inode
+_INFO = 2  # INET_DIAG_INFO: the attribute with a struct tcp_info
+_ATTRIBUTE = struct.Struct("=HH")  # its length with this head, its type
+_RECEIVED, _COUNT = 128, struct.Struct("=Q")  # where tcpi_bytes_received is in it
 _ANSWER = 4096  # bytes: one socket's, a few hundred
 
 
@@ -27,7 +27,6 @@ class Peer:
     """The other end of a connected TCP socket."""
 
     def __init__(self, ours: socket.socket) -> None:
-        self._ours = ours
         self._asks: socket.socket | None = None
         self._question = b""
         if sys.platform == "linux" and ours.family in (socket.AF_INET, socket.AF_INET6):
@@ -37,20 +36,22 @@ class Peer:
                 self._asks.settimeout(0)  # the kernel answers while we send
                 self._asks.connect((0, 0))
 
-    def has_read(self) -> bool | None:
-        """Return whether nothing of what we sent waits to be read; None: nobody knows."""
+    def has_read(self, sent: int) -> bool | None:
+        """Return whether it has read all of the bytes that we ever sent; None: nobody knows."""
         if self._asks is None:
             return None
         try:
-            if struct.unpack("i", fcntl.ioctl(self._ours, _SIOCOUTQ, b"\0" * 4))[0]:
-                return False
             self._asks.send(self._question)
             answer = self._asks.recv(_ANSWER)
-        except (OSError, ValueError):  # closed meanwhile
+            if _HEAD.unpack_from(answer)[1] != _BY_FAMILY:
+                return None  # it is not of this machine
+            at = _HEAD.size + 4 + _PORTS.size + _ANY.size
+            if _QUEUE.unpack_from(answer, at)[1]:
+                return False
+            received = _received(answer, at + _QUEUE.size)
+        except (OSError, struct.error):  # closed meanwhile, or another kernel's
             return None
-        if len(answer) < _BEFORE_QUEUE + _QUEUE.size or _HEAD.unpack_from(answer)[1] != _BY_FAMILY:
-            return None  # it is not of this machine
-        return not _QUEUE.unpack_from(answer, _BEFORE_QUEUE)[1]
+        return None if received is None else received >= sent
 
     def close(self) -> None:
         if self._asks is not None:
@@ -58,10 +59,20 @@ class Peer:
             self._asks = None
 
 
+def _received(answer: bytes, at: int) -> int | None:
+    """Return how many bytes have come to it, from the attributes that begin here."""
+    while at + _ATTRIBUTE.size <= len(answer):
+        length, kind = _ATTRIBUTE.unpack_from(answer, at)
+        if kind == _INFO:
+            return int(_COUNT.unpack_from(answer, at + _ATTRIBUTE.size + _RECEIVED)[0])
+        at += max(_ATTRIBUTE.size, (length + 3) & ~3)  # aligned to four bytes
+    return None
+
+
 def _question(ours: socket.socket) -> bytes:
     """Return what asks for the socket whose other end is ours."""
     own, other = ours.getsockname(), ours.getpeername()
     addresses = [socket.inet_pton(ours.family, one[0]).ljust(16, b"\0") for one in (other, own)]
-    body = _ASK.pack(ours.family, socket.IPPROTO_TCP, 0, _ALL_STATES)
+    body = _ASK.pack(ours.family, socket.IPPROTO_TCP, 1 << (_INFO - 1), _ALL_STATES)
     body += _PORTS.pack(other[1], own[1], *addresses) + _ANY.pack(0, (1 << 64) - 1)
     return _HEAD.pack(_HEAD.size + len(body), _BY_FAMILY, _REQUEST, 1, 0) + body

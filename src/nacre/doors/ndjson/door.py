@@ -75,8 +75,8 @@ class Guesses(Protocol):
 class Reads(Protocol):
     """What knows of a client on this machine (system/peer.py)."""
 
-    def has_read(self) -> bool | None:
-        """Return whether it has read what it was sent; None: nobody knows."""
+    def has_read(self, sent: int) -> bool | None:
+        """Return whether it has read all of the bytes that we ever sent; None: nobody knows."""
 
     def close(self) -> None: ...
 
@@ -175,7 +175,9 @@ class _NdjsonClient:
         self._idle: asyncio.TimerHandle | None = None
         self._leaving = asyncio.Event()  # the context has ended: no further line is read
         self._peer = peer
+        self._sent = 0  # bytes
         self._unanswered = 0  # requests without their response
+        self._came = asyncio.Event()  # a line: who asks has mostly read what came before
 
     async def serve(self) -> None:
         """Serve until the client has closed its side and has its answers."""
@@ -222,15 +224,15 @@ class _NdjsonClient:
     async def _lines(self) -> AsyncIterator[bytes]:
         """Yield lines until the client has closed its side, or its context has ended."""
         leaving = asyncio.ensure_future(self._leaving.wait())
+        reading: asyncio.Future[bytes | None] | None = None
         try:
             while True:
                 reading = asyncio.ensure_future(self._line())
                 await asyncio.wait((reading, leaving), return_when=asyncio.FIRST_COMPLETED)
                 if not reading.done():
-                    reading.cancel()
-                    await asyncio.gather(reading, return_exceptions=True)
                     return
                 line = reading.result()
+                self._came.set()
                 self._rest()
                 if line is None:
                     return
@@ -238,6 +240,9 @@ class _NdjsonClient:
                     yield line
         finally:
             leaving.cancel()
+            if reading is not None:  # also when the door is closed just as the client leaves
+                reading.cancel()
+                await asyncio.gather(reading, return_exceptions=True)
 
     async def _line(self) -> bytes | None:
         """Return the next line; None at the end. One that is too long is answered and skipped."""
@@ -277,6 +282,8 @@ class _NdjsonClient:
 
     def _answered(self, task: "asyncio.Task[None]") -> None:
         self._running.discard(task)
+        if not task.cancelled() and (left := task.exception()) is not None:
+            _log.debug("client left before its answer", exc_info=left)
         self._free.release()
         self._rest()
 
@@ -403,6 +410,7 @@ class _NdjsonClient:
             if self._writer.is_closing():
                 raise ConnectionResetError
             self._writer.write(message)
+            self._sent += len(message)
             try:
                 async with asyncio.timeout(self._settings.unread_time):
                     await self._writer.drain()
@@ -414,16 +422,20 @@ class _NdjsonClient:
     async def _until_read(self) -> None:
         """Return when the client has read what it was sent, or after `ndjson_apart` seconds.
 
-        There is no event for it; mostly it has, and the kernel is asked once.
+        There is no event for it; mostly it has, and the kernel is asked once. Else it is asked
+        again when the client's next line comes, and now and then.
         """
         pause, until = _LOOK, self._loop.time() + self._settings.ndjson_apart
         while self._loop.time() < until:
             unsent = self._writer.transport.get_write_buffer_size()
-            if not unsent and self._peer.has_read() is not False:
+            if not unsent and self._peer.has_read(self._sent) is not False:
                 return
             if self._writer.is_closing():
                 return
-            await asyncio.sleep(pause)
+            self._came.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._came.wait()
             pause = min(2 * pause, _LONGEST_LOOK)
 
 

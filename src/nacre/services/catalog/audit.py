@@ -10,6 +10,7 @@ import logging
 import os
 import pwd
 import time
+from functools import cache
 from typing import Literal, Protocol
 
 import msgspec
@@ -79,6 +80,7 @@ def audited(
     )
 
 
+@cache
 def user_name() -> str:
     try:
         return pwd.getpwuid(os.getuid()).pw_name

@@ -33,25 +33,17 @@ class Executions:
         self._host = host
         self._unfinished = unfinished
         self._note = note
-        self._known: OrderedDict[str, Execution] = OrderedDict()
+        self._running: dict[str, Execution] = {}
+        self._done: OrderedDict[str, Execution] = OrderedDict()  # the oldest first
+        self._chars = 0  # that those have printed
         self._clearing: asyncio.Task[None] | None = None
 
     # --- knowing them ----------------------------------------------------------------------
 
     def keep(self, execution: Execution) -> None:
-        """Remember it, and forget the oldest that have ended."""
-        settings = self._host.settings
+        """Remember it, also for a while after its end."""
         execution.on_end = self._ended
-        self._known[execution.id] = execution
-        ended = [one for one in self._known.values() if one.done.is_set()]
-        chars = sum(one.captured.chars for one in ended)
-        over = len(ended) - settings.command_results
-        for oldest in ended:
-            if over <= 0 and chars <= settings.command_results_chars:
-                return
-            over -= 1
-            chars -= oldest.captured.chars
-            del self._known[oldest.id]
+        self._running[execution.id] = execution
 
     def write_down(self, execution: Execution) -> None:
         """Let the next daemon know of it, before its programs run."""
@@ -67,12 +59,23 @@ class Executions:
         )
 
     def _ended(self, execution: Execution) -> None:
+        settings = self._host.settings
         self._unfinished.ended(execution.id)
+        self._running.pop(execution.id, None)
+        self._done[execution.id] = execution
+        self._chars += execution.captured.chars
+        # Its caller is still to be told of the last one.
+        while len(self._done) > 1 and (
+            len(self._done) > settings.command_results
+            or self._chars > settings.command_results_chars
+        ):
+            _, oldest = self._done.popitem(last=False)
+            self._chars -= oldest.captured.chars
         self._note(execution)
 
     def find(self, caller: Caller, identifier: str) -> Execution:
         """Raises InvalidInput for one that is not known to this caller."""
-        execution = self._known.get(identifier)
+        execution = self._running.get(identifier) or self._done.get(identifier)
         if execution is None or execution.owner != caller.owner:
             raise InvalidInput(
                 f"no execution {identifier!r}",
@@ -109,7 +112,7 @@ class Executions:
     # --- ending them -----------------------------------------------------------------------
 
     def cancel_all(self) -> None:
-        for execution in self._known.values():
+        for execution in list(self._running.values()):
             execution.cancel(self._host.settings.kill_grace)
 
     def clear_up(self) -> None:

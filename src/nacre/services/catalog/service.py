@@ -75,6 +75,7 @@ class CommandCatalog:
         settings = host.settings
         self._host = host
         self._files = files
+        self._environ = dict(os.environ)  # the daemon's own does not change
         private = tuple(os.path.realpath(one) for one in private)
         self._contexts = Contexts(settings.command_contexts, home, private)
         self._programs = Programs(host, self._where)
@@ -310,7 +311,7 @@ class CommandCatalog:
         return CommandContext("", cwd).where(contexts.home, contexts.private)
 
     def _given(self, caller: Caller) -> Mapping[str, str]:
-        return {**os.environ, **caller.env}
+        return {**self._environ, **caller.env} if caller.env else self._environ
 
 
 def _context_key(caller: Caller, name: str | None) -> str:
