@@ -411,6 +411,25 @@ async def test_what_a_new_session_would_run_is_judged(tmp_path: Path) -> None:
         await ask("create_session", command="sleep", args=["600"])
 
 
+async def test_where_an_agent_lets_a_recording_be_written_is_judged(tmp_path: Path) -> None:
+    folder, elsewhere, journals = tmp_path / "work", tmp_path / "else", tmp_path / "journals"
+    for one in (folder, elsewhere):
+        one.mkdir()
+    async with guarded(folder, journals=journals) as ask:
+        session = await shell(ask, folder)
+        ref = session.identity.id
+        ask.services.police._judge._private = (str(journals),)
+        inside = await ask("export_recording", session=ref, path=str(folder / "a.cast"))
+        assert inside.path == str(folder / "a.cast")
+        home = Path("~/.nacre_test_profile").expanduser()
+        for path in (home, folder / ".git/hooks/pre-commit", journals / "x", "/etc/x.cast"):
+            with pytest.raises(PolicyDenied):
+                await ask("export_recording", session=ref, path=str(path))
+            assert not Path(path).exists()
+        by_person = await ask("export_recording", ANNA, session=ref, path=str(elsewhere / "b"))
+        assert by_person.path == str(elsewhere / "b")
+
+
 async def test_rules_are_read_again_when_they_change(tmp_path: Path) -> None:
     async with guarded(tmp_path) as ask:
         session = await shell(ask, tmp_path)

@@ -101,6 +101,12 @@ class Judge:
         given = [Assignment(name, literal(value)) for name, value in env.items()]
         return [one.name for one in given if not is_harmless(one)]
 
+    def is_private(self, path: str) -> bool:
+        """Return whether a path is in one of the daemon's own folders."""
+        from nacre.core.policy.paths import is_below
+
+        return is_below(os.path.realpath(path), self._private)
+
     def _policy(self, site: Site) -> "Policy":
         try:
             return self.rulebooks.policy(site.preset, site.folder)

@@ -6,12 +6,14 @@ Rule 2: a line that nobody knows runs under open. Under guarded and strict it as
 Rule 3: whoever reads it, what is judged is what is typed: after any wait all is judged again.
 """
 
+import os
+import shlex
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.apps.programs import LaunchApp, RestartApp
-from nacre.core.operations.recordings import RestoreSessions
+from nacre.core.operations.recordings import ExportRecording, RestoreSessions
 from nacre.core.operations.runs import Run, RunCommand, Send
 from nacre.core.operations.sessions import (
     CreateSession,
@@ -34,6 +36,7 @@ from nacre.services.observe.state import look
 from nacre.services.policy.approvals import Approvals, IsInside
 from nacre.services.policy.judge import Judge, Site, is_bare_shell
 from nacre.services.policy.reader import is_idle, own_shell_reads, reader_of, shown_line
+from nacre.services.policy.refusals import denied
 from nacre.services.policy.typed_lines import TypedLines
 from nacre.services.policy.verdicts import Line, Verdicts
 from nacre.services.registry.registry import Registry
@@ -87,6 +90,8 @@ class Police:
             await self._new_session(permit, operation)
         elif isinstance(operation, RestartSession | ManageSession | RestoreSessions):
             await self._restart(permit, operation)
+        elif isinstance(operation, ExportRecording):
+            await self._export(permit, operation)
         elif isinstance(operation, Run):
             await self._command(permit, operation.session, operation.command.strip("\r\n"))
         elif isinstance(operation, RunCommand):
@@ -194,6 +199,32 @@ class Police:
             await self._loaded()
             site = Site(launch.cwd, launch.cwd, self._judge.preset(session.record.policy))
             await self._verdicts.judge(permit, session, site, Line(launch.command))
+
+    async def _export(self, permit: Permit, request: ExportRecording) -> None:
+        """Judge the file that a recording goes to, which the daemon writes outside of any sandbox.
+
+        What programs printed stands in it: a shell that reads it as its start-up file would run it.
+        """
+        caller = permit.caller
+        if request.path is None:
+            return
+        if caller.person and not (caller.pid and await self._is_inside(caller.pid)):
+            return
+        session = self._registry.find(request.session)
+        folder = caller.cwd or os.path.expanduser("~")
+        path = os.path.join(folder, os.path.expanduser(request.path))
+        preset = self._judge.preset(session.record.policy)
+        site = Site(folder, session.launch.cwd, preset)
+        line = f"cat recording > {shlex.quote(path)}"
+        for forbidden, why in (
+            (self._judge.is_private(path), "it is one of nacre's own folders"),
+            (session.launch.sandbox != "off", "its session runs in a sandbox, this file does not"),
+        ):
+            if forbidden:
+                raise denied(Judgement("deny", session.identity.id, line, preset, (why,)))
+        await self._loaded()
+        found = self._judge.line(line, site)
+        await self._verdicts.settle(permit, session, site, Line(line), found)
 
     # --- open ------------------------------------------------------------------------------
 
