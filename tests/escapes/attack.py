@@ -115,6 +115,12 @@ def read_keys(facts: Facts) -> object:
     return "has a keyring"
 
 
+def open_a_socket_to_the_host(facts: Facts) -> object:
+    """No namespace parts these: AF_VSOCK reaches the host of a virtual machine."""
+    socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close()
+    return "has a socket"
+
+
 def write_through_a_link(facts: Facts) -> object:
     """A link out of the workspace, in a folder that can be written to.
 
@@ -172,6 +178,7 @@ def gain_rights(facts: Facts) -> object:
 
 
 ATTACKS = (
+    open_a_socket_to_the_host,
     *(read_token, list_own_folders, connect_to_the_socket, connect_to_the_daemon_port),
     *(connect_to_another_session, see_an_interface, remount_the_root, remount_etc),
     *(make_a_user_namespace, uncover, trace_the_daemon, signal_the_daemon, read_the_daemon),

@@ -421,11 +421,10 @@ async def test_where_an_agent_lets_a_recording_be_written_is_judged(tmp_path: Pa
         ask.services.police._judge._private = (str(journals),)
         inside = await ask("export_recording", session=ref, path=str(folder / "a.cast"))
         assert inside.path == str(folder / "a.cast")
-        home = Path("~/.nacre_test_profile").expanduser()
-        for path in (home, folder / ".git/hooks/pre-commit", journals / "x", "/etc/x.cast"):
+        hook = str(folder / ".git/hooks/pre-commit")
+        for path in ("~/.nacre_test_profile", hook, str(journals / "x"), "/etc/x.cast"):
             with pytest.raises(PolicyDenied):
-                await ask("export_recording", session=ref, path=str(path))
-            assert not Path(path).exists()
+                await ask("export_recording", session=ref, path=path)
         by_person = await ask("export_recording", ANNA, session=ref, path=str(elsewhere / "b"))
         assert by_person.path == str(elsewhere / "b")
 

@@ -42,7 +42,7 @@ class Judge:
         """`private` are the daemon's own folders."""
         self._settings = settings
         self.rulebooks = rulebooks
-        self._home = os.path.expanduser("~")
+        self.home = os.path.expanduser("~")
         self._private = tuple(os.path.realpath(folder) for folder in private)
 
     def preset(self, own: Preset | None) -> Preset:
@@ -101,6 +101,9 @@ class Judge:
         given = [Assignment(name, literal(value)) for name, value in env.items()]
         return [one.name for one in given if not is_harmless(one)]
 
+    def in_home(self, path: str) -> str:
+        return os.path.expanduser(path)
+
     def is_private(self, path: str) -> bool:
         """Return whether a path is in one of the daemon's own folders."""
         from nacre.core.policy.paths import is_below
@@ -124,7 +127,7 @@ class Judge:
 
         return Where(
             site.folder,
-            home=self._home,
+            home=self.home,
             workspace=site.workspace and os.path.realpath(site.workspace),
             private=self._private,
             real=os.path.realpath,

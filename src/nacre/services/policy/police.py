@@ -211,8 +211,8 @@ class Police:
         if caller.person and not (caller.pid and await self._is_inside(caller.pid)):
             return
         session = self._registry.find(request.session)
-        folder = caller.cwd or os.path.expanduser("~")
-        path = os.path.join(folder, os.path.expanduser(request.path))
+        folder = caller.cwd or self._judge.home
+        path = os.path.join(folder, self._judge.in_home(request.path))
         preset = self._judge.preset(session.record.policy)
         site = Site(folder, session.launch.cwd, preset)
         line = f"cat recording > {shlex.quote(path)}"

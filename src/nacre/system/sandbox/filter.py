@@ -2,7 +2,8 @@
 
 Bubblewrap takes every right away that they need; this is the second lock on the same door. Some of
 them need no right: TIOCSTI types into the own terminal, the kernel's keyrings are not part of any
-namespace, and io_uring is not seen by filters.
+namespace, and io_uring is not seen by filters. A namespace of the network does not part sockets of
+all families: those of AF_VSOCK reach the machine that a virtual one runs on.
 
 Rule: a program of another architecture (32 bits) is ended, because its calls have other numbers.
 """
@@ -17,7 +18,8 @@ _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0
 _NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
 # linux/seccomp.h, with the error in the low half
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
-_EPERM, _ENOSYS = 1, 38
+_EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
+_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: those that a namespace parts
 
 _X32 = 0x40000000  # calls of the x32 ABI
 _NEW_USER = 0x10000000  # CLONE_NEWUSER of sched.h
@@ -31,6 +33,7 @@ class _Calls(NamedTuple):
     ioctl: int
     clone: int
     unshare: int
+    socket: int
     refused: tuple[int, ...]
 
 
@@ -43,6 +46,7 @@ _MACHINES = {
         ioctl=16,
         clone=56,
         unshare=272,
+        socket=41,
         refused=(
             *(248, 249, 250),  # add_key, request_key, keyctl
             *(165, 166, 155, 308),  # mount, umount2, pivot_root, setns
@@ -56,6 +60,7 @@ _MACHINES = {
         ioctl=29,
         clone=220,
         unshare=97,
+        socket=198,
         refused=(
             *(217, 218, 219),
             *(40, 39, 41, 268),
@@ -81,6 +86,7 @@ def filter_program(machine: str | None = None) -> bytes | None:
         # Its arguments lie in memory, where no filter looks; callers fall back to clone.
         (_JUMP_EQUAL, _CLONE3, "unknown", ""),
         (_JUMP_EQUAL, calls.ioctl, "ioctl", ""),
+        (_JUMP_EQUAL, calls.socket, "family", ""),
         (_JUMP_EQUAL, calls.clone, "flags", ""),
         (_JUMP_EQUAL, calls.unshare, "flags", "allow"),
     ]
@@ -91,6 +97,12 @@ def filter_program(machine: str | None = None) -> bytes | None:
         (_LOAD, _SECOND, "", ""),
         (_JUMP_EQUAL, _TIOCSTI, "refuse", ""),
         (_JUMP_EQUAL, _TIOCLINUX, "refuse", "allow"),
+    ]
+    ends["family"] = len(lines)
+    lines += [
+        (_LOAD, _FIRST, "", ""),
+        *((_JUMP_EQUAL, family, "allow", "") for family in _FAMILIES),
+        (_RETURN, _ERROR | _EAFNOSUPPORT, "", ""),
     ]
     for name, value in (
         ("refuse", _ERROR | _EPERM),
