@@ -14,6 +14,7 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import MCPError
 
 from conftest import PATIENCE, Daemon
 
@@ -640,6 +641,8 @@ async def test_an_unknown_tool_is_method_not_found(tools: Tools) -> None:
     assert await tools.error("wsh_list_sessions") == (-32601, "UNKNOWN_OPERATION")
     # An operation that no toolset here offers is none either.
     assert await tools.error("stop") == (-32601, "UNKNOWN_OPERATION")
+    with pytest.raises(MCPError, match=r"did you mean get_screen\? there are"):
+        await tools.result("get_screan")
 
 
 @pytest.mark.over(*TRANSPORTS)

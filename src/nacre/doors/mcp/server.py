@@ -10,6 +10,7 @@ without its cost. library/server.py is the other half.
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, Protocol
 
 from nacre.core.catalog.caller import Caller
@@ -71,6 +72,12 @@ class ProtocolError(Exception):
         self.data = data
 
 
+def _unknown_tool(name: str, known: list[str]) -> UnknownOperation:
+    likely = get_close_matches(name, known, n=1)
+    meant = f"did you mean {likely[0]}? " if likely else ""
+    return UnknownOperation(f"no tool named {name!r}", f"{meant}there are {', '.join(known)}")
+
+
 def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> CallTool:
     """Return what answers tools/call with what is offered then. It raises ProtocolError."""
     scheme = scheme_of(offers.selection.prefix)
@@ -80,10 +87,7 @@ def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> C
         offer = offers.now
         tool = offer.tools.get(params.name)
         if tool is None:
-            there = ", ".join(offer.tools)
-            raise as_protocol_error(
-                UnknownOperation(f"no tool named {params.name!r}", f"there are {there}")
-            )
+            raise as_protocol_error(_unknown_tool(params.name, list(offer.tools)))
         words = offer.words
         try:
             operation = tool.parse(params.arguments or {})
