@@ -160,12 +160,14 @@ def upgrade() -> None:
 
         def keep_running(name: str) -> None:
             client = one.reach()
+            number = 0
             while not stop.is_set():
+                number += 1
                 try:
-                    ran = client.call("run", session=name, command="echo $((6 * 7))")
+                    ran = client.call("run", session=name, command=f"echo $((1 * {number}))")
                     counts[0] += 1
-                    if ran["output"].strip() != "42" or ran["exit_code"] != 0:
-                        wrong.append(ran)
+                    if ran["output"].strip() != str(number) or ran["exit_code"] != 0:
+                        wrong.append((number, ran))
                 except NacreError:  # the daemon is replaced: said, and tried again
                     counts[1] += 1
                     with suppress(NacreError):

@@ -9,6 +9,8 @@ import pytest
 from nacre.core.operations.results import SessionDetails, SessionList
 from nacre.core.operations.terminal import GetScreen, GetScrollback, ReadOutput
 from nacre.core.screen.screen import Line, Span
+from nacre.core.text.budget import json_size
+from nacre.services.observe import views
 from nacre.services.observe.views import fit_details, fit_list, position, text_since
 from nacre.services.session.session import Session
 from nacre.wording import OPERATIONS, Hint, Use
@@ -157,6 +159,21 @@ def test_long_list_has_the_main_facts_of_each_session() -> None:
     assert (encoded["name"], encoded["details_left_out"]) == ("session-7", True)
     assert "characters left out" in encoded["command"]
     assert "cwd" not in encoded
+
+
+def test_of_many_sessions_only_those_are_measured_that_may_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    measured: list[object] = []
+
+    def measure(one: object) -> int:
+        measured.append(one)
+        return json_size(one)
+
+    monkeypatch.setattr(views, "json_size", measure)
+    many = fit_list([listed(number) for number in range(2000)], 30_000)
+    assert 0 < len(many.sessions) < 400
+    assert len(measured) < 400
 
 
 @pytest.mark.parametrize("budget", [30_000, 5000])
