@@ -11,6 +11,7 @@ from nacre.core.catalog.grant import Grant
 from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.watch import Watch, WatchSession
 from nacre.services.agent.service import Agents
+from nacre.services.agent.typing import AgentTyping
 from nacre.services.apps.service import Apps
 from nacre.services.audit.audit import Audit
 from nacre.services.catalog.late import LateCatalog
@@ -121,6 +122,7 @@ class Services:
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
             *(self.history, self.pictures, self.reviews, visuals, watching, controls),
             *(self.approvals, self.prompts, self.catalog, self.apps),
+            AgentTyping(self.registry, self.host, self.apps.typing),
         )
         # Every call passes them in this order. Routing to other hosts will be added here.
         steps = (

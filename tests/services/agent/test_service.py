@@ -184,15 +184,18 @@ async def test_an_editor_shows_its_screen_and_then_what_changed(tmp_path: Path) 
         opened = await one.run("vim -u NONE -N f.txt")
         assert opened.startswith(f"[editor vim · run 1 · {one.caller.cwd} · new session main · ")
         assert opened.split("\n")[2:5] == ["~", "~", "~"]
-        typed = await one.type(keys=["i", "hello", "Esc"])
+        with pytest.raises(BadParameter, match="keys are not valid: 'Ctrl\\+Foo'"):
+            await one.type(keys=["Ctrl+Foo"])
+        # `end` is a word, and O behind an Escape is no arrow key.
+        typed = await one.type(keys=["i", "end", "Esc", "O", "hello", "Esc"])
         assert typed.split("\n")[0] == f"[editor vim · run 1 · {one.caller.cwd} · type keys]"
-        assert "\n 1 hello" in typed
+        assert "\n 1 hello\n 2 end" in typed
         assert "~" not in typed
         with pytest.raises(NotAtPrompt, match="not run: vim is open"):
             await one.run("ls")
         closed = await one.type(keys=[":wq", "Enter"])
         assert timeless(closed).startswith(f"[exit 0 · Ts · {one.caller.cwd} · run 1]")
-        assert (await one.run("cat f.txt")).endswith("\nhello")
+        assert (await one.run("cat f.txt")).endswith("\nhello\nend")
 
 
 async def test_code_goes_into_a_repl_that_is_open(tmp_path: Path) -> None:

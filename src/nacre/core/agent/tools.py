@@ -164,4 +164,3 @@ class TypeKeys(Operation, frozen=True, kw_only=True):
     text: str = ""
     keys: tuple[str, ...] = ()
     timeout_ms: TimeOut = 5000
-    max_chars: int | None = None

@@ -166,7 +166,6 @@ class Agents:
                 text=request.text or "",
                 keys=tuple(request.keys or (["Enter"] if request.enter else [])),
                 timeout_ms=call.milliseconds(request.wait),
-                max_chars=room_inside(request.max_chars),
             )
             sent = await call(typing, Sent)
             session.since = sent.generation

@@ -54,7 +54,7 @@ class Apps:
         self._sessions = sessions
         self._host = host
         self._shown = ShownScreens()
-        self._typing = KeyTyping(host)
+        self.typing = KeyTyping(host)
 
     def handlers(self) -> Handlers:
         return (
@@ -123,7 +123,7 @@ class Apps:
                 "keys", f"must be at most {limit} bytes (max_input_bytes)", "send it in parts"
             )
         self._shown.note(session)
-        return InputSent(generation=await self._typing.type(session, items, paste=request.paste))
+        return InputSent(generation=await self.typing.type(session, items, paste=request.paste))
 
     # --- reading ---------------------------------------------------------------------------
 

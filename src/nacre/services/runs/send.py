@@ -1,15 +1,13 @@
-"""The operations send, send_key and type_keys: type into a session, and return its answer.
+"""The operations send and send_key: type into a session, and return its answer.
 
 Rule: they return when the answer is complete: at the next prompt of a shell or REPL, at a question,
-or else when the session is quiet, but never later than the timeout. type_keys is not content with
-quiet while a program runs that waits for nobody.
+or else when the session is quiet, but never later than the timeout.
 """
 
 from typing import TypeVar
 
 from msgspec.structs import replace
 
-from nacre.core.agent.tools import TypeKeys
 from nacre.core.catalog.caller import Caller
 from nacre.core.keys.names import UnknownKey, parse_key
 from nacre.core.operations.results import Pressed, Sent
@@ -33,7 +31,6 @@ from nacre.wording import Hint, Use
 _COUNTS = 50  # characters of an answer's counts of lines
 _FACTS = 100  # characters of the other fields of what read_output returns
 _KEY_EFFECT = 0.1  # seconds for a key to show its effect; SILC's figure
-_NO_EFFECT = 0.5  # seconds after which a key that shows nothing is taken to show nothing
 
 AnsweredT = TypeVar("AnsweredT", Sent, Pressed)
 
@@ -44,7 +41,7 @@ class Sends:
         self._host = host
 
     def handlers(self) -> Handlers:
-        return Handlers().on(Send, self.send).on(SendKey, self.press).on(TypeKeys, self.type_keys)
+        return Handlers().on(Send, self.send).on(SendKey, self.press)
 
     async def send(self, caller: Caller, request: Send) -> Sent:
         session = self._registry.find(request.session)
@@ -103,70 +100,6 @@ class Sends:
             output="", alive=session.alive, generation=session.hand_out(), state=look(session)
         )
         return self._within(session, facts, *since, None)
-
-    async def type_keys(self, caller: Caller, request: TypeKeys) -> Sent:
-        session = self._registry.find(request.session)
-        session.require_alive()
-        refuse_longer_waits(self._host, "timeout_ms", request.timeout_ms)
-        data = self._typed(session, request)
-        deadline = self._host.loop.time() + request.timeout_ms / 1000
-        async with after_first_prompt(session, data, self._host) as driven:
-            if driven:
-                deadline = self._host.loop.time() + request.timeout_ms / 1000
-            line, col = position(session), session.terminal.cursor().col
-            ended, generation = session.stream.prompting.ended, session.hand_out()
-            await type_into(session, data)
-        await self._settled(session, ended, generation, deadline)
-        facts = Sent(
-            output="", lines=0, alive=session.alive, generation=generation, state=look(session)
-        )
-        return self._within(session, facts, *text_since(session, line, col), request.max_chars)
-
-    def _typed(self, session: Session, request: TypeKeys) -> bytes:
-        """Return the bytes; an item of keys that names no key is text. Raises BadParameter."""
-        # Enter sends CR, whatever a text's lines end with.
-        data = _encoded(request.text.replace("\r\n", "\n").replace("\n", "\r"))
-        for item in request.keys:
-            try:
-                data += session.terminal.encode_key(parse_key(item))
-            except UnknownKey:
-                data += _encoded(item)
-        if len(data) > self._host.settings.max_input_bytes:
-            raise BadParameter("text", "is over max_input_bytes", "write it to a file instead")
-        return data
-
-    async def _settled(
-        self, session: Session, ended: int, generation: int, deadline: float
-    ) -> None:
-        """Wait for the next prompt, or until somebody is waited for and all of it is shown."""
-        prompting = session.stream.prompting
-        quiet = self._host.settings.send_quiet
-
-        def at_next_prompt() -> bool:
-            return prompting.ended > ended and prompting.phase == "prompt"
-
-        def shown(state: State) -> bool:
-            if not waits_for_somebody(state):
-                return False
-            if state.state == "prompt" and session.marks_itself and not has_read_all(session):
-                return False  # the shell has yet to take it
-            silent = self._host.loop.time() - session.last_active
-            return silent >= (quiet if session.generation > generation else _NO_EFFECT)
-
-        # A question is looked for when it may have come, and when all that was drawn is drawn.
-        late = _NO_EFFECT - quiet
-        looks = (
-            LOOKS[0],
-            LOOKS[1],
-            max(0.0, quiet - sum(LOOKS[:2])),
-            0.0,
-            0.0,
-            late,
-            0.0,
-            0.0,
-            1.0,
-        )
-        await settle(session, at_next_prompt, deadline, asks=shown, looks_at=looks)
 
     async def _answered(
         self, session: Session, ended: int, deadline: float, *, several: bool
