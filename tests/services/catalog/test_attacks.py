@@ -113,6 +113,31 @@ async def test_recursion_stops_above_what_is_secret(
                 await agent(tool, **args)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MAGIC", "lies-here"),
+        ("TZ", ":/etc/passwd"),
+        ("ANY", "/etc/passwd"),
+        ("ANY", "x:/usr/../etc"),
+        ("GLIBC_TUNABLES", "x"),
+        ("MALLOC_TRACE", "out"),
+        ("NACRE_SESSION_COOKIE", "00"),
+        ("SSH_AUTH_SOCK", "x"),
+    ],
+)
+async def test_a_variable_names_no_file_that_is_blocked(
+    agent: Agent, folder: Path, name: str, value: str
+) -> None:
+    """With MAGIC=/etc/passwd, file printed each of its lines as one that it does not know."""
+    (folder / "lies-here").symlink_to("/etc/passwd")
+    with pytest.raises(Forbidden):
+        await agent("export", name=name, value=value)
+    with pytest.raises(Forbidden):
+        await agent("export", name=f"{name}={value}")
+    assert (await agent("export", name="TZ", value="Europe/Berlin")).exit_code == 0
+
+
 # --- git -------------------------------------------------------------------------------------
 
 HOSTILE = """

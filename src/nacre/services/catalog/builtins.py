@@ -71,7 +71,12 @@ class Builtins:
 
     async def _export(self, given: Given) -> ContextOutput:
         name, equals, value = given["name"].partition("=")
-        self.context.export(name, value if equals else given.get("value", ""))
+        value = value if equals else given.get("value", "")
+        where = self.context.where(self.home, self.checks.private)
+        for part in value.split(":"):  # a program may take it for a file (TZ=:/etc/x)
+            if "/" in part:
+                self.checks.check_path(part, where)
+        self.context.export(name, value)
         return ContextOutput()
 
     async def _unset(self, given: Given) -> ContextOutput:

@@ -34,6 +34,12 @@ _QUIET = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
 }
+# Files that programs of the catalog read (file shows what it does not understand), what the C
+# library does for debugging, and our own.
+_READ_BY_PROGRAMS = re.compile(
+    r"MAGIC|TZDIR|NLSPATH|TEXTDOMAIN.*|GETCONF_DIR|RES_OPTIONS|LOCALDOMAIN|GLIBC_.*|MALLOC_.*"
+    r"|SSH_AUTH_SOCK|NACRE_.*"
+)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE|CREDENTIAL|AUTH|COOKIE|SESSION|_KEY$",
@@ -79,7 +85,7 @@ class CommandContext:
         """Raises InvalidInput for what is no name, Forbidden for a variable that does harm."""
         if not _VARIABLE.fullmatch(name):
             raise InvalidInput(f"{name!r} is no name of a variable", "use letters, digits and _")
-        if not is_harmless(Assignment(name, literal(value))):
+        if _READ_BY_PROGRAMS.fullmatch(name) or not is_harmless(Assignment(name, literal(value))):
             raise Forbidden(
                 f"{name} changes what other programs do, and cannot be exported",
                 "use another variable",
