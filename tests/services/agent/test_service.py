@@ -136,6 +136,11 @@ async def test_a_question_is_answered_and_a_password_is_a_persons(tmp_path: Path
         secret = await one.run("read -s -p 'Password: ' x; echo; echo thanks")
         assert secret.startswith("[asks password · run 3 · ")
         assert "a person types it" in secret.split("\n")[0]
+        still = await one.wait(wait=0.2)
+        assert still.startswith("[asks password · run 3 · "), "nobody has typed it"
+        waiting = asyncio.ensure_future(one.wait())
+        await one.dispatch(ANNA, TypeAtScreen(session="main", data=b"hunter2\r"))
+        assert timeless(await waiting).startswith("[exit 0 · Ts · ")
 
 
 async def test_what_takes_longer_goes_on_and_each_wait_has_what_is_new(tmp_path: Path) -> None:

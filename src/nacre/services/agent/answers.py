@@ -153,6 +153,7 @@ class Answers:
         self, call: AgentCall, session: KnownSession, state: State | None
     ) -> str | None:
         """Return the screen if a full-screen program has it."""
+        session.password = state is not None and state.asks == "password"
         if state is None or not (state.full_screen or state.asks in _DRAWS):
             session.rows = None
             return None

@@ -46,6 +46,7 @@ class KnownSession:
     last: KnownRun | None = None
     around: list[KnownRun] = field(default_factory=list)  # shells and REPLs that were started
     rows: Sequence[str] | None = None  # the screen as it was shown last
+    password: bool = False  # the client knows that one is asked for, and a person types it
     since: int | None = None  # the generation after which a wait looks for its text
 
     def under_way(self) -> KnownRun | None:

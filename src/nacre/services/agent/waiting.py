@@ -21,6 +21,7 @@ from nacre.services.agent.outputs import expression
 _OWN_PROMPT = "mark: prompt"  # evidence of the session's own shell (core/shell/state.py)
 _STANDS = ["prompt", "needs_input", "exited"]
 _ENDS = ["exited"]
+_GOES_ON = ["running", "prompt", "exited"]
 _QUOTED = 60  # characters of a text that was waited for, in an answer
 
 
@@ -116,7 +117,8 @@ class AgentWaiting:
         self, call: AgentCall, session: KnownSession, run: KnownRun | None, milliseconds: int
     ) -> _Moved:
         deadline = call.now + milliseconds / 1000
-        states = _STANDS
+        # Who knows that a person is to type a password waits until they have.
+        states = _GOES_ON if session.password else _STANDS
         while True:
             left = max(0, round((deadline - call.now) * 1000))
             found = await self._wait(call, session, run, left, states)
@@ -131,6 +133,9 @@ class AgentWaiting:
             if found.matched and unread and left:
                 # The shell has not begun with it: wait until it has.
                 states = ["running", "needs_input", "exited"]
+                continue
+            if session.password and found.matched and left:
+                session.password, states = False, _STANDS
                 continue
             if found.matched and state is not None and state.state == "running" and left:
                 states = _STANDS
