@@ -13,7 +13,7 @@ from nacre.core.text.unseen import REPLACEMENT
 from nacre.errors import WaitTimedOut
 from nacre.services.dispatch.dispatch import Answer
 
-from services.living import CALLER, PATIENCE, living, start, start_marked
+from services.living import CALLER, PATIENCE, living, reads, start, start_marked
 from services.people import House
 
 pytestmark = pytest.mark.anyio
@@ -58,6 +58,7 @@ async def test_titles_folders_and_errors_are_data(tmp_path: Path) -> None:
             services, f"printf '\\033]2;{HIDDEN}\\007ready'; exec cat", name="dev", cwd=str(folder)
         )
         await ask(house, "wait_for", session="dev", text="ready")
+        await reads(session)  # or else cat is not there yet, and sh is busy
         assert session.terminal.title == HIDDEN
         listed = text_of((await ask(house, "list_sessions")).result)
         assert listed.count(SEEN) >= 2
