@@ -35,6 +35,7 @@ EXTRA = {
     "export_recording",
     "await_input",
     "control",
+    "mouse",
 }
 DOCUMENTED = {
     "send",

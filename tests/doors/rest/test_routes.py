@@ -507,6 +507,13 @@ def resize_terminal(daemon: Daemon, job: str) -> None:
         assert resized == {"success": True, "rows": 12, "cols": 50}
 
 
+def mouse(daemon: Daemon, job: str) -> None:
+    body = {"row": 0, "col": 0}
+    answer = http_call(daemon, "POST", f"/api/sessions/{job}/mouse", body)
+    assert refusal(answer) == "INVALID_INPUT"
+    assert "mouse" in answer.json["error"]["message"]
+
+
 def restart_app(daemon: Daemon, job: str) -> None:
     with launched(daemon) as app:
         again = ask(daemon, "POST", f"/apps/{app}/restart", {})
@@ -556,7 +563,7 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         list_tokens,
         revoke_token,
         *(launch_app, view_screen, send_keys, get_cursor_position, get_screen_size),
-        *(resize_terminal, restart_app),
+        *(resize_terminal, restart_app, mouse),
         diff_session,
         apply_session,
         discard_session,

@@ -117,6 +117,7 @@ async def test_every_way_to_type_asks_the_one_gate() -> None:
             "manage_session": {"action": "kill"},
             "discard_session": {},
             "send_keys": {"keys": "x"},
+            "mouse": {"row": 0, "col": 0},
             "resize_terminal": {"rows": 10, "cols": 40},
             "restart_app": {},
             "stop_app": {},

@@ -15,12 +15,12 @@ from nacre.core.operations import (
     sessions,
     terminal,
 )
-from nacre.core.operations.apps import programs
+from nacre.core.operations.apps import mouse, programs
 from nacre.core.operations.safety import approvals, review, tokens
 
 __all__ = ["CATALOG", "parse_operation"]
 
 ENTERED = (
     *(sessions, terminal, runs, display, control, recordings, review, approvals, daemon, tokens),
-    *(commands, programs),
+    *(commands, programs, mouse),
 )

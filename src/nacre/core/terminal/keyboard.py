@@ -13,7 +13,7 @@ from nacre.core.keys.sequences import PASTE_BEGIN, PASTE_END, is_extended_key
 from nacre.core.terminal.ghostty import check, create, ffi, lib, new
 
 # GhosttyMods, by bit.
-_SHIFT, _CTRL, _ALT, _SUPER = 1, 2, 4, 8
+SHIFT, CTRL, ALT, SUPER = 1, 2, 4, 8
 
 _NAMED = {
     "up": lib.GHOSTTY_KEY_ARROW_UP,
@@ -73,11 +73,11 @@ class Keyboard:
     def _encode(self, press: KeyPress) -> bytes:
         key, text, unshifted, shift = _on_us_keyboard(press)
         event = self._event
-        mods = shift * _SHIFT | press.ctrl * _CTRL | press.alt * _ALT | press.super * _SUPER
+        mods = shift * SHIFT | press.ctrl * CTRL | press.alt * ALT | press.super * SUPER
         lib.ghostty_key_event_set_action(event, lib.GHOSTTY_KEY_ACTION_PRESS)
         lib.ghostty_key_event_set_key(event, key)
         lib.ghostty_key_event_set_mods(event, mods)
-        lib.ghostty_key_event_set_consumed_mods(event, _SHIFT if shift and text else 0)
+        lib.ghostty_key_event_set_consumed_mods(event, SHIFT if shift and text else 0)
         raw = text.encode(errors="replace")
         kept = new("char[]", raw)  # the event only points to it
         lib.ghostty_key_event_set_utf8(event, kept, len(raw))

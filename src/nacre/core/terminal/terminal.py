@@ -8,11 +8,12 @@ Rule 4: rows and columns count from zero; the scrollback counts from the oldest 
 """
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 from urllib.parse import unquote
 
 from nacre.core.keys.names import KeyPress
+from nacre.core.keys.pointing import PointerEvent
 from nacre.core.screen.drawing import Drawing, draw
 from nacre.core.screen.picture import Picture
 from nacre.core.screen.screen import Cursor, Line, Modes
@@ -32,6 +33,7 @@ from nacre.core.terminal.keyboard import Keyboard, encode_paste
 from nacre.core.terminal.modes import StateCodes
 from nacre.core.terminal.packed import UNFINISHED_BYTES, pack, unpack
 from nacre.core.terminal.plain import PlainText, between
+from nacre.core.terminal.pointer import encode_pointer
 from nacre.core.terminal.rows import Rendering
 from nacre.core.terminal.scrollback import Count, KeptRows
 
@@ -370,6 +372,11 @@ class Terminal:
     def encode_key(self, press: KeyPress) -> bytes:
         self._open()
         return self._keyboard.encode(press)
+
+    def encode_pointer(self, events: Iterable[PointerEvent]) -> bytes:
+        """Return mouse reports; nothing for what the program does not want to know."""
+        handle = self._open()
+        return encode_pointer(handle, *self._dimensions(), events)
 
     def encode_paste(self, text: str) -> bytes:
         return encode_paste(text, bracketed=self.modes().bracketed_paste)

@@ -110,6 +110,7 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
             "export_recording",
             "await_input",
             "control",
+            "mouse",
         )
     },
 }
