@@ -52,7 +52,8 @@ async def refused(client: Client, uri: str) -> tuple[int, str]:
 
 
 def without_clock(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**session, "idle_seconds": 0} for session in sessions]
+    # Both are reckoned from the clock, anew for each answer.
+    return [{**session, "idle_seconds": 0, "last_active": 0} for session in sessions]
 
 
 # --- what they read as ---------------------------------------------------------------------
