@@ -1,10 +1,14 @@
 """Prompts: which of them takes a command, by which way, and which only looks like one."""
 
+import asyncio
+import os
+import signal
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from nacre.core.operations.runs import Run
 from nacre.core.shell.repls import is_same_prompt, prompt_pattern, without_shell_prompt
 from nacre.core.shell.state import State
 from nacre.services.observe.state import line_before_cursor
@@ -13,7 +17,7 @@ from nacre.services.runs.request import RunRequest
 from nacre.services.runs.run import TrackedRun
 from nacre.services.runs.run_output import RunOutput
 
-from services.living import living, shows, start, start_marked, start_shell, until
+from services.living import CALLER, PATIENCE, living, shows, start, start_marked, start_shell, until
 
 
 def state(name: str, **more: Any) -> State:
@@ -111,3 +115,23 @@ async def test_read_of_a_wrapped_command_is_no_prompt() -> None:
         request.pid = facts.pid
         run.prompt_is_back()
         assert tell_read(session, run, state("prompt")).state == "prompt", "it is over"
+
+
+@pytest.mark.anyio
+async def test_line_of_an_earlier_daemon_is_not_taken_for_the_next_command(tmp_path: Path) -> None:
+    """It was typed, the daemon was replaced, and the shell reads it only now."""
+    async with living(runtime=tmp_path) as services:
+        session = await start_marked(services, name="dev")
+        child = session.supervisor.last
+        assert child is not None
+        services.ledger.begin(session, "native", "echo one")
+        os.kill(child.pid, signal.SIGSTOP)
+        os.write(child.master, b"echo one\r")  # not by this daemon: it counts no input
+        running = asyncio.create_task(
+            services.runs.run(CALLER, Run(session="dev", command="echo two"))
+        )
+        for _ in range(100):
+            await asyncio.sleep(0)  # it would have typed by now
+        os.kill(child.pid, signal.SIGCONT)
+        outcome = await asyncio.wait_for(running, PATIENCE)
+        assert (outcome.output, outcome.exit_code) == ("two", 0)

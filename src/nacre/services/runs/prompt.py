@@ -156,8 +156,19 @@ def note_shown_prompt(run: TrackedRun) -> None:
 
 
 def _typed_since(session: Session, last: TrackedRun | None) -> bool:
-    """Whether keys were pressed since the last run was over: its shell may not have read them."""
+    """Whether keys were pressed since the last run was over: its shell may not have read them.
+
+    An earlier daemon may have typed the last run's line: then nothing was typed here, and the marks
+    of that line, which are still to come, would be taken for those of the next command.
+    """
+    if last is not None and _is_on_its_way(last):
+        return True
     return session.inputs > (last.state.inputs if last is not None and last.done else 0)
+
+
+def _is_on_its_way(run: TrackedRun) -> bool:
+    """Whether a line was typed at the shell's prompt, and the shell has not said that it runs."""
+    return not (run.done or run.state.started_by_mark) and run.request.context == "native"
 
 
 def _left_at_prompt(session: Session, last: TrackedRun | None, state: State) -> bool:
