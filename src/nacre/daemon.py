@@ -329,7 +329,7 @@ class _Serving:
         ignored = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_IGN]
         _take_signals(loop, life.interrupt)
 
-        mcp = LateMcpDoor(dispatch, settings, services.catalog)
+        mcp = LateMcpDoor(dispatch, settings, services.catalog, services.upstreams.hub)
         door = _local_door(dispatch, mcp, settings, life.client)
         askpass = await self._open_askpass(dispatch)
         presence = self._presence(door)
@@ -369,6 +369,7 @@ class _Serving:
             services.sessions.put_down_all()  # the next daemon lists them as lost
         await services.sessions.end_all()
         await services.catalog.end_all()
+        await services.upstreams.end_all()
         services.ledger.remove_files()
         await door.close()
         await askpass.close()

@@ -10,6 +10,7 @@ NacreError
 │   ├── SessionExists      SESSION_EXISTS
 │   ├── OverlayNotFound    OVERLAY_NOT_FOUND
 │   ├── PanelNotFound      PANEL_NOT_FOUND
+│   ├── UpstreamNotFound   UPSTREAM_NOT_FOUND   no server, or no tool, of that name
 │   ├── LimitReached       RESOURCE_LIMIT
 │   ├── Forbidden          FORBIDDEN
 │   └── UnknownOperation   UNKNOWN_OPERATION
@@ -19,6 +20,9 @@ NacreError
 │   ├── PolicyDenied       POLICY_DENIED        the policy, or a person, said no: nothing was typed
 │   ├── Busy               BUSY                 another command runs there
 │   ├── NotAtPrompt        NOT_AT_PROMPT        nothing there takes a command
+│   ├── UpstreamUnavailable UPSTREAM_UNAVAILABLE  the MCP server behind nacre cannot be reached
+│   ├── UpstreamTimedOut   UPSTREAM_TIMEOUT     it did not answer in time
+│   ├── UpstreamFailed     UPSTREAM_ERROR       it answered with an error of its own
 │   └── WaitTimedOut       TIMEOUT
 ├── Internal           INTERNAL_ERROR
 ├── DaemonUnreachable  DAEMON_UNREACHABLE   raised by clients of the daemon only
@@ -117,6 +121,10 @@ class PanelNotFound(Refused):
     code = "PANEL_NOT_FOUND"
 
 
+class UpstreamNotFound(Refused):
+    code = "UPSTREAM_NOT_FOUND"
+
+
 class LimitReached(Refused):
     code = "RESOURCE_LIMIT"
 
@@ -151,6 +159,20 @@ class Busy(Failed):
 
 class NotAtPrompt(Failed):
     code = "NOT_AT_PROMPT"
+
+
+class UpstreamUnavailable(Failed):
+    code = "UPSTREAM_UNAVAILABLE"
+
+
+class UpstreamTimedOut(Failed):
+    code = "UPSTREAM_TIMEOUT"
+
+
+class UpstreamFailed(Failed):
+    """An upstream server's own error; `upstream` has its code and data, as it sent them."""
+
+    code = "UPSTREAM_ERROR"
 
 
 class WaitTimedOut(Failed):
@@ -192,6 +214,7 @@ WIRE: dict[str, Wire] = {
     "SESSION_EXISTS": Wire(http=409, jsonrpc=-32602, exit=4),
     "OVERLAY_NOT_FOUND": Wire(http=404, jsonrpc=-32602, exit=3),
     "PANEL_NOT_FOUND": Wire(http=404, jsonrpc=-32602, exit=3),
+    "UPSTREAM_NOT_FOUND": Wire(http=404, jsonrpc=-32602, exit=3),
     "RESOURCE_LIMIT": Wire(http=429, jsonrpc=-32602, exit=5),
     "FORBIDDEN": Wire(http=403, jsonrpc=-32602, exit=8),
     "UNKNOWN_OPERATION": Wire(http=404, jsonrpc=-32601, exit=2),
@@ -201,6 +224,9 @@ WIRE: dict[str, Wire] = {
     # How a run ends that was not begun: a result with its status everywhere but in MCP.
     "BUSY": Wire(http=None, jsonrpc=None, exit=75),  # 75: EX_TEMPFAIL of sysexits.h
     "NOT_AT_PROMPT": Wire(http=None, jsonrpc=None, exit=1),
+    "UPSTREAM_UNAVAILABLE": Wire(http=503, jsonrpc=None, exit=1),
+    "UPSTREAM_TIMEOUT": Wire(http=504, jsonrpc=None, exit=1),
+    "UPSTREAM_ERROR": Wire(http=502, jsonrpc=None, exit=1),
     "TIMEOUT": Wire(http=408, jsonrpc=None, exit=124),
     "FAILED": Wire(http=409, jsonrpc=None, exit=1),
     "INTERNAL_ERROR": Wire(http=500, jsonrpc=-32603, exit=70),

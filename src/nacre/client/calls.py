@@ -8,7 +8,9 @@ Rule 3: if the daemon dies, only calls that read (`ask`) are repeated.
 import json
 import socket
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 from nacre.client.greeting import greeting, read_greeting, was_stopped
@@ -44,15 +46,18 @@ class Client:
         paths: Paths | None = None,
         timeout: float | None = None,
         told: bool = True,
+        values: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Greet the daemon as a person; `paths` say where to find the next one if it dies.
 
         `told`: what a person did in a session meanwhile is told, for a script may be an agent's.
+        `values` are those of variables that upstream servers need.
         Raises DaemonUnreachable when it refuses us, DaemonRestarted when it died.
         """
         self._paths = paths
         self._timeout = timeout
         self._told = told
+        self._values = values
         self._greet(connection)
 
     def _greet(self, connection: socket.socket) -> None:
@@ -60,7 +65,10 @@ class Client:
         self._connection = connection
         self._answers = connection.makefile("rb")
         try:
-            connection.sendall(greeting("call", person=True, own_words=True, told=self._told))
+            more = {"values": dict(self._values)} if self._values else {}
+            connection.sendall(
+                greeting("call", person=True, own_words=True, told=self._told, **more)
+            )
             read_greeting(self._answers.readline())
         except (OSError, DaemonUnreachable) as error:
             self.close()
@@ -71,15 +79,20 @@ class Client:
 
     @classmethod
     def open(
-        cls, *, start: bool = False, timeout: float | None = None, told: bool = True
+        cls,
+        *,
+        start: bool = False,
+        timeout: float | None = None,
+        told: bool = True,
+        values: Mapping[str, str] = MappingProxyType({}),
     ) -> "Client":
         """Connect, to a new daemon if `start` and none runs. Raises DaemonUnreachable."""
         reach = connect_or_start if start else connect
         paths = find_paths()
         try:
-            return cls(reach(paths), paths=paths, timeout=timeout, told=told)
+            return cls(reach(paths), paths=paths, timeout=timeout, told=told, values=values)
         except DaemonRestarted:  # nothing was asked of it yet: the next one will do
-            return cls(reach(paths), paths=paths, timeout=timeout, told=told)
+            return cls(reach(paths), paths=paths, timeout=timeout, told=told, values=values)
 
     @classmethod
     def reach(cls, *, timeout: float | None = None) -> "Client | None":

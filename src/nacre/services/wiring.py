@@ -60,6 +60,7 @@ from nacre.services.runs.service import Runs
 from nacre.services.session.session import Session
 from nacre.services.sessions.janitor import Janitor
 from nacre.services.sessions.service import Sessions
+from nacre.services.upstream.late import LateUpstreams
 from nacre.services.waits.service import Waiting
 from nacre.settings.table import Settings
 from nacre.system.keeper.client import Keeping
@@ -76,6 +77,7 @@ class Services:
     apps: Apps
     commands: RunCommands
     catalog: LateCatalog
+    upstreams: LateUpstreams
     pictures: Pictures
     ledger: Ledger
     runs: Runs
@@ -123,7 +125,7 @@ class Services:
         having_handlers = (
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
             *(self.history, self.pictures, self.reviews, visuals, watching, controls),
-            *(self.approvals, self.prompts, self.catalog, self.apps, pointing),
+            *(self.approvals, self.prompts, self.catalog, self.apps, self.upstreams, pointing),
             AgentTyping(self.registry, self.host, self.apps.typing),
         )
         # Every call passes them in this order. Routing to other hosts will be added here.
@@ -229,6 +231,7 @@ def build_services(
     judge = Judge(settings, rulebooks, private)
     police = Police(registry, judge, approvals, host, is_inside)
     catalog = LateCatalog(host, config=config, home=home, private=tuple(private))
+    upstreams = LateUpstreams(host, judge, approvals, is_inside, config=config, state=state)
     janitor = Janitor(registry, host, runs.forget_session)
     return Services(
         registry=registry,
@@ -237,6 +240,7 @@ def build_services(
         apps=Apps(registry, sessions, host),
         commands=RunCommands(registry, ledger, runs, host),
         catalog=catalog,
+        upstreams=upstreams,
         pictures=Pictures(registry, host),
         ledger=ledger,
         runs=runs,

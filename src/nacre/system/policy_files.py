@@ -68,11 +68,24 @@ def _places(folder: str) -> tuple[tuple[str, str], ...]:
         at = parent
 
 
+def user_file(config: str) -> str:
+    return os.path.join(config, USER_FILE)
+
+
 def save_line(config: str, line: str, why: str) -> str:
     """Add a rule that allows exactly this line to the user's file; return the file.
 
     What stands in it stays as it is, comments too. Raises InvalidInput when the file is wrong.
     """
+    return _save(config, "line", line, why)
+
+
+def save_tool(config: str, tool: str, why: str) -> str:
+    """Add a rule that allows an upstream tool; as save_line."""
+    return _save(config, "tool", tool, why)
+
+
+def _save(config: str, key: str, value: str, why: str) -> str:
     path = os.path.join(config, USER_FILE)
     try:
         with open(path, encoding="utf-8") as file:
@@ -84,15 +97,15 @@ def save_line(config: str, line: str, why: str) -> str:
     if before and not before.endswith("\n"):
         before += "\n"
     # A string of JSON is one of TOML's basic strings, but for DEL.
-    texts = [json.dumps(text).replace("\x7f", "\\u007f") for text in (line, why)]
-    rule = f'[[rule]]\nline = {texts[0]}\nverdict = "allow"\njustification = {texts[1]}\n'
+    texts = [json.dumps(text).replace("\x7f", "\\u007f") for text in (value, why)]
+    rule = f'[[rule]]\n{key} = {texts[0]}\nverdict = "allow"\njustification = {texts[1]}\n'
     after = before + ("\n" if before else "") + rule
     try:
         rules = rules_from(tomllib.loads(after), path)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"cannot add a rule to {path}: {error}", "correct the file") from error
-    if not any(known.line == line for known in rules.rule):
-        raise InvalidInput("this line cannot be written to a file of rules", "allow it once")
+    if not any(getattr(known, key) == value for known in rules.rule):
+        raise InvalidInput(f"this {key} cannot be written to a file of rules", "allow it once")
     _replace(path, after)
     return path
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]  # it ships none
+import jsonschema
 import msgspec
 import pytest
 

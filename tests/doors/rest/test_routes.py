@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import sys
 import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from nacre.settings.paths import find_paths
 
 from doors.sockets import log_in
 from doors.wire import Answer, Bridge, Doomed, check_fits, check_schema, daemon_pid, http_call
+from upstreams import configs
 
 Json = dict[str, Any]
 
@@ -448,6 +450,86 @@ def cancel_execution(daemon: Daemon, job: str) -> None:
     assert (ended["status"], ended["exit_code"]) == ("cancelled", 143)
 
 
+def _odd(daemon: Daemon, name: str = "odd") -> str:
+    """Add an upstream server, and return its name."""
+    body = {
+        "command": sys.executable,
+        "args": [str(Path(configs.__file__).parent / "odd_server.py")],
+    }
+    ask(daemon, "POST", "/upstreams", {"name": name, **body, "replace": True})
+    return name
+
+
+def list_upstreams(daemon: Daemon, job: str) -> None:
+    name = _odd(daemon)
+    assert name in [one["name"] for one in ask(daemon, "GET", "/upstreams")["servers"]]
+
+
+def add_upstream(daemon: Daemon, job: str) -> None:
+    body = {"name": "web", "url": "https://example.org/mcp", "enabled": False, "replace": True}
+    assert ask(daemon, "POST", "/upstreams", body)["names"] == ["web"]
+
+
+def remove_upstream(daemon: Daemon, job: str) -> None:
+    name = _odd(daemon, "gone")
+    assert ask(daemon, "POST", f"/upstreams/{name}/remove")["names"] == [name]
+
+
+def enable_upstream(daemon: Daemon, job: str) -> None:
+    path = f"/upstreams/{_odd(daemon)}/enable"
+    assert ask(daemon, "POST", path, {"enabled": False})["names"] == ["odd"]
+    ask(daemon, "POST", path)
+
+
+def reload_upstreams(daemon: Daemon, job: str) -> None:
+    assert _odd(daemon) in ask(daemon, "POST", "/upstreams/reload")["names"]
+
+
+def try_upstream(daemon: Daemon, job: str) -> None:
+    assert ask(daemon, "POST", f"/upstreams/{_odd(daemon)}/test")["tools"] == 3
+
+
+def list_upstream_tools(daemon: Daemon, job: str) -> None:
+    found = ask(daemon, "GET", f"/upstreams/tools?server={_odd(daemon)}&schemas=true")
+    assert found["tools"][0]["name"] == "mcp_odd_echo"
+
+
+def search_upstream_tools(daemon: Daemon, job: str) -> None:
+    try_upstream(daemon, job)
+    found = ask(daemon, "GET", "/upstreams/search?query=where&most=1")
+    assert [one["tool"] for one in found["tools"]] == ["where"]
+
+
+def describe_upstream_tool(daemon: Daemon, job: str) -> None:
+    try_upstream(daemon, job)
+    found = ask(daemon, "GET", "/upstreams/tools/mcp_odd_echo")
+    assert found["schema"]["type"] == "object"
+
+
+def call_upstream_tool(daemon: Daemon, job: str) -> None:
+    body = {"server": _odd(daemon), "tool": "echo", "arguments": {"text": "hi"}}
+    done = ask(daemon, "POST", "/upstreams/call", body)
+    assert done["content"] == [{"type": "text", "text": "hi"}]
+
+
+def read_upstream_result(daemon: Daemon, job: str) -> None:
+    body = {"server": _odd(daemon), "tool": "echo", "arguments": {"text": "x" * 9000}}
+    done = ask(daemon, "POST", "/upstreams/call", {**body, "max_chars": 1000})
+    path = f"/upstreams/results/{done['result_id']}?offset=8990"
+    assert ask(daemon, "GET", path)["text"] == "x" * 10
+
+
+def read_upstream_log(daemon: Daemon, job: str) -> None:
+    try_upstream(daemon, job)
+    assert "connected" in str(ask(daemon, "GET", "/upstreams/odd/logs")["lines"])
+
+
+def import_upstreams(daemon: Daemon, job: str) -> None:
+    text = '{"mcpServers": {"other": {"command": "true", "disabled": true}}}'
+    body = {"text": text, "host": "cursor", "replace": True}
+    assert ask(daemon, "POST", "/upstreams/import", body)["added"][0]["name"] == "other"
+
+
 def status(daemon: Daemon, job: str) -> None:
     told = ask(daemon, "GET", "/status")
     assert (told["pid"], told["sessions"]) == (daemon.pid, 1)
@@ -572,10 +654,23 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         call_command,
         get_execution_status,
         cancel_execution,
+        list_upstreams,
+        add_upstream,
+        remove_upstream,
+        enable_upstream,
+        reload_upstreams,
+        list_upstream_tools,
+        search_upstream_tools,
+        describe_upstream_tool,
+        call_upstream_tool,
+        read_upstream_result,
+        read_upstream_log,
+        import_upstreams,
         status,
     )
 }
 EXAMPLES["stop_app"] = launch_app
+EXAMPLES["test_upstream"] = try_upstream  # pytest would take that name for a test
 EXAMPLES["wait_for"] = wait_for_text  # the other name is taken by the tests' own wait
 
 

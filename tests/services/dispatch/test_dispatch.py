@@ -247,6 +247,7 @@ async def test_every_operation_about_sessions_has_a_handler() -> None:
     of_the_daemon = {"GetStatus", "StopDaemon", "UpgradeDaemon", "OpenPage"}
     of_the_daemon |= {"CreateToken", "ListTokens", "RevokeToken"}
     known = {spec.type.__name__ for spec in (*CATALOG.values(), *COMPOSED.values())}
+    known |= {"GatherUpstreamTools", "GetUpstreamPrompt", "ReadUpstreamResource"}
     assert handled | of_the_daemon == known | {
         "TypeAtScreen",
         "TypeKeys",

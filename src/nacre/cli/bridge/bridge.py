@@ -57,7 +57,12 @@ def run_bridge(paths: Paths, toolsets: str | None, prefix: str | None) -> int:
     """
     # Not `secrets`: it would be loaded for this alone.
     identity = os.urandom(8).hex()
-    hello = greeting("mcp", toolsets=toolsets, prefix=prefix, client_id=identity)
+    more = {}
+    if "upstream" in (toolsets or ""):
+        from nacre.client.upstream_values import referenced_values
+
+        more = {"values": referenced_values(paths)}
+    hello = greeting("mcp", toolsets=toolsets, prefix=prefix, client_id=identity, **more)
     return Bridge(paths, hello, InFlight(prefix or "", toolsets or "")).run()
 
 

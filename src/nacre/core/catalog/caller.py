@@ -22,6 +22,8 @@ class Caller:
     client: str = ""  # the name and version that the other side gave itself
     cwd: str | None = None  # the caller's folder: its sessions start there
     env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    # Of the variables that upstream servers' tables refer to. Never shown: these are secrets.
+    values: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     key: str = ""  # the same for all connections of one page or terminal; "" for who has no other
     patience: float | None = None  # seconds that the other side waits for an answer, if it is known
     label: str = ""  # what others are shown of a person: "web page", "attach"

@@ -43,12 +43,22 @@ def words_of(text: str) -> list[str]:
     return [word for word in _WORD.findall(text.lower()) if word not in _FILLERS]
 
 
+def wanted_words(query: str) -> list[str]:
+    """Return the words of a query that say something."""
+    query = query[:_LONGEST]
+    return (words_of(query) or _WORD.findall(query.lower()))[:_MOST_WORDS]
+
+
+def score_named(wanted: list[str], name: str, text: str) -> float:
+    """Return how well something with a name and a description fits."""
+    return _score(wanted, ((_NAME, [name.lower(), *words_of(name)]), (_TEXT, words_of(text))))
+
+
 def search(
     query: str, entries: Iterable[CommandEntry], pages: Iterable[ManualPage], most: int
 ) -> list[SearchHit]:
     """Return the best of all, the best one first."""
-    query = query[:_LONGEST]
-    wanted = (words_of(query) or _WORD.findall(query.lower()))[:_MOST_WORDS]
+    wanted = wanted_words(query)
     if not wanted:
         return []
     found = []

@@ -14,6 +14,7 @@ from nacre.core.operations import (
     runs,
     sessions,
     terminal,
+    upstream,
 )
 from nacre.core.operations.apps import mouse, programs
 from nacre.core.operations.safety import approvals, review, tokens
@@ -22,5 +23,5 @@ __all__ = ["CATALOG", "parse_operation"]
 
 ENTERED = (
     *(sessions, terminal, runs, display, control, recordings, review, approvals, daemon, tokens),
-    *(commands, programs, mouse),
+    *(commands, programs, mouse, upstream),
 )

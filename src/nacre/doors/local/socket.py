@@ -41,6 +41,7 @@ class Hello(msgspec.Struct, frozen=True):
     version: str
     cwd: str | None = None
     env: dict[str, str] = {}
+    values: dict[str, str] = {}  # of the variables that upstream servers' tables refer to
     person: bool = False
     toolsets: str | None = None
     prefix: str | None = None
@@ -81,6 +82,7 @@ class Hello(msgspec.Struct, frozen=True):
             client=f"nacre {self.version}",
             cwd=self.cwd,
             env=MappingProxyType(env),
+            values=MappingProxyType(self.values),
             pid=self.pid,
         )
 

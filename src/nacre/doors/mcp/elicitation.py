@@ -42,8 +42,11 @@ def form_of(approval: Approval) -> dict[str, Any]:
     if approval.kind != "command":
         message = f"A program in {where} asks:\n\n{_visible(command)}"
         return {"message": message, "requestedSchema": _schema(approval)}
+    asked = f"May this run in {where}, in {folder}?"
+    if approval.tool is not None:
+        asked = f"May the tool {approval.tool} be called?"
     message = (
-        f"May this run in {where}, in {folder}?\n\n{_visible(command)}\n\n"
+        f"{asked}\n\n{_visible(command)}\n\n"
         f"The policy ({approval.policy}) asks because: {'; '.join(approval.reasons)}"
     )
     return {"message": message, "requestedSchema": _schema(approval)}
@@ -54,9 +57,14 @@ def _schema(approval: Approval) -> dict[str, Any]:
         "type": "string",
         "title": "Answer",
         "enum": list(approval.answers),
-        "enumNames": [_TITLES[answer] for answer in approval.answers],
+        "enumNames": [_title(answer, approval) for answer in approval.answers],
     }
     return {"type": "object", "properties": {"answer": choice}, "required": ["answer"]}
+
+
+def _title(answer: Answer, approval: Approval) -> str:
+    always = answer == "save" and approval.tool is not None
+    return "Always allow this tool" if always else _TITLES[answer]
 
 
 def answer_of(result: Mapping[str, Any], approval: Approval) -> Answer | None:

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from nacre.core.catalog.caller import Caller
+from nacre.core.operations.upstream import GatherUpstreamTools
 from nacre.doors.mcp.lines import LineConnection, LineQueue, Served
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.server import build_call_tool
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from nacre.doors.mcp.command_tools import CommandSource, OfferedCommands
     from nacre.doors.mcp.library.door import McpDoor
+    from nacre.doors.mcp.upstream.tools import UpstreamHub, UpstreamTools
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -38,12 +40,17 @@ class LateMcpDoor:
         dispatch: Dispatch,
         settings: Settings,
         source: "CommandSource | None" = None,
+        hub: "Callable[[], UpstreamHub] | None" = None,
     ) -> None:
-        """`source` has the commands of the catalog, for the toolset of that name."""
+        """`source` has the commands of the catalog, for the toolset of that name; `hub` gives what
+        knows the servers behind us, for the toolset upstream.
+        """
         self._dispatch = dispatch
         self._settings = settings
         self._source = source
+        self._hub = hub
         self._offered: OfferedCommands | None = None
+        self._upstream: UpstreamTools | None = None
         self._loop = asyncio.get_running_loop()
         self._loading: asyncio.Task[McpDoor] | None = None
         self._leisure: asyncio.TimerHandle | None = None
@@ -56,7 +63,7 @@ class LateMcpDoor:
 
         Raises InvalidInput for an unknown toolset or an invalid prefix.
         """
-        served = self._serve(parse_selection(toolsets, prefix, self._commands))
+        served = self._serve(parse_selection(toolsets, prefix, self._commands, self._upstreams))
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await LineConnection(served, caller, reader, writer, self._settings).serve()
@@ -76,6 +83,23 @@ class LateMcpDoor:
             self._offered = OfferedCommands(self._source, self._settings.max_command_tools)
         return self._offered
 
+    def _upstreams(self) -> "UpstreamTools":
+        """Return the tools of the toolset upstream; loaded with the first client that names it.
+
+        Raises InvalidInput where there is no hub.
+        """
+        if self._upstream is None:
+            from nacre.doors.mcp.upstream.tools import UpstreamTools
+
+            if self._hub is None:
+                raise InvalidInput("there are no upstream servers here")
+            self._upstream = UpstreamTools(self._hub(), self._settings.max_upstream_tools)
+        return self._upstream
+
+    async def _gather(self, caller: Caller) -> None:
+        """Wait a moment for tools of servers behind us that are not known yet."""
+        await self._dispatch(caller, GatherUpstreamTools())
+
     def _serve(self, selection: Selection) -> Served:
         if selection not in self._served:
             offers = Offers(selection)
@@ -84,7 +108,8 @@ class LateMcpDoor:
             async def library(client: LineConnection, lines: LineQueue) -> None:
                 await (await self.door()).loop(selection, client).serve(lines)
 
-            self._served[selection] = Served(offers, call_tool, library)
+            gather = self._gather if selection.upstream is not None else None
+            self._served[selection] = Served(offers, call_tool, library, gather)
         return self._served[selection]
 
     async def door(self) -> "McpDoor":
@@ -119,7 +144,9 @@ class LateMcpDoor:
     async def _build(self) -> "McpDoor":
         name = "nacre.doors.mcp.library.door"
         module = await self._loop.run_in_executor(None, importlib.import_module, name)
-        door: McpDoor = module.McpDoor(self._dispatch, self._settings, self._commands)
+        door: McpDoor = module.McpDoor(
+            self._dispatch, self._settings, self._commands, self._upstreams
+        )
         # What was loaded stays: without this, each full collection looks through all of it and
         # holds the loop for 80 ms.
         gc.freeze()

@@ -14,9 +14,10 @@ Rule 5: from a client that does not read its answers no further line is read.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -38,6 +39,7 @@ from nacre.doors.mcp.sampling import CREATE_MESSAGE, message_of, offers_sampling
 from nacre.doors.mcp.server import CallTool, ProtocolError
 from nacre.doors.mcp.standing import MODERN_REVISIONS, Standing
 from nacre.services.dispatch.asking import asked_by
+from nacre.services.dispatch.forwarding.relay import Relay, relayed_by
 from nacre.services.dispatch.sampling import ModelPrompt, Sampled, sampled_by
 from nacre.settings.table import Settings
 
@@ -62,6 +64,7 @@ class Served:
     offers: Offers
     call_tool: CallTool
     library: Callable[["LineConnection", LineQueue], Awaitable[None]]  # serves the rest
+    gather: Callable[[Caller], Awaitable[None]] | None = None  # waits for tools not known yet
 
     @property
     def standing(self) -> Standing:
@@ -177,6 +180,9 @@ class LineConnection:
         self._questions: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._asked = 0
         self._deaf: Callable[[], None] | None = None  # ends that it hears of changed tools
+        self._listing = 0  # answers with the list of tools that are to come
+        self._listed: object = None  # the edition of the tools that it was told last
+        self._relay: Relay | None = None  # what the host takes of servers behind us
 
     @property
     def opening(self) -> list[bytes]:
@@ -269,6 +275,8 @@ class LineConnection:
             self.refuse(UNSUPPORTED_REVISION, why, message.id, known)
         elif asked.cursor is not None:
             return False
+        elif message.method == "tools/list":
+            self._answer_tools(message, lambda: self._served.standing.modern[message.method])
         else:
             self.answer(message.id, found)
         self._probe = [line]
@@ -284,6 +292,11 @@ class LineConnection:
         self._samples = self._may_sample and offers_sampling(given.capabilities)
         said = given.client_info
         self.caller = replace(self.caller, client=f"{said.name} {said.version}".strip())
+        elicits, samples = offers(given.capabilities), offers_sampling(given.capabilities)
+        self._relay = Relay(
+            elicit=partial(self._forward, CREATE) if elicits else None,
+            sample=partial(self._forward, CREATE_MESSAGE) if samples else None,
+        )
         self.answer(message.id, self._served.standing.initialize(given.protocol_version))
         # From now on: the bridge repeats the handshake to the next daemon, but not the list.
         if self._deaf is None:
@@ -291,6 +304,8 @@ class LineConnection:
         return True
 
     def _tell_of_tools(self) -> None:
+        if self._listing or self._listed == self._served.offers.selection.edition:
+            return  # it has that list already, or gets it with its answer
         self.write(b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}')
 
     async def _answer(self, message: Message, line: bytes) -> bool:
@@ -305,8 +320,34 @@ class LineConnection:
             found = self._served.standing.lists.get(message.method)
         if found is None or not _is_plain(message):
             return False
-        self.answer(message.id, found)
+        if message.method == "tools/list":
+            self._answer_tools(message, lambda: self._served.standing.lists[message.method])
+        else:
+            self.answer(message.id, found)
         return True
+
+    def _answer_tools(self, message: Message, found: Callable[[], bytes]) -> None:
+        """Answer with the list of tools, after a moment if some of them are not known yet."""
+        gather, selection = self._served.gather, self._served.offers.selection
+        if gather is None:
+            self._listed = selection.edition
+            self.answer(message.id, found())
+            return
+
+        self._listing += 1
+
+        async def answer(raw: bytes) -> None:
+            try:
+                await gather(self.caller)
+            finally:
+                self._listing -= 1
+            self._listed = selection.edition
+            self.answer(raw, found())
+            await self.drain()
+
+        task = self._group.create_task(answer(bytes(message.id)))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
 
     def _note(self, message: Message, line: bytes) -> bool:
         """Take note of a notification; return whether the library need not know of it."""
@@ -352,7 +393,7 @@ class LineConnection:
         sampling = self._ask_model if self._samples else None
         async with self._free:
             try:
-                with asked_by(asking), sampled_by(sampling):
+                with asked_by(asking), sampled_by(sampling), relayed_by(self._relay):
                     shaped = await self._served.call_tool(asked, call)
                 shaped.pop("resultType", None)  # a word of a later revision than these
                 self.answer(raw, msgspec.json.encode(shaped))
@@ -369,6 +410,10 @@ class LineConnection:
     async def _ask_model(self, prompt: ModelPrompt) -> Sampled | None:
         """Let the host ask its model; None when it gave no answer."""
         return sampled_of(await self._ask("sampling", CREATE_MESSAGE, message_of(prompt)))
+
+    async def _forward(self, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Ask the host what a server behind us asks; None for an error."""
+        return await self._ask("upstream", method, dict(params)) or None
 
     async def _ask(self, kind: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Send a request to the host, and return its result; an error's is empty."""

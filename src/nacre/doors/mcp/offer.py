@@ -34,6 +34,6 @@ class Offers:
 
     @property
     def now(self) -> Offer:
-        if self.selection.changes and (edition := self.selection.edition) is not self._edition:
+        if self.selection.changes and (edition := self.selection.edition) != self._edition:
             self._edition, self._offer = edition, Offer(self.selection)
         return self._offer

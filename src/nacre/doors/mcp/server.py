@@ -16,13 +16,15 @@ from typing import Any, Protocol
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
 from nacre.core.catalog.limits import limits_of
+from nacre.core.operations.upstream import CallUpstreamTool
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.progress import progress_told, tells
 from nacre.doors.mcp.resources import scheme_of
 from nacre.doors.mcp.toolsets import Tool, shape_answer, shape_failure
 from nacre.doors.mcp.words import ToolWords
-from nacre.errors import WIRE, Internal, NacreError, UnknownOperation
+from nacre.errors import WIRE, Internal, NacreError, UnknownOperation, UpstreamFailed
 from nacre.services.dispatch.dispatch import Dispatch
+from nacre.services.dispatch.forwarding.relay import Relay, relay_of_call, relayed_by
 from nacre.settings.table import Settings
 from nacre.wording import Words
 
@@ -65,7 +67,7 @@ CallTool = Callable[[Context, ToolCall], Awaitable[Any]]
 class ProtocolError(Exception):
     """What the caller is told as a JSON-RPC error."""
 
-    def __init__(self, code: int, message: str, data: dict[str, Any]) -> None:
+    def __init__(self, code: int, message: str, data: Any) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
@@ -94,6 +96,11 @@ def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> C
             wanted = (ctx.meta or {}).get("progress_token") is not None
             patience = _patience(operation, settings, progress=wanted)
             caller = replace(caller_of(ctx), patience=patience)
+            if isinstance(operation, CallUpstreamTool):
+                told = ctx.session.report_progress if wanted else None
+                with relayed_by(replace(relay_of_call() or Relay(), progress=told)):
+                    answer = await dispatch.ask(caller, operation)
+                return shape_answer(answer, words, most, scheme)
             if not (wanted and tells(operation)):
                 answer = await dispatch.ask(caller, operation)
                 return shape_answer(answer, words, most, scheme)
@@ -138,6 +145,9 @@ def _patience(operation: Operation, settings: Settings, *, progress: bool) -> fl
 
 
 def _failure_or_raise(error: NacreError, words: Words, tool: Tool) -> dict[str, Any]:
+    if isinstance(error, UpstreamFailed):  # a server's own error stays what it is
+        own = error.details["upstream"]
+        raise ProtocolError(own["code"], own["message"], own.get("data")) from error
     if WIRE[error.code].jsonrpc is None or not tool.raises:
         return shape_failure(words.error(error), words, as_text=tool.plain)
     raise as_protocol_error(error, words) from error

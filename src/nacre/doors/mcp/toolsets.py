@@ -4,6 +4,7 @@ Rule: the toolset terminal has wsh's names, parameters and result fields, the to
 SILC, the toolset apps those of the Terminal Tester. A prefix goes before every name.
 """
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -19,11 +20,17 @@ from nacre.core.catalog.schema import input_schema, output_schema
 from nacre.core.operations.all import CATALOG
 from nacre.core.operations.display import OverlayList, PanelList
 from nacre.core.operations.results import PictureTaken, RunOutcome, SessionList
+from nacre.core.operations.upstream import UpstreamAnswer
 from nacre.core.text.budget import json_chars
 from nacre.errors import Busy, InvalidInput, LimitReached, NotAtPrompt
 from nacre.services.dispatch.call import HandedOver
 from nacre.services.dispatch.dispatch import Answer
 from nacre.wording import Words
+
+_log = logging.getLogger("nacre.mcp")
+
+# What a server of the 2026 revision says of itself in each result; ours says who we are.
+_STAMP = "io.modelcontextprotocol/serverInfo"
 
 
 class Entry(NamedTuple):
@@ -119,7 +126,10 @@ DEFAULT_TOOLSET = PLAIN
 # The toolset whose tools are the commands of the catalog (command_tools.py): only for who names it.
 COMMANDS = "commands"
 
-_BY_NAME = (PLAIN, COMMANDS)  # all are all but these
+# The toolset whose tools are those of MCP servers behind us (upstream/tools.py), in the same way.
+UPSTREAM = "upstream"
+
+_BY_NAME = (PLAIN, COMMANDS, UPSTREAM)  # all are all but these
 
 # Toolsets whose document wants JSON-RPC errors, but for the tools that are not the document's. Else
 # an error is a result, which the model reads.
@@ -215,28 +225,44 @@ class Selection:
     toolsets: tuple[str, ...] = (DEFAULT_TOOLSET,)
     prefix: str = ""
     commands: "OffersTools | None" = None  # those of the toolset commands
+    upstream: "OffersTools | None" = None  # those of the toolset upstream
+
+    @property
+    def _changing(self) -> "dict[str, OffersTools]":
+        named = {COMMANDS: self.commands, UPSTREAM: self.upstream}
+        return {name: offers for name, offers in named.items() if offers is not None}
 
     @property
     def changes(self) -> bool:
         """Whether its tools can become others."""
-        return self.commands is not None
+        return self.commands is not None or self.upstream is not None
 
     @property
-    def edition(self) -> object:
+    def edition(self) -> tuple[object, ...]:
         """What is another one when its tools have changed."""
-        return None if self.commands is None else self.commands.edition
+        return tuple(offers.edition for offers in self._changing.values())
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call this whenever its tools have changed; return what ends that."""
-        return _nothing if self.commands is None else self.commands.on_change(listener)
+        ends = [offers.on_change(listener) for offers in self._changing.values()]
+
+        def end() -> None:
+            for one in ends:
+                one()
+
+        return end
 
     def tools(self) -> dict[str, Tool]:
+        """Return the tools by their names. Of two with one name the first toolset's counts."""
         found: dict[str, Tool] = {}
         for toolset in self.toolsets:
-            if toolset == COMMANDS:
-                assert self.commands is not None
-                for tool in self.commands.tools(self.prefix):
-                    found.setdefault(tool.name, tool)
+            if (offers := self._changing.get(toolset)) is not None:
+                for tool in offers.tools(self.prefix):
+                    if found.setdefault(tool.name, tool) is not tool:
+                        _log.warning(
+                            "a tool is hidden by one of the same name",
+                            extra={"tool": tool.name, "toolset": toolset},
+                        )
                 continue
             for name, entry in TOOLSETS[toolset].items():
                 spec = spec_named(entry.operation)
@@ -244,10 +270,6 @@ class Selection:
                 tool = Tool(full, spec, _output(spec), entry.renamed, toolset)
                 found.setdefault(full, tool)
         return found
-
-
-def _nothing() -> None:
-    return None
 
 
 def spec_named(operation: str) -> Spec:
@@ -295,17 +317,21 @@ def parse_selection(
     toolsets: str | None,
     prefix: str | None,
     commands: "Callable[[], OffersTools] | None" = None,
+    upstream: "Callable[[], OffersTools] | None" = None,
 ) -> Selection:
     """Parse "a,b" or "all", and a prefix. Raises InvalidInput, which lists the toolsets.
 
-    `commands` gives the tools of the toolset commands, for who names it; all are all others.
+    `commands` and `upstream` give the tools of the toolsets of these names, for who names them; all
+    are all others.
     """
     names = [name.strip() for name in (toolsets or DEFAULT_TOOLSET).split(",") if name.strip()]
     if "all" in names:
         # The plain toolset has tools of the same names, and needs no others beside it.
-        named = [name for name in names if name in (PLAIN, COMMANDS)]
-        names = [name for name in (*TOOLSETS, COMMANDS) if name in named or name not in _BY_NAME]
-    known = (*TOOLSETS, *((COMMANDS,) if commands is not None else ()))
+        named = [name for name in names if name in _BY_NAME]
+        listed = (*TOOLSETS, COMMANDS, UPSTREAM)
+        names = [name for name in listed if name in named or name not in _BY_NAME]
+    changing = {COMMANDS: commands, UPSTREAM: upstream}
+    known = (*TOOLSETS, *(name for name, offers in changing.items() if offers is not None))
     for name in names:
         if name not in known:
             raise InvalidInput(f"no toolset {name!r}", f"there are {', '.join(known)} and all")
@@ -314,8 +340,12 @@ def parse_selection(
             f"{prefix!r} cannot be a prefix", "use up to 32 letters, digits, _ and -"
         )
     chosen = tuple(dict.fromkeys(names)) or (DEFAULT_TOOLSET,)
-    offered = commands() if commands is not None and COMMANDS in chosen else None
-    return Selection(chosen, prefix or "", offered)
+    return Selection(
+        chosen,
+        prefix or "",
+        commands() if commands is not None and COMMANDS in chosen else None,
+        upstream() if upstream is not None and UPSTREAM in chosen else None,
+    )
 
 
 def shape_answer(answer: Answer, words: Words, most: int, scheme: str = "nacre") -> dict[str, Any]:
@@ -342,6 +372,8 @@ def shape_result(
     result: Result, words: Words, scheme: str = "nacre", notice: str = ""
 ) -> dict[str, Any]:
     """Return the tool result: JSON as text, and the same as structured content."""
+    if isinstance(result, UpstreamAnswer):
+        return _pass_on(result)
     structured = msgspec.to_builtins(result, enc_hook=words.encode)
     if notice:
         own = structured.pop("notice", None)  # of a session
@@ -363,6 +395,16 @@ def shape_result(
     if field is not None and notice:
         content.append({"type": "text", "text": notice})
     return _succeeded(content, structured)
+
+
+def _pass_on(result: UpstreamAnswer) -> dict[str, Any]:
+    """Return an upstream tool's result as its server sent it."""
+    shaped = _succeeded(list(result.content), result.structured_content)
+    shaped["isError"] = result.is_error
+    meta = {key: value for key, value in (result.meta or {}).items() if key != _STAMP}
+    if result.result_id is not None:
+        meta["nacre/result"] = {"result_id": result.result_id, "left_out": result.left_out}
+    return {**shaped, "_meta": meta} if meta else shaped
 
 
 def _shape_picture(result: PictureTaken, structured: dict[str, Any], scheme: str) -> dict[str, Any]:

@@ -115,6 +115,14 @@ async def done_by(work: Awaitable[FoundT], deadline: float) -> FoundT:
         return await work
 
 
+def bounded(seconds: float) -> asyncio.Timeout:
+    """Bound how long others may take: a program or a machine that is not ours.
+
+    Raises TimeoutError. No change of a session is waited for so: nothing is checked a last time.
+    """
+    return asyncio.timeout(seconds)
+
+
 def refuse_longer_waits(host: Host, parameter: str, milliseconds: int, *steps: NextStep) -> None:
     """Raises BadParameter for a wait that is over the setting max_wait."""
     longest = host.settings.max_wait * 1000

@@ -51,6 +51,13 @@ class BoundTo(NamedTuple):
     profile: str  # preset and sandbox
 
 
+class AskedTool(NamedTuple):
+    """A tool that a question is about, and what adds a rule that allows it."""
+
+    name: str
+    save: Callable[[], str] | None
+
+
 class Asked(NamedTuple):
     """What became of a question: a person's answer, or None and whether anybody was there."""
 
@@ -67,6 +74,7 @@ class _Question:
     shown: Approval
     session: Session | None
     expires: float  # by the loop's clock
+    save: "Callable[[], str] | None" = None  # of a tool: adds its rule
     waiting: int = 0
     prompt: "ProgramPrompt | None" = None  # what a program asks
     answer: Answer | None = None
@@ -176,8 +184,11 @@ class Approvals:
         """`by` is None for the user of the host that asked."""
         file = None
         if answer == "save":
-            assert self._save is not None
-            file = self._save(question.bound.text, "a person allowed this line")
+            if question.save is not None:
+                file = question.save()
+            else:
+                assert self._save is not None
+                file = self._save(question.bound.text, "a person allowed this line")
         if answer == "session":
             self._grant(question.bound, once=False)
         elif answer == "once" and not question.waiting:
@@ -226,9 +237,10 @@ class Approvals:
         session: Session | None,
         reasons: Collection[str],
         rule: str | None,
+        tool: "AskedTool | None" = None,
     ) -> Asked:
         """Ask whoever is there, and return the answer. Raises LimitReached."""
-        question = self._question(caller, bound, session, reasons, rule)
+        question = self._question(caller, bound, session, reasons, rule, tool)
         began = self._host.loop.time()
         asking = asking_of_call()
         if asking is not None and caller.pid is not None and await self._is_inside(caller.pid):
@@ -355,6 +367,7 @@ class Approvals:
         session: Session | None,
         reasons: Collection[str],
         rule: str | None,
+        tool: "AskedTool | None" = None,
         *,
         fresh: bool = False,
     ) -> _Question:
@@ -374,6 +387,12 @@ class Approvals:
         shown = self._describe(caller, bound, session, reasons, rule, lifetime)
         expires = self._host.loop.time() + lifetime
         question = _Question(identifier, bound, replace(shown, id=identifier), session, expires)
+        if tool is not None:
+            answers: list[Answer] = (
+                ["once", "deny"] if tool.save is None else ["once", "save", "deny"]
+            )
+            question.shown = replace(question.shown, tool=tool.name, answers=answers)
+            question.save = tool.save
         self._open[identifier] = question
         return question
 

@@ -91,6 +91,12 @@ class Judge:
 
         return decide_argv(argv, self._policy(site), self._where(site))
 
+    def tool(self, name: str) -> "Decision":
+        """Judge the call of an upstream server's tool: no session, the daemon's own preset."""
+        from nacre.core.policy.decide import decide_tool
+
+        return decide_tool(name, self._policy(Site(None, None, self._settings.policy)))
+
     def variables(self, env: dict[str, str], site: Site) -> list[str]:
         """Return the variables of a new session that would change what its programs do."""
         from nacre.core.policy.variables import is_harmless

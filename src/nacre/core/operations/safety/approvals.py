@@ -29,6 +29,7 @@ class Approval(Result, frozen=True, kw_only=True):
     asked: float  # seconds since the epoch
     expires: float  # the same
     waiting: bool  # the call that asked still waits
+    tool: str | None = None  # it is about a call of this upstream tool, not about a command
 
 
 class ApprovalList(Result, frozen=True, kw_only=True):

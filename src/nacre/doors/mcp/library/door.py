@@ -21,12 +21,13 @@ class McpDoor:
         dispatch: Dispatch,
         settings: Settings,
         commands: Callable[[], OffersTools] | None = None,
+        upstream: Callable[[], OffersTools] | None = None,
     ) -> None:
         self._dispatch = dispatch
         self._settings = settings
         self._subscriptions = Subscriptions(dispatch, settings)
         self._servers: dict[Selection, Server[Any]] = {}
-        self.http = McpOverHttp(self._server, settings, commands)
+        self.http = McpOverHttp(self._server, settings, commands, upstream)
 
     def loop(self, selection: Selection, client: LineConnection) -> LibraryLoop:
         """Return what serves what a client of the bridge asks of the library."""

@@ -49,9 +49,11 @@ class McpOverHttp:
         server: Callable[[Selection], Server[Any]],
         settings: Settings,
         commands: Callable[[], OffersTools] | None = None,
+        upstream: Callable[[], OffersTools] | None = None,
     ) -> None:
         self._server = server
         self._commands = commands
+        self._upstream = upstream
         self._max_body = settings.max_message_bytes
         self._replay_bytes = settings.mcp_replay_bytes
         self._name = name_daemon()
@@ -60,7 +62,9 @@ class McpOverHttp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         query = QueryParams(scope["query_string"])
         try:
-            selection = parse_selection(query.get("toolsets"), query.get("prefix"), self._commands)
+            selection = parse_selection(
+                query.get("toolsets"), query.get("prefix"), self._commands, self._upstream
+            )
             sessions = await self._sessions(selection)
         except InvalidInput as error:
             refusal = {

@@ -2,12 +2,12 @@
 
 Rule 1: what goes out has the shape of the revision that the client speaks: the library sees to it.
 Rule 2: only what is done is advertised: of the lists, that of the resources changes, and that of
-the tools where commands are among them.
+the tools where commands or those of upstream servers are among them.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -20,12 +20,13 @@ from mcp.shared.message import ServerMessageMetadata
 from pydantic import ValidationError
 
 from nacre.core.operations.safety.approvals import Answer, Approval
+from nacre.core.operations.upstream import GatherUpstreamTools
 from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, offers
 from nacre.doors.mcp.library.subscriptions import Subscriptions
 from nacre.doors.mcp.offer import Offer, Offers
 from nacre.doors.mcp.prompts import get_prompt
 from nacre.doors.mcp.resources import Resources
-from nacre.doors.mcp.sampling import message_of, offers_sampling, sampled_of
+from nacre.doors.mcp.sampling import CREATE_MESSAGE, message_of, offers_sampling, sampled_of
 from nacre.doors.mcp.server import (
     CallTool,
     ProtocolError,
@@ -39,6 +40,7 @@ from nacre.doors.mcp.toolsets import Selection
 from nacre.errors import InvalidInput, NacreError
 from nacre.services.dispatch.asking import asked_by
 from nacre.services.dispatch.dispatch import Dispatch
+from nacre.services.dispatch.forwarding.relay import Relay, relayed_by
 from nacre.services.dispatch.sampling import ModelPrompt, Sampled, sampled_by
 from nacre.settings.table import Settings
 from nacre.wording import Words
@@ -93,7 +95,7 @@ def build_server(
     server.changes = selection.changes
     server.middleware.append(_explain)
     call_tool = build_call_tool(dispatch, offers, settings)
-    _add_tools(server, offers, subscriptions, call_tool, settings)
+    _add_tools(server, dispatch, offers, subscriptions, call_tool, settings)
     _add_prompts(server, selection, standing, words)
     resources = Resources(dispatch, selection.prefix, words)
     _add_resources(server, resources, subscriptions, offers, words)
@@ -235,8 +237,40 @@ class _ToolList:
         return self._list
 
 
+def _relay_of(ctx: Context) -> Relay | None:
+    """Return what the client takes of servers behind us; the 2026 revision has no such requests."""
+    if ctx.protocol_version in MODERN_REVISIONS:
+        return None
+    offered = _capabilities(ctx)
+    return Relay(
+        elicit=partial(_forward, ctx, CREATE) if offers(offered) else None,
+        sample=partial(_forward, ctx, CREATE_MESSAGE) if offers_sampling(offered) else None,
+    )
+
+
+async def _forward(ctx: Context, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Ask the client what a server behind us asks; None when it gave no answer."""
+    body = {"method": method, "params": dict(params)}
+    related = ServerMessageMetadata(related_request_id=ctx.request_id)
+    send = ctx.session.send_request
+    try:
+        answer: types.Result
+        if method == CREATE:
+            elicit = types.ElicitRequest.model_validate(body, by_name=False)
+            answer = await send(elicit, types.ElicitResult, metadata=related)
+        else:
+            create = types.CreateMessageRequest.model_validate(body, by_name=False)
+            answer = await send(create, types.CreateMessageResult, metadata=related)
+    except (MCPError, ValidationError, RuntimeError):
+        _log.info("a host did not answer a question of an upstream", exc_info=True)
+        return None
+    found: dict[str, Any] = answer.model_dump(by_alias=True, exclude_none=True, mode="json")
+    return found
+
+
 def _add_tools(
     server: Server[Any],
+    dispatch: Dispatch,
     offers: Offers,
     subscriptions: Subscriptions,
     call_tool: CallTool,
@@ -250,9 +284,15 @@ def _add_tools(
     ) -> types.ListToolsResult:
         if ctx.request is not None:  # the bridge's connection tells by itself (lines.py)
             await subscriptions.expect_tools(ctx, offers.selection)
+        if offers.selection.upstream is not None:
+            await dispatch(caller_of(ctx), GatherUpstreamTools())
         return listing.now()
 
     async def call(ctx: Context, params: types.CallToolRequestParams) -> Any:
+        with relayed_by(_relay_of(ctx)):
+            return await asked(ctx, params)
+
+    async def asked(ctx: Context, params: types.CallToolRequestParams) -> Any:
         elicits = _may_elicit(ctx, settings)
         samples = settings.sampling and offers_sampling(_capabilities(ctx))
         if not (elicits or samples):

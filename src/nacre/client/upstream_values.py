@@ -1,0 +1,52 @@
+"""The values of the variables that the tables of upstream servers refer to, and of no others.
+
+Rule: whoever starts `nacre mcp`, `nacre upstream` or a chat hands them to the daemon with its
+greeting; so each caller acts with its own tokens, and the daemon's environment has none of them.
+"""
+
+import os
+import re
+
+from nacre.settings.paths import Paths
+
+_VARIABLE = re.compile(r"\$(?:\$|([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*))")
+_SECTION = "mcp_servers"
+
+
+def referenced_values(paths: Paths) -> "dict[str, str]":
+    """Return them; none where there is no config, or it cannot be read: the daemon says so."""
+    try:
+        with open(paths.config_file, "rb") as file:
+            data = file.read()
+    except OSError:
+        return {}
+    if _SECTION.encode() not in data or b"$" not in data:
+        return {}
+    import tomllib  # not before there is something to read with it
+
+    try:
+        tables = tomllib.loads(data.decode()).get(_SECTION)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return {}
+    names = {
+        found[1] or found[2]
+        for text in _texts(tables)
+        for found in _VARIABLE.finditer(text)
+        if found[1] or found[2]
+    }
+    return {name: os.environ[name] for name in sorted(names) if _is_text(os.environ.get(name))}
+
+
+def _texts(value: object) -> "list[str]":
+    if isinstance(value, str):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for part in parts for text in _texts(part)]
+
+
+def _is_text(value: "str | None") -> bool:
+    """Return whether JSON can hold it: bytes that are not UTF-8 are left out."""
+    try:
+        return value is not None and bool(value.encode()) | (value == "")
+    except UnicodeEncodeError:
+        return False

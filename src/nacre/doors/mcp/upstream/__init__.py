@@ -1,0 +1,1 @@
+"""MCP servers behind nacre, as this door offers what they have."""

@@ -1,0 +1,105 @@
+"""The toolset upstream: the tools of MCP servers behind nacre, or three tools that stand for all.
+
+Rule 1: a tool is passed on as its server described it: schema, title, annotations. Only its name is
+ours.
+Rule 2: the list changes while clients are connected; they are told. So nothing here is kept longer
+than the version of the list.
+Rule 3: with more tools than so many there are three instead: search, describe, call.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from nacre.core.catalog.catalog import Operation, parse_parameters
+from nacre.core.catalog.schema import output_schema
+from nacre.core.operations.all import CATALOG
+from nacre.core.upstream.names import tool_name
+from nacre.doors.mcp.toolsets import UPSTREAM, Tool
+
+_CALL = "call_upstream_tool"
+_READ = "read_upstream_result"
+_INSTEAD = ("search_upstream_tools", "describe_upstream_tool", _CALL)
+_PASSED_ON = ("title", "inputSchema", "outputSchema", "annotations", "icons", "_meta")
+
+
+class ServersTool(Protocol):
+    """A tool of a server, as the hub knows it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def server(self) -> str: ...
+
+    @property
+    def tool(self) -> dict[str, Any]: ...
+
+
+class UpstreamHub(Protocol):
+    """What this door needs of the hub."""
+
+    version: int
+
+    def servers(self) -> Mapping[str, Any]: ...
+
+    def tools(self) -> Mapping[str, ServersTool]: ...
+
+    def listings(self) -> Mapping[str, Any]: ...
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamTool(Tool):
+    """A server's tool as one of ours."""
+
+    server: str = ""
+    described: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    def parse(self, given: dict[str, Any]) -> Operation:
+        called = {"server": self.server, "tool": self.described["name"], "arguments": given}
+        return parse_parameters(self.spec.type, called)
+
+    def parameter(self, name: str) -> str:
+        return name
+
+    def as_wire(self, name_of: Callable[[str], str | None] = str) -> dict[str, Any]:
+        told = {key: self.described[key] for key in _PASSED_ON if key in self.described}
+        schema = told.get("inputSchema")
+        if not isinstance(schema, dict) or schema.get("type") != "object":
+            told["inputSchema"] = {**(schema or {}), "type": "object"}
+        description = str(self.described.get("description") or "")
+        plain = f"mcp_{self.server}_{self.described['name']}"
+        if not self.name.endswith(plain):  # what it was shortened from
+            description = f"{description}\n\n({self.described['name']} of {self.server})".strip()
+        return {"name": self.name, "description": description, **told}
+
+
+class UpstreamTools:
+    """The tools of all servers as they are now."""
+
+    def __init__(self, hub: UpstreamHub, most: int) -> None:
+        self.hub = hub
+        self._most = most
+
+    @property
+    def edition(self) -> int:
+        self.hub.servers()  # the config may have been edited
+        return self.hub.version
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        return self.hub.on_change(listener)
+
+    def tools(self, prefix: str) -> Iterator[Tool]:
+        found = self.hub.tools()
+        few = len(found) <= self._most
+        calls, servers = CATALOG[_CALL], self.hub.servers()
+        for one in found.values() if few else ():
+            name = tool_name(one.server, one.tool["name"], servers, prefix)
+            output = one.tool.get("outputSchema")
+            yield UpstreamTool(name, calls, output, {}, UPSTREAM, one.server, one.tool)
+        for operation in (_READ,) if few else (*_INSTEAD, _READ):
+            spec = CATALOG[operation]
+            output = None if operation == _CALL else output_schema(spec.result)
+            yield Tool(prefix + operation, spec, output, {}, UPSTREAM)

@@ -1,0 +1,39 @@
+"""What a call's own host takes while it goes on: progress, and questions of a server behind us.
+
+Rule: a door sets it for each call, with what its client offers; a service that forwards the call
+uses it. What the client does not offer is None, and the question is declined.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+# Both take and return the protocol's own parameters and results; None: nobody answered.
+Ask = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any] | None]]
+ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    progress: ReportProgress | None = None
+    elicit: Ask | None = None  # elicitation/create
+    sample: Ask | None = None  # sampling/createMessage
+
+
+_of_this_call: ContextVar[Relay | None] = ContextVar("relay", default=None)
+
+
+@contextmanager
+def relayed_by(relay: Relay | None) -> Iterator[None]:
+    """Let calls that are made meanwhile reach their host."""
+    token = _of_this_call.set(relay)
+    try:
+        yield
+    finally:
+        _of_this_call.reset(token)
+
+
+def relay_of_call() -> Relay | None:
+    return _of_this_call.get()

@@ -1,0 +1,110 @@
+"""MCP servers behind nacre: how long they are waited for, and how much of them is kept."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from nacre.settings.groups.commands import CommandSettings
+
+
+class UpstreamSettings(CommandSettings, frozen=True, kw_only=True):
+    upstream_start_timeout: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds for an upstream server to start and to list its tools, if its table has "
+                "no start_timeout. The first start of an npx package downloads it."
+            ),
+        ),
+    ] = 30.0
+    upstream_call_timeout: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds for an upstream server to answer a call, if its table has no "
+                "call_timeout. Hosts give up on a call after 60 seconds."
+            ),
+        ),
+    ] = 55.0
+    upstream_list_wait: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds that a list of upstream tools waits for servers that were never "
+                "connected before. What comes later is announced as a change of the list."
+            ),
+        ),
+    ] = 4.0
+    max_upstream_tools: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description=(
+                "Most tools that the toolset upstream lists. With more, it has three tools that "
+                "search, describe and call them: 50 tools cost a model 20,000 tokens."
+            ),
+        ),
+    ] = 40
+    max_upstream_starts: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Upstream servers that are started at the same time. Most need a second of a "
+                "processor each; further ones wait."
+            ),
+        ),
+    ] = 8
+    max_upstream_connections: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Most connections to one upstream server: callers with different values of its "
+                "variables do not share one. With more, the one that was not used longest ends."
+            ),
+        ),
+    ] = 8
+    upstream_retry: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds until a server that could not be started is tried again, at the next "
+                "call; twice as long after each further failure."
+            ),
+        ),
+    ] = 1.0
+    upstream_retry_most: Annotated[
+        float, Meta(gt=0, description="The longest of these pauses, in seconds.")
+    ] = 60.0
+    upstream_message_bytes: Annotated[
+        int,
+        Meta(
+            ge=65_536,
+            description=(
+                "Longest message of an upstream server. A server that sends a longer one is "
+                "ended: it may be one line without an end."
+            ),
+        ),
+    ] = 32 * 1024 * 1024
+    upstream_log_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            description="What is kept of an upstream server's standard error, in bytes.",
+        ),
+    ] = 65_536
+    upstream_result_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description=(
+                "Memory for the whole texts of results that were too long for an answer. The "
+                "oldest are dropped first."
+            ),
+        ),
+    ] = 32 * 1024 * 1024

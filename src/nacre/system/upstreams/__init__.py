@@ -1,0 +1,1 @@
+"""What of upstream servers is on this machine: tables, programs, what is kept of them."""
