@@ -28,7 +28,7 @@ PRINTING = str(Path(__file__).with_name("printing.py"))
 Json = dict[str, Any]
 
 # Differs from one look to the next, or is told by the screen as well.
-_FLEETING = ("idle_seconds", "generation")
+_FLEETING = ("last_active", "idle_seconds", "generation")
 
 # Fills the scrollback with colours, and leaves a title and a cursor that stands somewhere.
 COLOURS = (
