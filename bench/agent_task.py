@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 from scratch import scratch_environment, table
 
 MOST_CALLS, MOST_CHARS, MOST_LIST = 14, 2500, 6000
+_MOST_LOOKS = 60  # of one task; then it is given up
 _LOOK = 0.5  # seconds between two looks of a model that must poll; a real one needs longer
 
 DESKTOP_COMMANDER, _VERSION = "@wonderwhy-er/desktop-commander", "0.2.15"
@@ -83,6 +84,8 @@ class Wire:
     def until(self, look: Callable[[], str], wanted: str) -> str:
         """Look again and again, as who cannot wait must."""
         while not re.search(wanted, text := look(), re.MULTILINE):
+            if self.polls == _MOST_LOOKS:
+                raise RuntimeError(f"{wanted!r} does not come: {text!r}")
             self.polls += 1
             self.slept += _LOOK
             time.sleep(_LOOK)
