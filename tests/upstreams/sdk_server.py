@@ -1,9 +1,10 @@
 """A server by the official SDK, with what a server can send: run it with stdio, http or sse.
 
-`sdk_server.py stdio`, or `sdk_server.py http PORT`, `sdk_server.py sse PORT`.
+`sdk_server.py stdio`, or `sdk_server.py http`, `sdk_server.py sse`, which print their port.
 """
 
 import os
+import socket
 import sys
 from typing import Any
 
@@ -179,13 +180,13 @@ async def _stdio() -> None:
         await server.run(reading, writing, server.create_initialization_options())
 
 
-def _http(kind: str, port: int) -> None:
+def _http(kind: str) -> None:
     import uvicorn
 
     app = build().streamable_http_app() if kind == "http" else _sse_app()
-    config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error")
-    server = uvicorn.Server(config)
-    server.run()
+    listener = socket.create_server(("127.0.0.1", 0))  # who connects now waits in it
+    print(listener.getsockname()[1], flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
 
 
 def _sse_app() -> Any:
@@ -216,4 +217,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["stdio"]:
         anyio.run(_stdio)
     else:
-        _http(sys.argv[1], int(sys.argv[2]))
+        _http(sys.argv[1])
