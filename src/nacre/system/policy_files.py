@@ -9,7 +9,7 @@ user forbids.
 import json
 import os
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 
@@ -75,17 +75,21 @@ def user_file(config: str) -> str:
 def save_line(config: str, line: str, why: str) -> str:
     """Add a rule that allows exactly this line to the user's file; return the file.
 
-    What stands in it stays as it is, comments too. Raises InvalidInput when the file is wrong.
+    Raises InvalidInput when the file is wrong.
     """
-    return _save(config, "line", line, why)
+    return save_rule(config, {"line": line, "verdict": "allow", "justification": why})
 
 
 def save_tool(config: str, tool: str, why: str) -> str:
     """Add a rule that allows an upstream tool; as save_line."""
-    return _save(config, "tool", tool, why)
+    return save_rule(config, {"tool": tool, "verdict": "allow", "justification": why})
 
 
-def _save(config: str, key: str, value: str, why: str) -> str:
+def save_rule(config: str, fields: Mapping[str, str | Sequence[str]]) -> str:
+    """Add a rule to the user's file; return the file.
+
+    What stands in it stays as it is, comments too. Raises InvalidInput when the file is wrong.
+    """
     path = os.path.join(config, USER_FILE)
     try:
         with open(path, encoding="utf-8") as file:
@@ -96,16 +100,19 @@ def _save(config: str, key: str, value: str, why: str) -> str:
         raise InvalidInput(f"cannot read {path}: {error}", "correct the file") from error
     if before and not before.endswith("\n"):
         before += "\n"
-    # A string of JSON is one of TOML's basic strings, but for DEL.
-    texts = [json.dumps(text).replace("\x7f", "\\u007f") for text in (value, why)]
-    rule = f'[[rule]]\n{key} = {texts[0]}\nverdict = "allow"\njustification = {texts[1]}\n'
-    after = before + ("\n" if before else "") + rule
+    # A string, or a list of them, is written in TOML as in JSON, but for DEL.
+    lines = [
+        f"{name} = {json.dumps(value)}".replace("\x7f", "\\u007f") for name, value in fields.items()
+    ]
+    after = before + ("\n" if before else "") + "\n".join(("[[rule]]", *lines, ""))
     try:
         rules = rules_from(tomllib.loads(after), path)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"cannot add a rule to {path}: {error}", "correct the file") from error
-    if not any(getattr(known, key) == value for known in rules.rule):
-        raise InvalidInput(f"this {key} cannot be written to a file of rules", "allow it once")
+    if rules_from({"rule": [fields]}, path).rule[0] not in rules.rule:
+        raise InvalidInput(
+            f"this {next(iter(fields))} cannot be written to a file of rules", "allow it once"
+        )
     _replace(path, after)
     return path
 
