@@ -62,6 +62,11 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
         "secret_store": "keyring",
         "askpass": "off",
         "session_env": "GOPROXY,MYAPP_*",
+        "chat_api": "openai",
+        "chat_url": "http://127.0.0.1:11434/v1",
+        "chat_model": "small",
+        "chat_key": "$MY_KEY",
+        "chat_toolsets": "terminal",
     }.get(name)
     if other is None:
         other = not default if isinstance(default, bool) else default + 1

@@ -105,6 +105,8 @@ COMMANDS = (
     Command("status", "daemon", "Show whether the daemon is running, and where."),
     Command("stop", "daemon", "Stop the daemon and all sessions."),
     Command("mcp", "mcp", "Serve an AI host over stdio (MCP)."),
+    Command("chat", "ai.chat", "Talk to a model that has terminals and tools."),
+    Command("setup", "ai.setup", "Give nacre to AI hosts, and set up MCP servers behind it."),
     Command(
         "approvals",
         "safety.approvals",

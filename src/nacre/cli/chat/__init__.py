@@ -1,0 +1,1 @@
+"""`nacre chat`: a model with terminals and tools, and the person who allows what it does."""

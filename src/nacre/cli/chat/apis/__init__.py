@@ -1,0 +1,1 @@
+"""The APIs that models are asked by, without I/O."""

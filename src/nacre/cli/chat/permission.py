@@ -1,0 +1,85 @@
+"""What the model may call without asking: the person's answers of this chat.
+
+A call is written as one line: `run: git status`, `mcp_github_create_issue: {"title": …}`. That is
+what the person is shown, and what patterns are compared with.
+
+Rule 1: what an exact answer allows is the same tool with the same arguments, and nothing else.
+Rule 2: a pattern never reaches over the end of a command: `*` matches no `;`, `&`, `|`, newline and
+so on, or `run: git *` would allow `run: git status; rm x`.
+"""
+
+import json
+import re
+from typing import Any
+
+_MOST_SHOWN = 400  # characters of the arguments
+# What ends a command or starts another one, in any shell.
+_NEVER = r"[^;&|<>`$()\n\r]"
+
+
+def written(name: str, arguments: dict[str, Any]) -> str:
+    """Return a call as one line. Of a command in a terminal only the command is left."""
+    if name == "run" and isinstance(arguments.get("command"), str):
+        return f"run: {arguments['command']}"
+    return f"{name}: {json.dumps(arguments, ensure_ascii=False, sort_keys=True)}"
+
+
+def shown(line: str) -> str:
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]}… ({len(line)} characters)"
+
+
+class Permissions:
+    """Exact lines and patterns, with how often each was used."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}  # a pattern, in the order in which they were added
+        self._exact: dict[str, int] = {}
+
+    def allow_exactly(self, name: str, arguments: dict[str, Any]) -> None:
+        self._exact[_key(name, arguments)] = 0
+
+    def allow(self, pattern: str) -> None:
+        self.counts.setdefault(pattern, 0)
+
+    def remove(self, pattern: str) -> bool:
+        return self.counts.pop(pattern, None) is not None
+
+    def clear(self) -> None:
+        self.counts.clear()
+        self._exact.clear()
+
+    def allows(self, name: str, arguments: dict[str, Any]) -> bool:
+        """Return whether an answer covers the call, and count it."""
+        key = _key(name, arguments)
+        if key in self._exact:
+            self._exact[key] += 1
+            return True
+        line = written(name, arguments)
+        for pattern in self.counts:
+            if matches(pattern, name, line):
+                self.counts[pattern] += 1
+                return True
+        return False
+
+
+def matches(pattern: str, name: str, line: str) -> bool:
+    """Return whether a pattern covers a call: `mcp_github_*`, `run: git *`."""
+    if ":" not in pattern:  # the tool, whatever its arguments
+        return _compiled(pattern).fullmatch(name) is not None
+    return _compiled(pattern).fullmatch(line) is not None
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(f"{_NEVER}*".join(re.escape(part) for part in pattern.split("*")))
+
+
+def suggested(name: str, arguments: dict[str, Any]) -> str:
+    """Return the pattern to offer: a program with any words, or a tool with any arguments."""
+    command = arguments.get("command")
+    if name == "run" and isinstance(command, str) and (words := command.split()):
+        return f"run: {words[0]} *" if len(words) > 1 else f"run: {words[0]}"
+    return name
+
+
+def _key(name: str, arguments: dict[str, Any]) -> str:
+    return f"{name} {json.dumps(arguments, sort_keys=True)}"

@@ -1,0 +1,1 @@
+"""Models and AI hosts: talk to a model, and give nacre to hosts."""

@@ -1,0 +1,85 @@
+"""`nacre setup`: give nacre to AI hosts, and set up the MCP servers behind it."""
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+
+from nacre.cli.output.answers import add_json, print_json
+from nacre.cli.setup.hosts import HOSTS, MEMORY, HostProgram, our_command
+from nacre.cli.setup.install import install
+from nacre.cli.setup.wizard import Wizard
+from nacre.client.calls import Client
+from nacre.settings.paths import find_paths
+
+
+def add_setup(parser: ArgumentParser) -> None:
+    parser.description = (
+        f"{parser.description}\n\n"
+        "Without options it asks, step by step, about the MCP servers behind nacre.\n"
+        "With --host, print what gives nacre to an AI host, or install it; nothing is asked."
+    )
+    parser.add_argument(
+        "--host", metavar="NAME", choices=sorted(HOSTS), help=f"{', '.join(sorted(HOSTS))}."
+    )
+    parser.add_argument(
+        "--install", action="store_true", help="With --host: write the entry into the host's file."
+    )
+    parser.add_argument(
+        "--toolsets", metavar="A,B", help="With --host: toolsets for this host. [default: agent]"
+    )
+    add_json(parser)
+    parser.set_defaults(run=run_setup)
+
+
+def run_setup(arguments: Namespace) -> int:
+    if arguments.host is None:
+        with Client.open(start=True) as client:
+            return Wizard(client, find_paths().config_file, _ask, print, _list_hosts).run()
+    host = HOSTS[arguments.host]
+    more = ["--toolsets", arguments.toolsets] if arguments.toolsets else []
+    command, args = our_command(more)
+    path = host.path(os.path.expanduser("~"), sys.platform)
+    if arguments.install:
+        return _install(arguments, host, path, command, args)
+    if arguments.json:
+        print_json({"host": host.name, "file": path, "entry": host.entry(command, args)})
+        return 0
+    _print(host, path, command, args)
+    return 0
+
+
+def _install(
+    arguments: Namespace, host: HostProgram, path: str, command: str, args: list[str]
+) -> int:
+    changed = install(host, path, command, args)
+    if arguments.json:
+        print_json({"host": host.name, "file": path, "changed": changed})
+    elif changed:
+        print(
+            f"{host.title} has nacre now, in {path}. Restart it, or let it read its servers again."
+        )
+    else:
+        print(f"{host.title} has nacre already, in {path}.")
+    return 0
+
+
+def _print(host: HostProgram, path: str, command: str, args: list[str]) -> None:
+    print(f"Add this to {path}, or run: nacre setup --host {host.name} --install\n")
+    print(host.text(command, args))
+    if host.command:
+        line = " ".join((command, *args))
+        print(f"\nOr let {host.title} do it:\n  {host.command.format(command=line)}")
+    if host.memory:
+        print(f"\nIts model picks nacre more surely if {host.memory} says:\n{MEMORY}")
+    if host.own_shell:
+        print(f"\nTo switch its own shell off, {host.own_shell}")
+
+
+def _ask(question: str) -> str:
+    """Return one line. Raises EOFError at the end of the input."""
+    return input(question)
+
+
+def _list_hosts() -> None:
+    for host in HOSTS.values():
+        print(f"  {host.title}: nacre setup --host {host.name} --install")

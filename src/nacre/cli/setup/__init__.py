@@ -1,0 +1,1 @@
+"""`nacre setup`: AI hosts, and the MCP servers behind nacre."""
