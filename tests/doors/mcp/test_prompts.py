@@ -211,7 +211,9 @@ def test_tools_that_are_not_offered_are_said_to_be_missing(skill: str) -> None:
         return
     [paragraph] = [line for line in text.splitlines() if line.startswith("Not offered")]
     for name in missing:
-        toolset = next(toolset for toolset, tools in OFFERED.items() if name in tools)
+        # agent has tools of the same names, which take other parameters.
+        others = {toolset: tools for toolset, tools in OFFERED.items() if toolset != "agent"}
+        toolset = next(toolset for toolset, tools in others.items() if name in tools)
         assert f"wsh_{name}" in paragraph
         assert f"toolset `{toolset}`" in paragraph
     assert "--toolsets terminal," in paragraph

@@ -316,11 +316,12 @@ async def test_single_spans_are_patched_and_cells_written(
     assert again["region_writes"] == [{"row": 0, "col": 2, "text": "y"}, writes[1]]
 
 
-async def test_a_text_of_control_characters_is_stored_as_it_is(tools: Tools, echo: str) -> None:
+async def test_control_characters_in_a_text_are_taken_and_told_as_data(
+    tools: Tools, echo: str
+) -> None:
     text = "a\x1b[31m\x07\r\x9b\u202eb 日本 🦪"
     made = await put(tools, "overlay", echo, text)
-    assert made["spans"] == [{"text": text}]
-    assert (await listing(tools, "overlay", echo)) == [made]
+    assert made["spans"] == [{"text": "a\ufffd\r\ufffdb 日本 🦪"}]
 
 
 async def test_too_many_and_too_large_ones_are_refused(tools: Tools, echo: str) -> None:

@@ -2,7 +2,6 @@
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
@@ -51,5 +50,5 @@ class UseMouse(Operation, frozen=True, kw_only=True):
     ] = "down"
     amount: Annotated[int, cut_at(MOST_STEPS, "Steps to scroll.", least=1)] = 3
     modifiers: Annotated[
-        list[Literal["ctrl", "alt", "shift"]], Meta(description="Keys that are held.")
-    ] = msgspec.field(default_factory=list)
+        tuple[Literal["ctrl", "alt", "shift"], ...], Meta(description="Keys that are held.")
+    ] = ()

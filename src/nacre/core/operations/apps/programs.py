@@ -6,7 +6,6 @@ optional. A program is never started through a shell here.
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
@@ -63,9 +62,7 @@ class LaunchApp(Operation, frozen=True, kw_only=True):
     """Start a program in a terminal of its own, without a shell."""
 
     command: Annotated[str, Meta(description="The program alone: a name in PATH, or a path.")]
-    args: Annotated[list[str], Meta(description="Its arguments, each as one item.")] = (
-        msgspec.field(default_factory=list)
-    )
+    args: Annotated[tuple[str, ...], Meta(description="Its arguments, each as one item.")] = ()
     env: Annotated[dict[str, str], Meta(description="Additional environment variables.")] | None = (
         None
     )
@@ -78,7 +75,7 @@ class LaunchApp(Operation, frozen=True, kw_only=True):
         """Return the session that it asks for: with args, no shell reads the command."""
         return CreateSession(
             command=self.command,
-            args=self.args,
+            args=list(self.args),
             env=self.env,
             cwd=self.cwd,
             rows=self.rows,
