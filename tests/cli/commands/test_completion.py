@@ -43,6 +43,8 @@ def test_commands_are_completed(nacre: Nacre) -> None:
         "server",
         "status",
         "stop",
+        "setup",
+        "secret",
     ]
 
 

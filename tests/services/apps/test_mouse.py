@@ -70,7 +70,7 @@ async def test_midnight_commander_is_used_by_its_labels(tmp_path: Path) -> None:
         ask = House(services)
         argv = (program("mc"), "--nosubshell", "-a")
         session = await launch(
-            services, *argv, wait="Quit", cwd=str(tmp_path), env=surroundings(tmp_path)
+            services, *argv, wait="Options", cwd=str(tmp_path), env=surroundings(tmp_path)
         )
         await reads(session)
         used = await ask("mouse", AGENT, session=session.identity.id, text="Options")

@@ -422,7 +422,7 @@ async def test_where_an_agent_lets_a_recording_be_written_is_judged(tmp_path: Pa
         inside = await ask("export_recording", session=ref, path=str(folder / "a.cast"))
         assert inside.path == str(folder / "a.cast")
         hook = str(folder / ".git/hooks/pre-commit")
-        for path in ("~/.nacre_test_profile", hook, str(journals / "x"), "/etc/x.cast"):
+        for path in ("/root/.nacre_test_profile", hook, str(journals / "x"), "/etc/x.cast"):
             with pytest.raises(PolicyDenied):
                 await ask("export_recording", session=ref, path=path)
         by_person = await ask("export_recording", ANNA, session=ref, path=str(elsewhere / "b"))

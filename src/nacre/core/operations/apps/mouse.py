@@ -40,8 +40,8 @@ class UseMouse(Operation, frozen=True, kw_only=True):
     row: Annotated[int, Meta(ge=0, description="Row, from zero.")] | None = None
     col: Annotated[int, Meta(ge=0, description="Column, from zero.")] | None = None
     to_text: Annotated[str, Meta(min_length=1, description="Where a drag ends.")] | None = None
-    to_row: Annotated[int, Meta(ge=0)] | None = None
-    to_col: Annotated[int, Meta(ge=0)] | None = None
+    to_row: Annotated[int, Meta(ge=0, description="Row where a drag ends.")] | None = None
+    to_col: Annotated[int, Meta(ge=0, description="Column where a drag ends.")] | None = None
     button: Annotated[
         Literal["left", "middle", "right"], Meta(description="Which one to press.")
     ] = "left"

@@ -153,10 +153,13 @@ if [[ -n ${__nacre_nonce-} ]]; then
             fi
             [[ $each == *([:[:space:]]) ]] || others+=("$each")
         done
-        if ((!${#others[@]} && !${#very_last[@]})); then
-            PROMPT_COMMAND=("$__nacre_only") # a redirection less for each prompt
-        elif ((BASH_VERSINFO[0] > 5 || (BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1))); then
+        local alone= # then one function less is called for each prompt
+        ((${#others[@]} || ${#very_last[@]})) || alone=yes
+        if ((BASH_VERSINFO[0] > 5 || (BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1))); then
             PROMPT_COMMAND=("$__nacre_first" "${others[@]}" "$__nacre_last" "${very_last[@]}")
+            [[ ! $alone ]] || PROMPT_COMMAND=("$__nacre_only")
+        elif [[ $alone ]]; then
+            PROMPT_COMMAND=$__nacre_only
         else
             # One string; a newline parts also what ends with a semicolon or a comment.
             PROMPT_COMMAND=$__nacre_first
