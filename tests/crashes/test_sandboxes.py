@@ -12,6 +12,7 @@ from crashing import (
     crash,
     create,
     is_dead,
+    journal_of,
     kill,
     listed,
     members,
@@ -75,9 +76,13 @@ def test_lost_session_is_restored_in_its_sandbox(begin: Start, tmp_path: Path) -
     (workspace / "sub").mkdir()
     daemon = begin()
     create(daemon, "box", cwd=str(workspace), sandbox="workspace")
-    create(daemon, "dev", cwd=str(workspace), sandbox="review")
+    made = create(daemon, "dev", cwd=str(workspace), sandbox="review")
     assert run(daemon, "box", "cd /usr")["cwd"] == "/usr"
     assert run(daemon, "dev", "cd sub; echo two >../a")["exit_code"] == 0
+    # With both dead only the disk knows the folder, and that is written a moment after the mark.
+    journal = journal_of(daemon, made["session_id"])
+    while not any(b"project/sub" in file.read_bytes() for file in journal.iterdir()):
+        listed(daemon)
     gone = [os.pidfd_open(one["pid"]) for one in listed(daemon).values()]
     # The keeper first, and the daemon before it has another one.
     os.kill(daemon.pid, signal.SIGSTOP)
