@@ -8,10 +8,11 @@ Rule 2: an upstream server's own words about its tools (that one only reads, say
 from typing import Any
 
 from nacre.cli.chat.apis.events import ModelTool
-from nacre.cli.chat.face import Face
+from nacre.cli.chat.face import Choice, Face
 from nacre.cli.chat.permission import Permissions, shown, suggested, written
 from nacre.cli.chat.rules import Rules
 from nacre.cli.chat.toolbox import Outcome, Toolbox
+from nacre.errors import InvalidInput
 
 DENIED = (
     "The person did not allow this call. Do not try it again in another form: ask them, or find "
@@ -65,8 +66,20 @@ class Desk:
                 self.permissions.allow_exactly(name, arguments)
             case "pattern":
                 self.permissions.allow(pattern)
-            case "exact always":
-                self._face.say(self._rules.save_exactly(name, arguments))
-            case "pattern always":
-                self._face.say(self._rules.save(pattern))
+            case "exact always" | "pattern always":
+                self._save(choice, name, arguments, pattern)
         return choice != "deny"
+
+    def _save(self, choice: Choice, name: str, arguments: dict[str, Any], pattern: str) -> None:
+        """Save a rule. What cannot be one counts for this chat: the person has said yes."""
+        try:
+            if choice == "exact always":
+                self._face.say(self._rules.save_exactly(name, arguments))
+            else:
+                self._face.say(self._rules.save(pattern))
+        except InvalidInput as error:
+            self._face.complain(f"{error}; it is allowed in this chat")
+            if choice == "exact always":
+                self.permissions.allow_exactly(name, arguments)
+            else:
+                self.permissions.allow(pattern)

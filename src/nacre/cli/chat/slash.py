@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from nacre.cli.chat.desk import Desk
 from nacre.cli.chat.face import Face
 from nacre.client.calls import Client
-from nacre.errors import InvalidInput
+from nacre.errors import InvalidInput, NacreError
 
 MCP_ACTIONS = ("list", "tools", "enable", "disable", "reload", "test", "add", "remove")
 _PATTERN_ACTIONS = ("list", "add", "rm", "clear")
@@ -56,7 +56,7 @@ class SlashCommands:
             return False
         try:
             return await SLASH[name].do(self, rest.strip())
-        except InvalidInput as error:
+        except NacreError as error:
             self._face.complain(str(error))
             return False
 
