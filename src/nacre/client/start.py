@@ -51,9 +51,10 @@ def _written_address(paths: Paths) -> "str | None":
     return path if isinstance(path, str) and path != paths.socket else None
 
 
-def connect_or_start(paths: Paths) -> socket.socket:
+def connect_or_start(paths: Paths, env: "dict[str, str] | None" = None) -> socket.socket:
     """Return a connection; start a daemon on demand if none is running.
 
+    `env` is the environment of a daemon that is started; None: ours.
     Raises DaemonUnreachable, which names the log, when it does not start.
     """
     try:
@@ -71,7 +72,7 @@ def connect_or_start(paths: Paths) -> socket.socket:
         except DaemonUnreachable:
             pass
         try:
-            _start(paths)
+            _start(paths, env)
         except DaemonUnreachable as error:
             try:
                 return connect(paths)  # it found one whose socket was missing for a moment
@@ -99,7 +100,7 @@ def _open_gate(paths: Paths) -> int:
     )
 
 
-def _start(paths: Paths) -> None:
+def _start(paths: Paths, env: "dict[str, str] | None") -> None:
     import subprocess
 
     listening, ready = os.pipe()
@@ -114,6 +115,7 @@ def _start(paths: Paths) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             cwd="/",
+            env=env,
             pass_fds=[ready],
             start_new_session=True,
         )

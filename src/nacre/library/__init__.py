@@ -1,0 +1,1 @@
+"""The client library: `nacre.Client` for asyncio, `nacre.connect()` for everything else."""

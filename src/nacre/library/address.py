@@ -1,0 +1,93 @@
+"""Where a daemon is: in this user's folders, in a home of its own, or at an address.
+
+Rule 1: without an address, a daemon is started if none runs, as the command line does.
+Rule 2: a token is sent to its address alone, never written anywhere.
+"""
+
+import os
+import socket
+from dataclasses import dataclass, replace
+from urllib.parse import quote, urlsplit
+
+from nacre.client.start import connect, connect_or_start
+from nacre.errors import DaemonUnreachable, InvalidInput
+from nacre.settings.paths import Paths, find_paths
+
+
+@dataclass(frozen=True, slots=True)
+class WebAddress:
+    """A daemon's socket for programs (/ws/json), and the token that opens it."""
+
+    url: str
+    token: str
+
+    def raw(self, session: str | int) -> "WebAddress":
+        """Return the address of the bytes of a session's terminal."""
+        return replace(self, url=f"{self.url.removesuffix('json')}raw/{quote(str(session))}")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+
+@dataclass(frozen=True, slots=True)
+class LocalAddress:
+    """A daemon on this machine, by its Unix socket."""
+
+    home: str | None = None  # NACRE_HOME; None: as the environment says
+    start: bool = True
+    env: tuple[tuple[str, str], ...] = ()  # more variables, for a daemon that is started
+
+    def connect(self) -> socket.socket:
+        """Raises DaemonUnreachable."""
+        env = self._environment()
+        return connect_or_start(self.paths, env) if self.start else connect(self.paths)
+
+    @property
+    def paths(self) -> Paths:
+        return find_paths(self._environment())
+
+    def _environment(self) -> dict[str, str]:
+        env = {**os.environ, **dict(self.env)}
+        if self.home is not None:
+            env["NACRE_HOME"] = os.path.abspath(self.home)
+        return env
+
+    def web(self, url: str) -> WebAddress:
+        """Return the same daemon's address for events. Raises DaemonUnreachable."""
+        path = self.paths.token_file
+        try:
+            with open(path, encoding="utf-8") as file:
+                return WebAddress(socket_url(url), file.read().strip())
+        except OSError as error:
+            raise DaemonUnreachable(
+                f"the daemon's token cannot be read: {path}: {error.strerror}"
+            ) from error
+
+
+Address = LocalAddress | WebAddress
+
+
+def address_of(
+    url: str | None, token: str | None, home: str | os.PathLike[str] | None, *, start: bool
+) -> Address:
+    """Raises InvalidInput for a url without token, a token without url, or both url and home."""
+    if url is None:
+        if token is not None:
+            raise InvalidInput("a token needs a url", "give the daemon's address as url")
+        return LocalAddress(None if home is None else os.fspath(home), start)
+    if home is not None:
+        raise InvalidInput("url and home name two daemons", "give one of them")
+    if not token:
+        raise InvalidInput("a url needs a token", "'nacre status' says where it is")
+    return WebAddress(socket_url(url), token)
+
+
+def socket_url(url: str) -> str:
+    parts = urlsplit(url)
+    schemes = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
+    if parts.scheme not in schemes or not parts.netloc:
+        raise InvalidInput(
+            f"{url!r} is no address of a daemon", "it begins with http:// or https://"
+        )
+    return f"{schemes[parts.scheme]}://{parts.netloc}/ws/json"
