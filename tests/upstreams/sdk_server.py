@@ -13,6 +13,13 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.subscriptions import (
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ToolsListChanged,
+)
 
 Context = ServerRequestContext[Any, Any]
 
@@ -30,7 +37,8 @@ NUMBERS = {
 }
 ANY: dict[str, Any] = {"type": "object", "properties": {}}
 
-more: list[str] = []  # tools that were added while it ran
+more: list[str] = []  # tools, prompts and resources that were added while it ran
+bus = InMemorySubscriptionBus()
 
 
 def _tool(name: str, schema: dict[str, Any] | None = None, **rest: Any) -> types.Tool:
@@ -55,6 +63,7 @@ async def list_tools(ctx: Context, params: Any) -> types.ListToolsResult:
             _tool("ask"),
             _tool("sample"),
             _tool("grow"),
+            _tool("touch"),
             *(_tool(name) for name in more),
         ]
     )
@@ -103,9 +112,29 @@ async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Any:
         return await _sample(ctx)
     if name == "grow":
         more.append(f"grown_{len(more)}")
-        await ctx.session.send_tool_list_changed()
+        await _publish(ctx, ToolsListChanged(), PromptsListChanged(), ResourcesListChanged())
         return _text("grown")
+    if name == "touch":
+        await _publish(ctx, ResourceUpdated(uri="test://static/1"))
+        return _text("touched")
     return _text(f"tool {name}")
+
+
+async def _publish(ctx: Context, *events: Any) -> None:
+    """Tell of changes, in the way of the client's revision."""
+    if ctx.protocol_version == "2026-07-28":
+        for event in events:
+            await bus.publish(event)
+        return
+    for event in events:
+        if isinstance(event, ResourceUpdated):
+            await ctx.session.send_resource_updated(event.uri)
+        elif isinstance(event, ToolsListChanged):
+            await ctx.session.send_tool_list_changed()
+        elif isinstance(event, PromptsListChanged):
+            await ctx.session.send_prompt_list_changed()
+        else:
+            await ctx.session.send_resource_list_changed()
 
 
 async def _ask(ctx: Context, params: types.CallToolRequestParams) -> Any:
@@ -132,31 +161,50 @@ async def _sample(ctx: Context) -> Any:
 
 async def list_prompts(ctx: Context, params: Any) -> types.ListPromptsResult:
     argument = types.PromptArgument(name="who", required=True)
-    return types.ListPromptsResult(
-        prompts=[types.Prompt(name="greet", description="Greet.", arguments=[argument])]
-    )
+    greet = types.Prompt(name="greet", description="Greet.", arguments=[argument])
+    return types.ListPromptsResult(prompts=[greet, *(types.Prompt(name=one) for one in more)])
 
 
 async def get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     text = types.TextContent(type="text", text=f"Hello {(params.arguments or {}).get('who')}")
-    return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
+    link = types.ResourceLink(type="resource_link", uri="test://static/1", name="one")
+    said: list[types.ContentBlock] = [text, link]
+    return types.GetPromptResult(
+        messages=[types.PromptMessage(role="user", content=one) for one in said]
+    )
 
 
 async def list_resources(ctx: Context, params: Any) -> types.ListResourcesResult:
-    return types.ListResourcesResult(
-        resources=[types.Resource(uri="test://static/1", name="one", mime_type="text/plain")]
+    one = types.Resource(uri="test://static/1", name="one", mime_type="text/plain")
+    grown = [types.Resource(uri=f"test://grown/{name}", name=name) for name in more]
+    return types.ListResourcesResult(resources=[one, *grown])
+
+
+async def list_templates(ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
+    return types.ListResourceTemplatesResult(
+        resource_templates=[types.ResourceTemplate(uri_template="test://item/{id}", name="item")]
     )
 
 
 async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> Any:
+    from mcp.shared.exceptions import MCPError
+
+    if not params.uri.startswith("test://"):
+        raise MCPError(-32002, "no such resource", {"uri": params.uri})
     return types.ReadResourceResult(
-        contents=[types.TextResourceContents(uri=params.uri, text="content of one")]
+        contents=[types.TextResourceContents(uri=params.uri, text=f"content of {params.uri}")]
     )
+
+
+async def subscribe(ctx: Context, params: Any) -> types.EmptyResult:
+    return types.EmptyResult()
 
 
 class _Server(Server[Any]):
     def get_capabilities(self, *_: Any, **rest: Any) -> types.ServerCapabilities:
-        changing = NotificationOptions(tools_changed=True)
+        changing = NotificationOptions(
+            tools_changed=True, prompts_changed=True, resources_changed=True
+        )
         return super().get_capabilities(changing, {}, None, **rest)
 
 
@@ -169,6 +217,10 @@ def build() -> Server[Any]:
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
         on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_subscribe_resource=subscribe,
+        on_unsubscribe_resource=subscribe,
+        on_subscriptions_listen=ListenHandler(bus),
         on_read_resource=read_resource,
     )
 

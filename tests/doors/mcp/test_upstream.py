@@ -9,6 +9,7 @@ from typing import Any
 import mcp_types as types
 import pytest
 from mcp import Client, MCPError
+from mcp.client.subscriptions import PromptsListChanged, ResourcesListChanged, ResourceUpdated
 from mcp_types import TextContent
 
 from conftest import PATIENCE, Daemon, start_daemon
@@ -23,6 +24,8 @@ pytestmark = pytest.mark.anyio
 Bridges = Callable[..., Bridge]
 
 OVER = ("stdio-2025-11-25", "stdio-2026-07-28", "http-2025-06-18", "http-2026-07-28")
+ADDRESS = "nacre://upstream/sdk/test%3A%2F%2Fstatic%2F1"
+LISTS = (PromptsListChanged, ResourcesListChanged)
 TABLES = (sdk("sdk"), odd("odd", env={"TOKEN": "${TOK:-none}"}))
 
 
@@ -112,6 +115,120 @@ async def test_progress_comes_through(client: Client) -> None:
     await client.call_tool("mcp_sdk_progress", progress_callback=progress)
     # The last ones may come with the answer, and the client drops them then.
     assert told == ["step 1", "step 2", "step 3"][: len(told)] != []
+
+
+async def test_prompts_are_ours_and_their_links_lead_here(client: Client) -> None:
+    listed = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
+    assert {"nacre:core", "mcp_sdk_greet"} <= set(listed)
+    (argument,) = listed["mcp_sdk_greet"].arguments or []
+    assert (argument.name, argument.required) == ("who", True)
+    got = await client.get_prompt("mcp_sdk_greet", {"who": "Ada"})
+    text, link = (message.content for message in got.messages)
+    assert isinstance(text, TextContent)
+    assert text.text == "Hello Ada"
+    assert isinstance(link, types.ResourceLink)
+    assert link.uri == ADDRESS
+    with pytest.raises(MCPError, match="no prompt named"):
+        await client.get_prompt("mcp_sdk_none")
+
+
+async def test_resources_are_listed_linked_and_read_here(client: Client) -> None:
+    listed = {one.uri: one for one in (await client.list_resources()).resources}
+    assert {"nacre://sessions", ADDRESS} <= set(listed)
+    assert (listed[ADDRESS].name, listed[ADDRESS].mime_type) == ("one", "text/plain")
+    (link,) = (await client.call_tool("mcp_sdk_link")).content
+    assert isinstance(link, types.ResourceLink)
+    assert link.uri == ADDRESS
+    (read,) = (await client.read_resource(ADDRESS)).contents
+    assert isinstance(read, types.TextResourceContents)
+    assert (read.uri, read.text) == (ADDRESS, "content of test://static/1")
+    templates = (await client.list_resource_templates()).resource_templates
+    template = "nacre://upstream/sdk/test://item/{id}"
+    assert template in [one.uri_template for one in templates]
+    # A client puts a value in that it has encoded; the server gets it as it would without us.
+    (item,) = (await client.read_resource(template.replace("{id}", "a%2Fb"))).contents
+    assert isinstance(item, types.TextResourceContents)
+    assert item.text == "content of test://item/a%2Fb"
+    with pytest.raises(MCPError) as caught:
+        await client.read_resource("nacre://upstream/sdk/file%3A%2F%2F%2Fx")
+    assert (caught.value.error.code, caught.value.error.data) == (-32002, {"uri": "file:///x"})
+    with pytest.raises(MCPError, match="no upstream server named"):
+        await client.read_resource("nacre://upstream/nobody/a%3Ab")
+
+
+async def next_of(events: Any, *kinds: type) -> Any:
+    async for event in events:
+        if isinstance(event, kinds):
+            return event
+    raise AssertionError("the stream has ended")
+
+
+@pytest.mark.parametrize("transport", ["stdio-2026-07-28", "http-2026-07-28"])
+async def test_updates_and_changed_lists_come_through_a_stream(
+    house: Daemon, transport: str
+) -> None:
+    async with AsyncExitStack() as stack:
+        client = await connect(stack, house, transport, "upstream")
+        await client.list_resources()
+        events = await stack.enter_async_context(
+            client.listen(
+                prompts_list_changed=True,
+                resources_list_changed=True,
+                resource_subscriptions=[ADDRESS, "nacre://upstream/odd/a%3Ab"],
+            )
+        )
+        assert events.honored.resource_subscriptions == [ADDRESS]  # the other has no resources
+        await client.call_tool("mcp_sdk_touch")
+        async with asyncio.timeout(PATIENCE):
+            updated = await next_of(events, ResourceUpdated)
+            assert updated.uri == ADDRESS
+            await client.call_tool("mcp_sdk_grow")
+            both = {type(await next_of(events, *LISTS)) for _ in LISTS}
+        assert both == {PromptsListChanged, ResourcesListChanged}
+        names = [prompt.name for prompt in (await client.list_prompts()).prompts]
+        assert any(name.startswith("mcp_sdk_grown_") for name in names)
+
+
+@pytest.mark.parametrize("transport", ["stdio-2025-11-25", "http-2025-11-25"])
+async def test_updates_and_changed_lists_are_notified(house: Daemon, transport: str) -> None:
+    heard: asyncio.Queue[Any] = asyncio.Queue()
+
+    async def hear(message: Any) -> None:
+        heard.put_nowait(message)
+
+    async with AsyncExitStack() as stack:
+        client = await connect(stack, house, transport, "upstream", heard=hear)
+        await client.list_resources()
+        await client.list_prompts()
+        await client.list_tools()
+        await subscribe(client, ADDRESS)
+        await client.call_tool("mcp_sdk_touch")
+        missing = {"updated", "tools", "prompts", "resources"}
+        async with asyncio.timeout(PATIENCE):
+            while "updated" in missing:
+                missing -= told_by(await heard.get())
+            await client.call_tool("mcp_sdk_grow")
+            while missing:
+                missing -= told_by(await heard.get())
+        with pytest.raises(MCPError, match="does not tell of changes"):
+            await subscribe(client, "nacre://upstream/odd/a%3Ab")
+
+
+async def subscribe(client: Client, uri: str) -> None:
+    request = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
+    await client.session.send_request(request, types.EmptyResult)
+
+
+def told_by(message: Any) -> set[str]:
+    if isinstance(message, types.ResourceUpdatedNotification):
+        assert message.params.uri == ADDRESS
+        return {"updated"}
+    kinds = {
+        types.ToolListChangedNotification: "tools",
+        types.PromptListChangedNotification: "prompts",
+        types.ResourceListChangedNotification: "resources",
+    }
+    return {name for kind, name in kinds.items() if isinstance(message, kind)}
 
 
 @pytest.mark.parametrize("transport", ["stdio-2025-11-25", "http-2025-11-25"])

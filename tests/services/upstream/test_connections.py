@@ -221,6 +221,39 @@ async def test_servers_are_added_and_imported(tmp_path: Path) -> None:
             await house("import_upstreams", ME, text="nonsense")
 
 
+async def test_a_server_that_failed_is_tried_again_but_not_waited_for(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"upstream_retry": 0.001, "upstream_list_wait": 600.0}
+    async with hub(tmp_path, odd("good"), odd("bad", "crash"), **settings) as house:
+
+        async def failures() -> int:
+            log = await house("read_upstream_log", ME, server="bad")
+            return sum("cannot connect" in line for line in log.lines)
+
+        heard = asyncio.Event()
+        assert len((await house("list_upstream_tools", ME)).tools) == 3
+        assert await failures() == 1
+        house.services.upstreams.hub().on_change(heard.set)
+        assert len((await house("list_upstream_tools", ME)).tools) == 3
+        assert await failures() == 1  # it goes on behind this list
+        write(tmp_path, odd("good"), odd("bad", "plain"))
+        await asyncio.wait_for(heard.wait(), 60)
+        assert len((await house("list_upstream_tools", ME)).tools) == 6
+
+
+async def test_servers_that_hang_do_not_hold_up_the_others(tmp_path: Path) -> None:
+    hanging = [odd(f"silent{number}", "silent") for number in range(2)]
+    settings: dict[str, Any] = {"max_upstream_starts": 2, "upstream_start_share": 0.01}
+    async with hub(tmp_path, *hanging, odd("good"), **settings) as house:
+        hung = [
+            asyncio.create_task(house("list_upstream_tools", ME, server=f"silent{number}"))
+            for number in range(2)
+        ]
+        assert await pid_of(house, "good")
+        assert (await state_of(house, "silent0")).state == "connecting"
+        for task in hung:
+            task.cancel()
+
+
 async def test_lists_come_from_what_was_kept_and_slow_servers_are_not_waited_for(
     tmp_path: Path,
 ) -> None:

@@ -44,7 +44,7 @@ async def test_each_transport_is_found(tmp_path: Path) -> None:
         async with hub(tmp_path, *tables) as house:
             for name, transport in (("http", "http"), ("falls", "sse"), ("sse", "sse")):
                 found = await house("test_upstream", ME, server=name)
-                assert (found.transport, found.tools) == (transport, 13)
+                assert (found.transport, found.tools) == (transport, 14)
                 arguments = {"text": name}
                 answer = await house(
                     "call_upstream_tool", ME, server=name, tool="echo", arguments=arguments

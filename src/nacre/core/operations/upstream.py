@@ -64,6 +64,7 @@ class UpstreamAnswer(Result, frozen=True, kw_only=True):
 
     content: list[dict[str, Any]]
     is_error: bool = False
+    server: str | None = None  # whose resources its links lead to; null: it has none
     structured_content: dict[str, Any] | None = None
     meta: dict[str, Any] | None = None
     result_id: str | None = None  # the whole text, if it was too long
@@ -307,6 +308,19 @@ class ReadUpstreamResource(Operation, frozen=True, kw_only=True):
 
     server: str
     uri: str
+
+
+class UpstreamWatched(Result, frozen=True, kw_only=True):
+    watched: bool
+
+
+@unlisted("watch_upstream_resource", scope=Scope.DRIVE)
+class WatchUpstreamResource(Operation, frozen=True, kw_only=True):
+    """Have an MCP server tell of updates of a resource, or have it stop that."""
+
+    server: str
+    uri: str
+    watch: bool = True
 
 
 @unlisted("gather_upstream_tools", scope=Scope.OBSERVE)

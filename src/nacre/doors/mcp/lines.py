@@ -53,6 +53,8 @@ _WAITING_LINES = 100
 
 _NULL = b"null"
 
+_LISTS = ("tools/list", "prompts/list", "resources/templates/list")  # what servers behind us extend
+
 
 LineQueue = asyncio.Queue[bytes | None]  # None: nothing follows
 
@@ -179,7 +181,7 @@ class LineConnection:
         # To the host's person, or to its model.
         self._questions: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._asked = 0
-        self._deaf: Callable[[], None] | None = None  # ends that it hears of changed tools
+        self._deaf: list[Callable[[], None]] = []  # end that it hears of changed lists
         self._listing = 0  # answers with the list of tools that are to come
         self._listed: object = None  # the edition of the tools that it was told last
         self._relay: Relay | None = None  # what the host takes of servers behind us
@@ -200,8 +202,8 @@ class LineConnection:
                 if self._running:
                     await asyncio.wait(self._running, timeout=LAST_ANSWERS)
             finally:
-                if self._deaf is not None:
-                    self._deaf()
+                for end in self._deaf:
+                    end()
                 for task in self._running:
                     task.cancel()
 
@@ -275,8 +277,8 @@ class LineConnection:
             self.refuse(UNSUPPORTED_REVISION, why, message.id, known)
         elif asked.cursor is not None:
             return False
-        elif message.method == "tools/list":
-            self._answer_tools(message, lambda: self._served.standing.modern[message.method])
+        elif message.method in _LISTS:
+            self._answer_list(message, lambda method: self._served.standing.modern[method])
         else:
             self.answer(message.id, found)
         self._probe = [line]
@@ -299,9 +301,22 @@ class LineConnection:
         )
         self.answer(message.id, self._served.standing.initialize(given.protocol_version))
         # From now on: the bridge repeats the handshake to the next daemon, but not the list.
-        if self._deaf is None:
-            self._deaf = self._served.offers.selection.on_change(self._tell_of_tools)
+        if not self._deaf:
+            self._hear_lists()
         return True
+
+    def _hear_lists(self) -> None:
+        selection = self._served.offers.selection
+        self._deaf.append(selection.on_change(self._tell_of_tools))
+        if (upstream := selection.upstream) is not None:
+            for kind in ("prompts", "resources"):
+                self._deaf.append(upstream.on_change(partial(self._tell_of, kind), kind))
+
+    def _tell_of(self, kind: str) -> None:
+        # Who has listed resources is told of them by the library, also about sessions.
+        if kind == "prompts" or self._for_library is None:
+            told = f"notifications/{kind}/list_changed"
+            self.write(msgspec.json.encode({"jsonrpc": "2.0", "method": told}))
 
     def _tell_of_tools(self) -> None:
         if self._listing or self._listed == self._served.offers.selection.edition:
@@ -320,29 +335,30 @@ class LineConnection:
             found = self._served.standing.lists.get(message.method)
         if found is None or not _is_plain(message):
             return False
-        if message.method == "tools/list":
-            self._answer_tools(message, lambda: self._served.standing.lists[message.method])
+        if message.method in _LISTS:
+            self._answer_list(message, lambda method: self._served.standing.lists[method])
         else:
             self.answer(message.id, found)
         return True
 
-    def _answer_tools(self, message: Message, found: Callable[[], bytes]) -> None:
-        """Answer with the list of tools, after a moment if some of them are not known yet."""
+    def _answer_list(self, message: Message, found: Callable[[str], bytes]) -> None:
+        """Answer with a list, after a moment if something of it is not known yet."""
         gather, selection = self._served.gather, self._served.offers.selection
+        method, of_tools = message.method, message.method == "tools/list"
         if gather is None:
-            self._listed = selection.edition
-            self.answer(message.id, found())
+            self._listed = selection.edition if of_tools else self._listed
+            self.answer(message.id, found(method))
             return
 
-        self._listing += 1
+        self._listing += of_tools
 
         async def answer(raw: bytes) -> None:
             try:
                 await gather(self.caller)
             finally:
-                self._listing -= 1
-            self._listed = selection.edition
-            self.answer(raw, found())
+                self._listing -= of_tools
+            self._listed = selection.edition if of_tools else self._listed
+            self.answer(raw, found(method))
             await self.drain()
 
         task = self._group.create_task(answer(bytes(message.id)))

@@ -6,6 +6,7 @@ Rule 2: {name} in an address is a session's name, id or port, percent-encoded.
 """
 
 import re
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -15,12 +16,21 @@ from nacre.core.catalog.caller import Caller
 from nacre.core.operations.results import Scrollback, SessionDetails, SessionList
 from nacre.core.operations.sessions import ListSessions
 from nacre.core.operations.terminal import GetScreen, GetScrollback
-from nacre.doors.mcp.toolsets import shape_result
+from nacre.core.operations.upstream import (
+    GatherUpstreamTools,
+    ReadUpstreamResource,
+    UpstreamMessages,
+    WatchUpstreamResource,
+)
+from nacre.doors.mcp.toolsets import OffersUpstream, shape_result
+from nacre.doors.mcp.upstream.addresses import UpstreamAddress, parse_address, read_as
 from nacre.errors import InvalidInput, quoted
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.wording import OPERATIONS, Words
 
 Kind = Literal["screen", "scrollback"]
+
+list_of = list  # a class below has a method of that name
 
 _LAST_LINES = 100  # of the scrollback, as in wsh
 
@@ -34,10 +44,13 @@ _ABOUT: dict[Kind, str] = {
 
 
 class ResourceAddress(NamedTuple):
-    """Where a URI points: to the list of sessions, or to a resource of one session."""
+    """Where a URI points: to the list of sessions, to a resource of one session, or of a server
+    behind us.
+    """
 
     session: str | None = None  # name, id or port
     kind: Kind | None = None
+    upstream: UpstreamAddress | None = None  # of a server behind us
 
 
 def scheme_of(prefix: str) -> str:
@@ -72,9 +85,16 @@ def _template(root: str, kind: Kind) -> str:
 class Resources:
     """The resources under one scheme."""
 
-    def __init__(self, dispatch: Dispatch, prefix: str, words: Words = OPERATIONS) -> None:
+    def __init__(
+        self,
+        dispatch: Dispatch,
+        prefix: str,
+        words: Words = OPERATIONS,
+        upstream: OffersUpstream | None = None,
+    ) -> None:
         self._dispatch = dispatch
         self._words = words
+        self._upstream = upstream
         self._root = f"{scheme_of(prefix)}://"
 
     def parse(self, uri: str) -> ResourceAddress:
@@ -83,10 +103,12 @@ class Resources:
         if scheme == self._root:
             if path == "sessions":
                 return ResourceAddress()
-            if found := _OF_SESSION.fullmatch(path):
+            if named := _OF_SESSION.fullmatch(path):
                 return ResourceAddress(
-                    unquote(found[1]), "screen" if found[2] == "screen" else "scrollback"
+                    unquote(named[1]), "screen" if named[2] == "screen" else "scrollback"
                 )
+            if self._upstream is not None and (found := parse_address(path)) is not None:
+                return ResourceAddress(upstream=found)
         known = ", ".join([self._list, self._template("screen"), self._template("scrollback")])
         raise InvalidInput(f"no resource {uri!r}", f"there are {known}", uri=quoted(uri))
 
@@ -98,15 +120,24 @@ class Resources:
         return found
 
     async def read(self, caller: Caller, uri: str) -> dict[str, Any]:
-        """Read a resource. Raises InvalidInput for an unknown one, SessionNotFound."""
-        text = await self._text(caller, self.parse(uri))
+        """Read a resource.
+
+        Raises InvalidInput for an unknown one, SessionNotFound; for a server's as its tools do.
+        """
+        address = self.parse(uri)
+        if (behind := address.upstream) is not None:
+            request = ReadUpstreamResource(server=behind.server, uri=behind.uri)
+            told = await self._dispatch(caller, request)
+            assert isinstance(told, UpstreamMessages)
+            return read_as(told.content, self._root, behind, uri)
+        text = await self._text(caller, address)
         return {"contents": [{"uri": uri, "mimeType": _JSON, "text": text}]}
 
     async def list(self, caller: Caller) -> dict[str, Any]:
-        """List the sessions, and the screen and scrollback of each of them."""
+        """List the sessions, the screen and scrollback of each of them, and servers' resources."""
         sessions = await self._dispatch(caller, ListSessions())
         assert isinstance(sessions, SessionList)
-        listed = [
+        listed: list_of[dict[str, Any]] = [
             {
                 "uri": self._list,
                 "name": "sessions",
@@ -126,7 +157,25 @@ class Resources:
                 }
                 for kind, about in _ABOUT.items()
             ]
+        if self._upstream is not None:
+            await self.gather(caller)
+            listed += self._upstream.resources(self._root)
         return {"resources": listed}
+
+    async def gather(self, caller: Caller) -> None:
+        """Wait a moment for what servers behind us offer, if that is not known yet."""
+        if self._upstream is not None:
+            await self._dispatch(caller, GatherUpstreamTools())
+
+    async def watch(self, caller: Caller, address: UpstreamAddress, *, watch: bool = True) -> None:
+        """Have a server tell of updates, or not any more. Raises InvalidInput if it does not."""
+        request = WatchUpstreamResource(server=address.server, uri=address.uri, watch=watch)
+        await self._dispatch(caller, request)
+
+    def on_update(self, listener: Callable[[str, str], None]) -> Callable[[], None]:
+        """Call this with server and URI when a watched resource of a server has changed."""
+        assert self._upstream is not None
+        return self._upstream.on_update(listener)
 
     @property
     def _list(self) -> str:

@@ -16,11 +16,12 @@ from typing import Any, Protocol
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
 from nacre.core.catalog.limits import limits_of
-from nacre.core.operations.upstream import CallUpstreamTool
+from nacre.core.operations.upstream import CallUpstreamTool, UpstreamAnswer
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.progress import progress_told, tells
 from nacre.doors.mcp.resources import scheme_of
 from nacre.doors.mcp.toolsets import Tool, shape_answer, shape_failure
+from nacre.doors.mcp.upstream.addresses import with_our_links
 from nacre.doors.mcp.words import ToolWords
 from nacre.errors import WIRE, Internal, NacreError, UnknownOperation, UpstreamFailed
 from nacre.services.dispatch.dispatch import Dispatch
@@ -100,7 +101,8 @@ def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> C
                 told = ctx.session.report_progress if wanted else None
                 with relayed_by(replace(relay_of_call() or Relay(), progress=told)):
                     answer = await dispatch.ask(caller, operation)
-                return shape_answer(answer, words, most, scheme)
+                shaped = shape_answer(answer, words, most, scheme)
+                return _linked(shaped, answer.result, f"{scheme}://")
             if not (wanted and tells(operation)):
                 answer = await dispatch.ask(caller, operation)
                 return shape_answer(answer, words, most, scheme)
@@ -115,6 +117,13 @@ def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> C
             return _failure_or_raise(unexpected(), offer.words_about[params.name], tool)
 
     return call_tool
+
+
+def _linked(shaped: dict[str, Any], result: Any, root: str) -> dict[str, Any]:
+    """Return a server's result whose links lead to our resources, where the server has some."""
+    if isinstance(result, UpstreamAnswer) and result.server is not None:
+        shaped["content"] = with_our_links(shaped["content"], root, result.server)
+    return shaped
 
 
 def caller_of(ctx: Context) -> Caller:
@@ -145,14 +154,15 @@ def _patience(operation: Operation, settings: Settings, *, progress: bool) -> fl
 
 
 def _failure_or_raise(error: NacreError, words: Words, tool: Tool) -> dict[str, Any]:
-    if isinstance(error, UpstreamFailed):  # a server's own error stays what it is
-        own = error.details["upstream"]
-        raise ProtocolError(own["code"], own["message"], own.get("data")) from error
-    if WIRE[error.code].jsonrpc is None or not tool.raises:
+    own = isinstance(error, UpstreamFailed)
+    if not own and (WIRE[error.code].jsonrpc is None or not tool.raises):
         return shape_failure(words.error(error), words, as_text=tool.plain)
     raise as_protocol_error(error, words) from error
 
 
 def as_protocol_error(error: NacreError, words: Words = _NO_TOOLS) -> ProtocolError:
+    if isinstance(error, UpstreamFailed):  # a server's own error stays what it is
+        own = error.details["upstream"]
+        return ProtocolError(own["code"], own["message"], own.get("data"))
     told = words.error(error)
     return ProtocolError(WIRE[error.code].jsonrpc or _INTERNAL_ERROR, told["message"], told)

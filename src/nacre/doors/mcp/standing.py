@@ -14,7 +14,7 @@ import msgspec
 from nacre import __version__
 from nacre.doors.mcp.instructions import instruct
 from nacre.doors.mcp.prompts import list_prompts
-from nacre.doors.mcp.resources import list_templates
+from nacre.doors.mcp.resources import list_templates, scheme_of
 from nacre.doors.mcp.toolsets import Selection, Tool
 from nacre.doors.mcp.words import ToolWords
 
@@ -26,11 +26,9 @@ HANDSHAKE_REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 # The revisions without one: each request says of itself which it is of.
 MODERN_REVISIONS = ("2026-07-28",)
 
-# Of the lists, that of the resources changes, and that of the tools where commands are among them.
-_CAPABILITIES = {
-    "prompts": {"listChanged": False},
-    "resources": {"listChanged": True, "subscribe": True},
-}
+# Of the lists, that of the resources changes; that of the tools where commands or tools of upstream
+# servers are among them, and that of the prompts with those servers.
+_RESOURCES = {"listChanged": True, "subscribe": True}
 
 # What each of their answers says of itself, as the library has it: not to be kept for later.
 _STAMP = {
@@ -51,7 +49,11 @@ class Standing:
 
     @cached_property
     def capabilities(self) -> dict[str, dict[str, bool]]:
-        return {**_CAPABILITIES, "tools": {"listChanged": self._selection.changes}}
+        return {
+            "prompts": {"listChanged": self._selection.upstream is not None},
+            "resources": _RESOURCES,
+            "tools": {"listChanged": self._selection.changes},
+        }
 
     @cached_property
     def instructions(self) -> str:
@@ -99,7 +101,14 @@ class Standing:
         return {"tools": [tool.as_wire(words.name) for tool in self.offered.values()]}
 
     def prompts(self) -> dict[str, Any]:
-        return list_prompts(self._selection)
+        found = list_prompts(self._selection)
+        if (upstream := self._selection.upstream) is not None:
+            found["prompts"] += upstream.prompts(self._selection.prefix)
+        return found
 
     def resource_templates(self) -> dict[str, Any]:
-        return list_templates(self._selection.prefix)
+        found = list_templates(self._selection.prefix)
+        if (upstream := self._selection.upstream) is not None:
+            root = f"{scheme_of(self._selection.prefix)}://"
+            found["resourceTemplates"] += upstream.templates(root)
+        return found

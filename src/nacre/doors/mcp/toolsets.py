@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 from urllib.parse import quote
 
 import msgspec
@@ -218,6 +218,29 @@ class OffersTools(Protocol):
         """Call this whenever they have changed; return what ends that."""
 
 
+UpstreamListKind = Literal["tools", "prompts", "resources"]
+
+
+class OffersUpstream(OffersTools, Protocol):
+    """What has tools, prompts and resources of servers behind us. `root` is such as nacre://."""
+
+    def prompts(self, prefix: str) -> list[dict[str, Any]]: ...
+
+    def prompt(self, prefix: str, name: str) -> tuple[str, str] | None:
+        """Return server and prompt by what it is called here."""
+
+    def resources(self, root: str) -> list[dict[str, Any]]: ...
+
+    def templates(self, root: str) -> list[dict[str, Any]]: ...
+
+    def on_change(
+        self, listener: Callable[[], None], kind: UpstreamListKind = "tools"
+    ) -> Callable[[], None]: ...
+
+    def on_update(self, listener: Callable[[str, str], None]) -> Callable[[], None]:
+        """Call this with server and URI when a watched resource has changed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The toolsets and the prefix that one client asked for."""
@@ -225,7 +248,7 @@ class Selection:
     toolsets: tuple[str, ...] = (DEFAULT_TOOLSET,)
     prefix: str = ""
     commands: "OffersTools | None" = None  # those of the toolset commands
-    upstream: "OffersTools | None" = None  # those of the toolset upstream
+    upstream: "OffersUpstream | None" = None  # those of the toolset upstream
 
     @property
     def _changing(self) -> "dict[str, OffersTools]":
@@ -317,7 +340,7 @@ def parse_selection(
     toolsets: str | None,
     prefix: str | None,
     commands: "Callable[[], OffersTools] | None" = None,
-    upstream: "Callable[[], OffersTools] | None" = None,
+    upstream: "Callable[[], OffersUpstream] | None" = None,
 ) -> Selection:
     """Parse "a,b" or "all", and a prefix. Raises InvalidInput, which lists the toolsets.
 

@@ -30,6 +30,7 @@ from nacre.services.host.wait import bounded
 from nacre.services.upstream.http_transport import HttpTransport
 from nacre.services.upstream.log_ring import LogRing
 from nacre.services.upstream.program_transport import ProgramTransport
+from nacre.services.upstream.resource_watch import ResourceWatch
 from nacre.system.upstreams.kept import KeptListing
 
 _log = logging.getLogger("nacre.upstream")
@@ -77,6 +78,7 @@ class UpstreamConnection:
     mode: str  # "auto", "legacy" or a revision
     log: LogRing
     changed: Callable[["UpstreamConnection"], None]  # its lists may have changed, or it is gone
+    updated: Callable[[str], None]  # a watched resource has changed
     discovered: Mapping[str, Any] = field(default_factory=dict)  # as it was found before
     listing: KeptListing = field(default_factory=KeptListing)
     last_used: float = 0.0
@@ -86,6 +88,10 @@ class UpstreamConnection:
     _leave: asyncio.Event = field(default_factory=asyncio.Event)
     _calls: dict[int, _Calling] = field(default_factory=dict)
     _relisting: "asyncio.Task[None] | None" = None
+    _watch: ResourceWatch = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._watch = ResourceWatch(self.log, self.updated)
 
     @property
     def is_open(self) -> bool:
@@ -170,6 +176,7 @@ class UpstreamConnection:
         self._leave.set()
         if self._relisting is not None:
             self._relisting.cancel()
+        self._watch.close()
         if self._task is not None and not self._task.done():
             if self._client is None:
                 self._task.cancel()  # it is still connecting
@@ -208,6 +215,7 @@ class UpstreamConnection:
             prompts=prompts,
             resources=resources,
             templates=templates,
+            reads=offers.resources is not None,
             revision=client.protocol_version,
             transport=self.transport.kind,
             discovered=_as_dict(found) if (found := client.session.discover_result) else {},
@@ -233,6 +241,8 @@ class UpstreamConnection:
             | types.ResourceListChangedNotification,
         ):
             self._relist_soon()
+        elif isinstance(message, types.ResourceUpdatedNotification):
+            self.updated(str(message.params.uri))
 
     def _relist_soon(self) -> None:
         if self._relisting is None or self._relisting.done():
@@ -300,6 +310,21 @@ class UpstreamConnection:
 
     async def read_resource(self, uri: str, owner: str, within: float) -> dict[str, Any]:
         return await self._ask(lambda client: client.read_resource(uri), owner, within)
+
+    async def watch(self, uri: str, *, watch: bool, within: float) -> None:
+        """Have the server tell of updates of a resource, or not any more.
+
+        Raises InvalidInput if it does not offer that, and as `call` does.
+        """
+        client = self._require()
+        change = self._watch.begin if watch else self._watch.end
+        try:
+            async with bounded(within):
+                await change(client, uri)
+        except TimeoutError:
+            raise UpstreamTimedOut(f"{self.name} did not answer within {within:g} s") from None
+        except MCPError as error:
+            raise await self._explained(error) from error
 
     async def _ask(
         self, request: Callable[[Client], Awaitable[BaseModel]], owner: str, within: float

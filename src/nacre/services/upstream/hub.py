@@ -2,8 +2,8 @@
 
 Rule 1: the config is looked at before each use, and when the system says that it was written. What
 has not changed keeps its connections.
-Rule 2: a list is there at once: from what servers listed last. Only for those that were never
-connected to there is a short wait; the rest is told as a change.
+Rule 2: a list is there at once: from what servers listed last. Only those that were never connected
+to are waited for, a moment and once; the rest is told as a change.
 Rule 3: no MCP library in here: who only lists does not wait for it.
 """
 
@@ -11,7 +11,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.upstream.names import tool_name
@@ -24,6 +24,8 @@ from nacre.system.folder_watch import FolderWatch
 from nacre.system.upstreams.config_file import ServerFile
 from nacre.system.upstreams.kept import KeptListing, KeptUpstreams
 from nacre.wording import Use
+
+ListKind = Literal["tools", "prompts", "resources"]
 
 _COLLECTS = 0.1  # seconds: many servers that come up at once are one change of the list
 
@@ -50,11 +52,18 @@ class Hub:
         self._starts = asyncio.Semaphore(settings.max_upstream_starts)
         self._held: dict[str, str] = {}  # values for callers that have no environment
         self._tools: dict[str, NamedTool] | None = None
-        self._shown: object = None
-        self._listeners: list[Callable[[], None]] = []
+        self._shown: dict[ListKind, object] = {}
+        self._listeners: dict[ListKind, list[Callable[[], None]]] = {
+            "tools": [],
+            "prompts": [],
+            "resources": [],
+        }
+        self._untold: set[ListKind] = set()  # lists that have changed
+        self._update_listeners: list[Callable[[str, str], None]] = []
         self._watch: FolderWatch | None = None
         self._telling: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
+        self._trying: set[asyncio.Task[None]] = set()
 
     # --- servers ---------------------------------------------------------------------------
 
@@ -85,7 +94,9 @@ class Hub:
             if known is not None and known.configured == table:
                 self._servers[name] = known
                 continue
-            made = UpstreamServer(table, self._settings, self.kept, self._starts, self.note_change)
+            made = UpstreamServer(
+                table, self._settings, self.kept, self._starts, self.note_change, self._note_update
+            )
             if known is not None:
                 made.statistics, made.log = known.statistics, known.log
             self._servers[name] = made
@@ -178,10 +189,12 @@ class Hub:
     def note_change(self) -> None:
         """Take note that lists or states may have changed; tell listeners if lists have."""
         self._tools = None
-        shown = [(one.configured, one.listing) for one in self._servers.values() if one.is_used]
-        if shown == self._shown:
+        shown = _shown([one for one in self._servers.values() if one.is_used])
+        changed = {kind for kind, what in shown.items() if self._shown.get(kind) != what}
+        if not changed:
             return
         self._shown = shown
+        self._untold |= changed
         self.version += 1
         if self._telling is None:
             loop = asyncio.get_running_loop()
@@ -189,14 +202,27 @@ class Hub:
 
     def _tell(self) -> None:
         self._telling = None
-        for listener in list(self._listeners):
-            listener()
+        changed, self._untold = self._untold, set()
+        for kind in changed:
+            for listener in list(self._listeners[kind]):
+                listener()
 
-    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call this whenever lists have changed; return what ends that."""
+    def on_change(
+        self, listener: Callable[[], None], kind: ListKind = "tools"
+    ) -> Callable[[], None]:
+        """Call this whenever a list has changed; return what ends that."""
         self._begin_watch()
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        self._listeners[kind].append(listener)
+        return lambda: self._listeners[kind].remove(listener)
+
+    def _note_update(self, server: str, uri: str) -> None:
+        for listener in list(self._update_listeners):
+            listener(server, uri)
+
+    def on_update(self, listener: Callable[[str, str], None]) -> Callable[[], None]:
+        """Call this with server and URI whenever a watched resource has changed."""
+        self._update_listeners.append(listener)
+        return lambda: self._update_listeners.remove(listener)
 
     def _begin_watch(self) -> None:
         if self._watch is None:
@@ -204,13 +230,25 @@ class Hub:
             self._watch.folders(any_change=(os.path.dirname(self.file.path),))
 
     async def gather_tools(self, caller: Caller) -> None:
-        """Wait a moment for the lists of servers that were never connected to."""
-        unknown = [one for one in self.servers().values() if one.is_used and one.listing is None]
-        if not unknown:
-            return
-        tasks = [asyncio.create_task(self._try(one, caller)) for one in unknown]
-        # What is not there by then goes on, and is told as a change.
-        await asyncio.wait(tasks, timeout=self._settings.upstream_list_wait)
+        """Wait a moment for the lists of servers that were never connected to, once each."""
+        now = asyncio.get_running_loop().time()
+        until = now
+        tasks = []
+        for server in self.servers().values():
+            if not server.is_used or server.listing is not None:
+                continue
+            task = asyncio.create_task(self._try(server, caller), name=f"list-{server.name}")
+            self._trying.add(task)
+            task.add_done_callback(self._trying.discard)
+            if server.waited_until is None:
+                server.waited_until = now + self._settings.upstream_list_wait
+            if server.state != "failed" and server.waited_until > now:
+                until = max(until, server.waited_until)
+                tasks.append(task)
+        # What is not there by then goes on, and is told as a change. Nobody waits again for a
+        # server that was waited for, or that has failed: its list may never come.
+        if tasks:
+            await asyncio.wait(tasks, timeout=until - now)
 
     async def _try(self, server: UpstreamServer, caller: Caller) -> None:
         with suppress(UpstreamUnavailable):
@@ -223,6 +261,20 @@ class Hub:
             for name, one in self.servers().items()
             if one.listing is not None and one.is_used
         }
+
+
+def _shown(servers: list[UpstreamServer]) -> dict[ListKind, object]:
+    """Return what clients see of each list, to compare it with what they saw before."""
+    known = [(one.configured, one.listing) for one in servers]
+    return {
+        "tools": [(table, listing and listing.tools) for table, listing in known],
+        "prompts": [(table.name, listing.prompts) for table, listing in known if listing],
+        "resources": [
+            (table.name, listing.resources, listing.templates)
+            for table, listing in known
+            if listing
+        ],
+    }
 
 
 def void(_: object) -> None:

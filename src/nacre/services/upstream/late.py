@@ -24,6 +24,7 @@ from nacre.core.operations.upstream import (
     RemoveUpstream,
     SearchUpstreamTools,
     TestUpstream,
+    WatchUpstreamResource,
 )
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.host.host import Host
@@ -76,6 +77,7 @@ class LateUpstreams:
             .on(ImportUpstreams, self._later("import_all"))
             .on(GetUpstreamPrompt, self._later("get_prompt"))
             .on(ReadUpstreamResource, self._later("read_resource"))
+            .on(WatchUpstreamResource, self._later("watch_resource"))
             .on(GatherUpstreamTools, self._later("gather"))
         )
 

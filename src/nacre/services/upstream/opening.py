@@ -37,6 +37,7 @@ async def open_connection(
     log: LogRing,
     settings: Settings,
     changed: Changed,
+    updated: Callable[[str], None],
     within: float,
 ) -> UpstreamConnection:
     """Connect in time, `within` seconds. Raises UpstreamUnavailable."""
@@ -47,7 +48,7 @@ async def open_connection(
             for make in _ways(table, resolved, known, log, settings):
                 for mode in modes(known):
                     last = UpstreamConnection(
-                        table.name, make(), mode, log, changed, known.discovered
+                        table.name, make(), mode, log, changed, updated, known.discovered
                     )
                     try:
                         await last.open()

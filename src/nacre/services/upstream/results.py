@@ -51,8 +51,10 @@ class LongResults:
             chars=len(text), next_offset=after if after < len(text) else None, text=part
         )
 
-    def fit(self, result: dict[str, Any], room: int, *, has_schema: bool) -> UpstreamAnswer:
-        """Return the result within so many characters.
+    def fit(
+        self, result: dict[str, Any], room: int, *, has_schema: bool, server: str | None = None
+    ) -> UpstreamAnswer:
+        """Return the result within so many characters. `server` has the resources it links to.
 
         Raises LimitReached for structured content that is too long and that callers expect.
         """
@@ -60,7 +62,7 @@ class LongResults:
         structured = result.get("structuredContent")
         size = _size(structured) if structured is not None else 0
         texts = sum(_text_size(block) for block in content)
-        told: dict[str, Any] = {"is_error": bool(result.get("isError"))}
+        told: dict[str, Any] = {"is_error": bool(result.get("isError")), "server": server}
         if meta := result.get("_meta"):
             told["meta"] = meta
         if size + texts <= room:

@@ -12,8 +12,9 @@ import asyncio
 import importlib
 import logging
 import time
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from contextvars import Context
 from dataclasses import dataclass, field
 from statistics import median
@@ -69,6 +70,7 @@ class UpstreamServer:
         kept: KeptUpstreams,
         starts: asyncio.Semaphore,
         changed: Callable[[], None],
+        updated: Callable[[str, str], None],
     ) -> None:
         self.configured = configured
         self.statistics = Statistics()
@@ -78,6 +80,9 @@ class UpstreamServer:
         self._kept = kept
         self._starts = starts
         self._changed = changed
+        self._updated = updated
+        self._watched: dict[ResolvedServer, Counter[str]] = {}  # URIs of resources
+        self.waited_until: float | None = None  # by the loop's clock: how long a list waits for it
         self._open: dict[ResolvedServer, UpstreamConnection] = {}
         self._opening: dict[ResolvedServer, asyncio.Task[UpstreamConnection]] = {}
         self._trouble: dict[ResolvedServer, _Trouble] = {}
@@ -183,7 +188,7 @@ class UpstreamServer:
 
     async def _connect(self, resolved: ResolvedServer) -> "UpstreamConnection":
         try:
-            async with self._starts:
+            async with self._start_slot():
                 module = await asyncio.to_thread(importlib.import_module, _MODULE)
                 connection: UpstreamConnection = await module.open_connection(
                     self.table,
@@ -192,6 +197,7 @@ class UpstreamServer:
                     self.log,
                     self._settings,
                     self._note_change,
+                    self._note_update,
                     self.start_timeout,
                 )
         except NacreError as error:
@@ -211,7 +217,24 @@ class UpstreamServer:
         self.log.note(f"connected: {connection.server}, revision {connection.revision}")
         self._take_listing(connection)
         self._make_room()
+        for uri in tuple(self._watched.get(resolved, ())):
+            await self._watch_again(connection, uri)
         return connection
+
+    @asynccontextmanager
+    async def _start_slot(self) -> AsyncIterator[None]:
+        """Wait until few others start; hold them up for a moment, not until one that hangs is
+        given up.
+        """
+        await self._starts.acquire()
+        share = self._settings.upstream_start_share
+        timer = asyncio.get_running_loop().call_later(share, self._starts.release)
+        try:
+            yield
+        finally:
+            if timer.when() > asyncio.get_running_loop().time():
+                timer.cancel()
+                self._starts.release()
 
     def _note_trouble(self, resolved: ResolvedServer, why: str) -> None:
         before = self._trouble.pop(resolved, None)
@@ -232,8 +255,42 @@ class UpstreamServer:
             if known is connection:
                 del self._open[resolved]
                 self._trouble[resolved] = _Trouble(connection.lost, 0, 0.0)  # tried at once
+                if self._watched.get(resolved):
+                    self._open_again(resolved)
         self._end_later(connection)
         self._changed()
+
+    def _note_update(self, uri: str) -> None:
+        self._updated(self.name, uri)
+
+    # --- watched resources -----------------------------------------------------------------
+
+    async def watch(self, resolved: ResolvedServer, values: Mapping[str, str], uri: str) -> None:
+        """Have it tell of updates of a resource. Raises as `connection` does, InvalidInput."""
+        connection = await self.connection(resolved, values)
+        counts = self._watched.setdefault(resolved, Counter())
+        if not counts[uri]:
+            await connection.watch(uri, watch=True, within=self.call_timeout)
+        counts[uri] += 1
+
+    async def unwatch(self, resolved: ResolvedServer, uri: str) -> None:
+        """Stop what `watch` began, once nobody else needs it."""
+        counts = self._watched.get(resolved, Counter())
+        counts[uri] -= 1
+        if counts[uri] > 0:
+            return
+        del counts[uri]
+        connection = self._open.get(resolved)
+        if connection is not None and connection.is_open:
+            with suppress(NacreError):  # it tells of what nobody hears
+                await connection.watch(uri, watch=False, within=self.call_timeout)
+
+    async def _watch_again(self, connection: "UpstreamConnection", uri: str) -> None:
+        try:
+            await connection.watch(uri, watch=True, within=self.call_timeout)
+        except NacreError as error:
+            self.log.note(f"a resource is not watched any more: {error.message}")
+        self._note_update(uri)  # it may have changed while there was no connection
 
     def _take_listing(self, connection: "UpstreamConnection") -> None:
         if connection.listing != self.listing:
@@ -241,6 +298,19 @@ class UpstreamServer:
             if isinstance(self.configured, ServerTable):
                 self._kept.keep_listing(self.configured.fingerprint, self.listing)
         self._changed()
+
+    def _open_again(self, resolved: ResolvedServer) -> None:
+        """Connect without a call, for those who wait for updates; they get them with the next
+        call otherwise.
+        """
+
+        async def connect() -> None:
+            with suppress(UpstreamUnavailable):
+                await self.connection(resolved, {})
+
+        task = asyncio.create_task(connect(), name=f"open-{self.name}", context=Context())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
     def _make_room(self) -> None:
         """End the connection that was not used longest, if there are too many."""
@@ -259,6 +329,7 @@ class UpstreamServer:
             self._end_later(connection)
         self._open.clear()
         self._trouble.clear()
+        self.waited_until = None
         for task in self._opening.values():
             task.cancel()
 

@@ -44,6 +44,8 @@ from nacre.core.operations.upstream import (
     UpstreamText,
     UpstreamToolInfo,
     UpstreamToolList,
+    UpstreamWatched,
+    WatchUpstreamResource,
 )
 from nacre.core.upstream.imports import import_servers
 from nacre.core.upstream.search import search_tools
@@ -270,10 +272,12 @@ class Upstreams:
             return await connection.call(tool, arguments, _owner(caller), server.call_timeout)
 
         result = await self._recorded(caller, server, tool, arguments, ask)
+        listing = server.listing
         return self._long.fit(
             result,
             self._host.budget(request.max_chars),
             has_schema=named.tool.get("outputSchema") is not None,
+            server=server.name if listing is not None and listing.reads else None,
         )
 
     async def get_prompt(self, caller: Caller, request: GetUpstreamPrompt) -> UpstreamMessages:
@@ -287,7 +291,8 @@ class Upstreams:
                 request.prompt, request.arguments, _owner(caller), server.call_timeout
             )
 
-        self._calls.require_all_sessions(caller)
+        shown = f"{request.prompt} {msgspec.json.encode(request.arguments or {}).decode()}"
+        await self._calls.admit(caller, f"mcp_{server.name}_prompts/get", "", shown)
         name = f"prompt:{request.prompt}"
         return UpstreamMessages(
             content=await self._recorded(caller, server, name, request.arguments or {}, ask)
@@ -304,9 +309,22 @@ class Upstreams:
             connection = await server.connection(resolved, self.hub.values_of(caller))
             return await connection.read_resource(request.uri, _owner(caller), server.call_timeout)
 
-        self._calls.require_all_sessions(caller)
+        await self._calls.admit(caller, _reading(server), "", f"{server.name}: {request.uri}")
         told = await self._recorded(caller, server, "resource", {"uri": request.uri}, ask)
         return UpstreamMessages(content=told)
+
+    async def watch_resource(
+        self, caller: Caller, request: WatchUpstreamResource
+    ) -> UpstreamWatched:
+        """Raises as `read_resource` does, InvalidInput where updates are not offered."""
+        server = self.hub.server(request.server)
+        resolved = self.hub.resolve(server, caller)
+        if request.watch:
+            await self._calls.admit(caller, _reading(server), "", f"{server.name}: {request.uri}")
+            await server.watch(resolved, self.hub.values_of(caller), request.uri)
+        else:
+            await server.unwatch(resolved, request.uri)
+        return UpstreamWatched(watched=request.watch)
 
     async def _recorded(
         self,
@@ -380,6 +398,11 @@ def definition_of(tool: dict[str, Any]) -> str:
     """Return a hash of how a tool describes itself, by which a change is noticed."""
     told = {key: tool.get(key) for key in ("name", "description", "inputSchema")}
     return hashlib.sha256(msgspec.json.encode(told, order="sorted")).hexdigest()[:32]
+
+
+def _reading(server: UpstreamServer) -> str:
+    """Return what a rule calls the reading of a server's resources; no tool has such a name."""
+    return f"mcp_{server.name}_resources/read"
 
 
 def _owner(caller: Caller) -> str:

@@ -48,6 +48,16 @@ class UpstreamSettings(CommandSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 40
+    upstream_start_share: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds after which a server that still starts does not count among "
+                "max_upstream_starts any more: it mostly waits then, and others need not."
+            ),
+        ),
+    ] = 1.0
     max_upstream_starts: Annotated[
         int,
         Meta(

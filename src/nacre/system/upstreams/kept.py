@@ -23,6 +23,7 @@ class KeptListing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     prompts: list[dict[str, Any]] = []
     resources: list[dict[str, Any]] = []
     templates: list[dict[str, Any]] = []
+    reads: bool = False  # whether it has resources at all, be the list of them empty
     revision: str = ""  # the protocol's, as it was found
     transport: str = ""  # for a url: what the server turned out to speak
     discovered: dict[str, Any] = {}  # what it said of itself, in a revision without a handshake

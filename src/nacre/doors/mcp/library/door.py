@@ -10,7 +10,7 @@ from nacre.doors.mcp.library.loop import LibraryLoop
 from nacre.doors.mcp.library.server import build_server
 from nacre.doors.mcp.library.subscriptions import Subscriptions
 from nacre.doors.mcp.lines import LineConnection
-from nacre.doors.mcp.toolsets import OffersTools, Selection
+from nacre.doors.mcp.toolsets import OffersTools, OffersUpstream, Selection
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings
 
@@ -21,7 +21,7 @@ class McpDoor:
         dispatch: Dispatch,
         settings: Settings,
         commands: Callable[[], OffersTools] | None = None,
-        upstream: Callable[[], OffersTools] | None = None,
+        upstream: Callable[[], OffersUpstream] | None = None,
     ) -> None:
         self._dispatch = dispatch
         self._settings = settings

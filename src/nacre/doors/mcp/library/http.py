@@ -25,7 +25,7 @@ from nacre.doors.mcp.halves import answer_halves
 from nacre.doors.mcp.identifiers import echo, misfit, read_message
 from nacre.doors.mcp.library.replay import ReplayingSessions
 from nacre.doors.mcp.library.resumption import ResumedSessions, name_daemon
-from nacre.doors.mcp.toolsets import OffersTools, Selection, parse_selection
+from nacre.doors.mcp.toolsets import OffersTools, OffersUpstream, Selection, parse_selection
 from nacre.errors import InvalidInput
 from nacre.settings.table import Settings
 from nacre.wording import OPERATIONS
@@ -49,7 +49,7 @@ class McpOverHttp:
         server: Callable[[Selection], Server[Any]],
         settings: Settings,
         commands: Callable[[], OffersTools] | None = None,
-        upstream: Callable[[], OffersTools] | None = None,
+        upstream: Callable[[], OffersUpstream] | None = None,
     ) -> None:
         self._server = server
         self._commands = commands

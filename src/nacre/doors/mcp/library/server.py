@@ -1,8 +1,8 @@
 """The official MCP library's server of one selection, over the handlers of ours.
 
 Rule 1: what goes out has the shape of the revision that the client speaks: the library sees to it.
-Rule 2: only what is done is advertised: of the lists, that of the resources changes, and that of
-the tools where commands or those of upstream servers are among them.
+Rule 2: only what is done is advertised: of the lists, that of the resources changes, that of the
+tools where commands or those of upstream servers are among them, that of the prompts with these.
 """
 
 import asyncio
@@ -19,13 +19,18 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from pydantic import ValidationError
 
+from nacre.core.catalog.caller import Caller
 from nacre.core.operations.safety.approvals import Answer, Approval
-from nacre.core.operations.upstream import GatherUpstreamTools
+from nacre.core.operations.upstream import (
+    GatherUpstreamTools,
+    GetUpstreamPrompt,
+    UpstreamMessages,
+)
 from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, offers
 from nacre.doors.mcp.library.subscriptions import Subscriptions
 from nacre.doors.mcp.offer import Offer, Offers
 from nacre.doors.mcp.prompts import get_prompt
-from nacre.doors.mcp.resources import Resources
+from nacre.doors.mcp.resources import Resources, scheme_of
 from nacre.doors.mcp.sampling import CREATE_MESSAGE, message_of, offers_sampling, sampled_of
 from nacre.doors.mcp.server import (
     CallTool,
@@ -35,8 +40,9 @@ from nacre.doors.mcp.server import (
     caller_of,
     unexpected,
 )
-from nacre.doors.mcp.standing import MODERN_REVISIONS, SERVER, Standing
+from nacre.doors.mcp.standing import MODERN_REVISIONS, SERVER
 from nacre.doors.mcp.toolsets import Selection
+from nacre.doors.mcp.upstream.addresses import with_our_links
 from nacre.errors import InvalidInput, NacreError
 from nacre.services.dispatch.asking import asked_by
 from nacre.services.dispatch.dispatch import Dispatch
@@ -59,6 +65,7 @@ class _Server(Server[Any]):
     """The SDK's server, which by itself advertises either all lists as changing or none."""
 
     changes = False  # its list of tools
+    changes_prompts = False
 
     def get_capabilities(
         self,
@@ -74,7 +81,7 @@ class _Server(Server[Any]):
             extensions,
             protocol_version=protocol_version,
         )
-        told.prompts = types.PromptsCapability(list_changed=False)
+        told.prompts = types.PromptsCapability(list_changed=self.changes_prompts)
         told.tools = types.ToolsCapability(list_changed=self.changes)
         told.logging = None  # a level is taken, but there is no log for clients
         return told
@@ -85,7 +92,7 @@ def build_server(
 ) -> Server[Any]:
     """Make the SDK's server for these tools; the caller is in each request's context."""
     offers = Offers(selection)
-    standing, words = offers.now.standing, offers.now.words  # what of them is no tool stays
+    standing, words = offers.now.standing, offers.now.words
     server = _Server(
         SERVER["name"],
         version=SERVER["version"],
@@ -93,11 +100,12 @@ def build_server(
         instructions=standing.instructions,
     )
     server.changes = selection.changes
+    server.changes_prompts = selection.upstream is not None
     server.middleware.append(_explain)
     call_tool = build_call_tool(dispatch, offers, settings)
     _add_tools(server, dispatch, offers, subscriptions, call_tool, settings)
-    _add_prompts(server, selection, standing, words)
-    resources = Resources(dispatch, selection.prefix, words)
+    _add_prompts(server, dispatch, offers, subscriptions, words)
+    resources = Resources(dispatch, selection.prefix, words, selection.upstream)
     _add_resources(server, resources, subscriptions, offers, words)
     return server
 
@@ -316,20 +324,50 @@ def _add_tools(
 
 
 def _add_prompts(
-    server: Server[Any], selection: Selection, standing: Standing, words: Words
+    server: Server[Any],
+    dispatch: Dispatch,
+    offers: Offers,
+    subscriptions: Subscriptions,
+    words: Words,
 ) -> None:
-    listing = types.ListPromptsResult.model_validate(standing.prompts(), by_name=False)
+    selection = offers.selection
 
     async def list_all(ctx: Context, params: types.PaginatedRequestParams) -> types.Result:
-        return listing
+        if selection.upstream is not None:
+            if ctx.request is not None:  # the bridge's connection tells by itself (lines.py)
+                await subscriptions.expect_prompts(ctx, selection)
+            await dispatch(caller_of(ctx), GatherUpstreamTools())
+        found = offers.now.standing.prompts()
+        return types.ListPromptsResult.model_validate(found, by_name=False)
 
     async def get(ctx: Context, params: types.GetPromptRequestParams) -> types.Result:
         with _as_protocol_errors("prompts/get", words):
-            found = get_prompt(selection, params.name)
+            found = await _upstream_prompt(dispatch, selection, caller_of(ctx), params)
+            if found is None:
+                found = get_prompt(selection, params.name)
             return types.GetPromptResult.model_validate(found, by_name=False)
 
     server.add_request_handler("prompts/list", types.PaginatedRequestParams, list_all)
     server.add_request_handler("prompts/get", types.GetPromptRequestParams, get)
+
+
+async def _upstream_prompt(
+    dispatch: Dispatch, selection: Selection, caller: Caller, params: types.GetPromptRequestParams
+) -> dict[str, Any] | None:
+    """Return a prompt of a server behind us; None for what is none."""
+    named = selection.upstream and selection.upstream.prompt(selection.prefix, params.name)
+    if not named:
+        return None
+    server, prompt = named
+    request = GetUpstreamPrompt(server=server, prompt=prompt, arguments=params.arguments)
+    told = await dispatch(caller, request)
+    assert isinstance(told, UpstreamMessages)
+    root = f"{scheme_of(selection.prefix)}://"
+    messages = [
+        {**one, "content": with_our_links([one["content"]], root, server)[0]}
+        for one in told.content.get("messages", ())
+    ]
+    return {**told.content, "messages": messages}
 
 
 def _add_resources(
@@ -339,18 +377,16 @@ def _add_resources(
     offers: Offers,
     words: Words,
 ) -> None:
-    listing = types.ListResourceTemplatesResult.model_validate(
-        offers.now.standing.resource_templates(), by_name=False
-    )
-
     async def list_all(ctx: Context, params: types.PaginatedRequestParams) -> types.Result:
         with _as_protocol_errors("resources/list", words):
-            await subscriptions.expect_list(ctx)
+            await subscriptions.expect_list(ctx, offers.selection)
             found = await resources.list(caller_of(ctx))
             return types.ListResourcesResult.model_validate(found, by_name=False)
 
     async def templates(ctx: Context, params: types.PaginatedRequestParams) -> types.Result:
-        return listing
+        await resources.gather(caller_of(ctx))
+        found = offers.now.standing.resource_templates()
+        return types.ListResourceTemplatesResult.model_validate(found, by_name=False)
 
     async def read(ctx: Context, params: types.ReadResourceRequestParams) -> types.Result:
         with _as_protocol_errors("resources/read", words):

@@ -12,7 +12,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from enum import Enum
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -30,7 +31,8 @@ from nacre.core.operations.follow import (
 )
 from nacre.doors.mcp.resources import ResourceAddress, Resources
 from nacre.doors.mcp.toolsets import Selection
-from nacre.errors import InvalidInput, LimitReached, SessionNotFound
+from nacre.doors.mcp.upstream.addresses import UpstreamAddress
+from nacre.errors import LimitReached, NacreError
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings
 
@@ -44,6 +46,7 @@ _LIST_CHANGING = ("created", "renamed", "removed")
 class ChangedList(Enum):
     RESOURCES = "resources"
     TOOLS = "tools"
+    PROMPTS = "prompts"
 
 
 # What a notification is about: a resource's URI, or a list.
@@ -59,7 +62,7 @@ class _Watched:
 
     def __init__(self, address: ResourceAddress, session_id: str | None) -> None:
         self.address = address
-        self.session_id = session_id  # None: the list of sessions
+        self.session_id = session_id  # None: the list of sessions, or a server's resource
 
     def is_renamed_by(self, event: SessionEvent) -> bool:
         """Return whether the address was a name that the session no longer has."""
@@ -70,6 +73,16 @@ class _Watched:
             and self.address.session not in (now.name, now.session_id, str(now.port))
         )
 
+    def is_of_server(self, server: str, uri: str) -> bool:
+        """Return whether it is this resource of a server behind us, or has it as a part."""
+        named = self.address.upstream
+        if named is None or named.server != server:
+            return False
+        return uri == named.uri or uri.startswith(named.uri.rstrip("/") + "/")
+
+
+Release = Callable[[UpstreamAddress], None]
+
 
 class Subscriber:
     """What one client subscribed to, and what has changed since its last notification."""
@@ -78,14 +91,17 @@ class Subscriber:
         self._settings = settings
         self.list_changes = list_changes
         self.resources: dict[str, _Watched] = {}
-        self._deaf: Callable[[], None] | None = None  # ends that it hears of changed tools
+        self.release: Release | None = None  # ends that a server tells of a resource
+        self._deaf: dict[object, Callable[[], None]] = {}  # ends what it hears of servers, by what
         self._untold: dict[About, None] = {}  # in order, each once
         self._woken = asyncio.Event()
         self._over = False
 
     @property
     def follows_sessions(self) -> bool:
-        return self.list_changes or bool(self.resources)
+        return self.list_changes or any(
+            one.address.upstream is None for one in self.resources.values()
+        )
 
     @property
     def watches_screens(self) -> bool:
@@ -109,7 +125,7 @@ class Subscriber:
 
     def _note(self, session_id: str | None) -> None:
         for uri, watched in self.resources.items():
-            if watched.session_id == session_id:
+            if watched.session_id == session_id and watched.address.upstream is None:
                 self._mark(uri)
 
     def _note_list(self) -> None:
@@ -118,8 +134,27 @@ class Subscriber:
 
     def hear_tools(self, selection: Selection) -> None:
         """Note from now on when the tools of this selection have become others."""
-        if self._deaf is None:
-            self._deaf = selection.on_change(lambda: self._mark(ChangedList.TOOLS))
+        if ChangedList.TOOLS not in self._deaf:
+            end = selection.on_change(lambda: self._mark(ChangedList.TOOLS))
+            self._deaf[ChangedList.TOOLS] = end
+
+    def hear_list(
+        self, selection: Selection, changed: Literal[ChangedList.PROMPTS, ChangedList.RESOURCES]
+    ) -> None:
+        """Note from now on when servers behind us offer other prompts or resources."""
+        if selection.upstream is not None and changed not in self._deaf:
+            end = selection.upstream.on_change(lambda: self._mark(changed), changed.value)
+            self._deaf[changed] = end
+
+    def hear_updates(self, resources: Resources) -> None:
+        """Note from now on when a server tells of a resource that this client subscribed to."""
+        if About not in self._deaf:
+            self._deaf[About] = resources.on_update(self._note_update)
+
+    def _note_update(self, server: str, uri: str) -> None:
+        for own, watched in self.resources.items():
+            if watched.is_of_server(server, uri):
+                self._mark(own)
 
     def _forget(self, event: SessionEvent) -> None:
         for uri, watched in list(self.resources.items()):
@@ -141,19 +176,27 @@ class Subscriber:
         self.resources[uri] = watched
 
     def remove(self, uri: str) -> None:
-        self.resources.pop(uri, None)
+        watched = self.resources.pop(uri, None)
         self._untold.pop(uri, None)
+        if (
+            watched is not None
+            and watched.address.upstream is not None
+            and self.release is not None
+        ):
+            self.release(watched.address.upstream)
 
     def end(self) -> None:
         """Let `deliver` return after the pending notifications."""
-        self.forget_tools()
+        self.forget_servers()
         self._over = True
         self._woken.set()
 
-    def forget_tools(self) -> None:
-        if self._deaf is not None:
-            self._deaf()
-            self._deaf = None
+    def forget_servers(self) -> None:
+        """Hear no more of servers behind us, nor have them tell."""
+        while self._deaf:
+            self._deaf.popitem()[1]()
+        for uri in [uri for uri, one in self.resources.items() if one.address.upstream is not None]:
+            self.remove(uri)
 
     async def deliver(self, tell: Tell) -> None:
         """Send notifications until the end, or until the client is gone."""
@@ -215,6 +258,7 @@ class Subscriptions:
     def __init__(self, dispatch: Dispatch, settings: Settings) -> None:
         self._settings = settings
         self._listeners: set[Subscriber] = set()
+        self._releasing: set[asyncio.Task[None]] = set()
         interval = settings.notify_interval
         self._sessions = _Follower(dispatch, "sessions", interval, self._hear)
         self._changes = _Follower(dispatch, "changes", interval, self._hear)
@@ -236,7 +280,7 @@ class Subscriptions:
 
     def discard(self, listener: Subscriber) -> None:
         self._listeners.discard(listener)
-        listener.forget_tools()
+        listener.forget_servers()
         self._rest()
 
     def close(self) -> None:
@@ -262,15 +306,45 @@ class Subscriptions:
         """
         watched = await _find(caller, resources, uri)
         listener = self._of_connection(ctx)
+        await self._put(caller, resources, listener, uri, watched)
         listener.list_changes = True
-        listener.put(uri, watched)
         await self.add(listener)
+
+    async def _put(
+        self,
+        caller: Caller,
+        resources: Resources,
+        listener: Subscriber,
+        uri: str,
+        watched: _Watched,
+    ) -> None:
+        """Raises LimitReached, and InvalidInput for a resource that its server tells nothing of."""
+        known = uri in listener.resources
+        listener.put(uri, watched)
+        if watched.address.upstream is None or known:
+            return
+        listener.hear_updates(resources)
+        listener.release = partial(self._release, caller, resources)
+        try:
+            await resources.watch(caller, watched.address.upstream)
+        except BaseException:
+            listener.resources.pop(uri, None)
+            raise
+
+    def _release(self, caller: Caller, resources: Resources, address: UpstreamAddress) -> None:
+        async def unwatch() -> None:
+            with suppress(NacreError):  # the server is gone, or its table is another one
+                await resources.watch(caller, address, watch=False)
+
+        task = asyncio.create_task(unwatch(), name="mcp-unwatch")
+        self._releasing.add(task)
+        task.add_done_callback(self._releasing.discard)
 
     def unsubscribe(self, ctx: Context, uri: str) -> None:
         self._of_connection(ctx).remove(uri)
         self._rest()
 
-    async def expect_list(self, ctx: Context) -> None:
+    async def expect_list(self, ctx: Context, selection: Selection) -> None:
         """Notify this connection when the list of resources, which it is about to get, changes.
 
         A client that has never read the list is not notified: it could not use that.
@@ -278,7 +352,16 @@ class Subscriptions:
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             listener = self._of_connection(ctx)
             listener.list_changes = True
+            listener.hear_list(selection, ChangedList.RESOURCES)
             with suppress(LimitReached):  # the list itself can still be read
+                await self.add(listener)
+
+    async def expect_prompts(self, ctx: Context, selection: Selection) -> None:
+        """Notify this connection when the list of prompts, which it is about to get, changes."""
+        if selection.upstream is not None and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            listener = self._of_connection(ctx)
+            listener.hear_list(selection, ChangedList.PROMPTS)
+            with suppress(LimitReached):
                 await self.add(listener)
 
     async def expect_tools(self, ctx: Context, selection: Selection) -> None:
@@ -330,15 +413,20 @@ class Subscriptions:
         """
         lists = wanted.resources_list_changed is True
         tools = wanted.tools_list_changed is True and selection.changes
+        prompts = wanted.prompts_list_changed is True and selection.upstream is not None
         listener = Subscriber(self._settings, list_changes=lists)
         for uri in wanted.resource_subscriptions or ():
             try:
-                listener.put(uri, await _find(caller, resources, uri))
-            except (InvalidInput, SessionNotFound):
+                watched = await _find(caller, resources, uri)
+                await self._put(caller, resources, listener, uri, watched)
+            except LimitReached:
+                raise
+            except NacreError:
                 continue  # it is left out of the acknowledgment
         meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
         honoured = types.SubscriptionFilter(
             tools_list_changed=tools or None,
+            prompts_list_changed=prompts or None,
             resources_list_changed=listener.list_changes or None,
             resource_subscriptions=list(listener.resources) or None,
         )
@@ -356,6 +444,10 @@ class Subscriptions:
 
         if tools:
             listener.hear_tools(selection)
+        if prompts:
+            listener.hear_list(selection, ChangedList.PROMPTS)
+        if lists:
+            listener.hear_list(selection, ChangedList.RESOURCES)
         try:
             await self.add(listener)
             acknowledged = types.SubscriptionsAcknowledgedNotificationParams(
@@ -370,8 +462,11 @@ class Subscriptions:
 
 _CHANGED: dict[
     ChangedList,
-    type[types.ToolListChangedNotification] | type[types.ResourceListChangedNotification],
+    type[types.ToolListChangedNotification]
+    | type[types.PromptListChangedNotification]
+    | type[types.ResourceListChangedNotification],
 ] = {
+    ChangedList.PROMPTS: types.PromptListChangedNotification,
     ChangedList.TOOLS: types.ToolListChangedNotification,
     ChangedList.RESOURCES: types.ResourceListChangedNotification,
 }

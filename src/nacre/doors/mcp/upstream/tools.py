@@ -15,7 +15,13 @@ from nacre.core.catalog.catalog import Operation, parse_parameters
 from nacre.core.catalog.schema import output_schema
 from nacre.core.operations.all import CATALOG
 from nacre.core.upstream.names import tool_name
-from nacre.doors.mcp.toolsets import UPSTREAM, Tool
+from nacre.doors.mcp.toolsets import UPSTREAM, Tool, UpstreamListKind
+from nacre.doors.mcp.upstream.offered import (
+    named_prompts,
+    prompt_as_wire,
+    resources_as_wire,
+    templates_as_wire,
+)
 
 _CALL = "call_upstream_tool"
 _READ = "read_upstream_result"
@@ -47,7 +53,11 @@ class UpstreamHub(Protocol):
 
     def listings(self) -> Mapping[str, Any]: ...
 
-    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]: ...
+    def on_change(
+        self, listener: Callable[[], None], kind: UpstreamListKind = "tools"
+    ) -> Callable[[], None]: ...
+
+    def on_update(self, listener: Callable[[str, str], None]) -> Callable[[], None]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +87,7 @@ class UpstreamTool(Tool):
 
 
 class UpstreamTools:
-    """The tools of all servers as they are now."""
+    """The tools of all servers as they are now, and what else they offer."""
 
     def __init__(self, hub: UpstreamHub, most: int) -> None:
         self.hub = hub
@@ -88,8 +98,33 @@ class UpstreamTools:
         self.hub.servers()  # the config may have been edited
         return self.hub.version
 
-    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
-        return self.hub.on_change(listener)
+    def on_change(
+        self, listener: Callable[[], None], kind: UpstreamListKind = "tools"
+    ) -> Callable[[], None]:
+        return self.hub.on_change(listener, kind)
+
+    def on_update(self, listener: Callable[[str, str], None]) -> Callable[[], None]:
+        return self.hub.on_update(listener)
+
+    # --- what is no tool -------------------------------------------------------------------
+
+    def prompts(self, prefix: str) -> list[dict[str, Any]]:
+        found = named_prompts(self.hub.listings(), self.hub.servers(), prefix)
+        return [prompt_as_wire(*one) for one in found]
+
+    def prompt(self, prefix: str, name: str) -> tuple[str, str] | None:
+        found = named_prompts(self.hub.listings(), self.hub.servers(), prefix)
+        return next(
+            ((server, str(own["name"])) for ours, server, own in found if ours == name), None
+        )
+
+    def resources(self, root: str) -> list[dict[str, Any]]:
+        return resources_as_wire(self.hub.listings(), root)
+
+    def templates(self, root: str) -> list[dict[str, Any]]:
+        return templates_as_wire(self.hub.listings(), root)
+
+    # --- tools -----------------------------------------------------------------------------
 
     def tools(self, prefix: str) -> Iterator[Tool]:
         found = self.hub.tools()
