@@ -3,7 +3,8 @@
 plain: works. crash: exits with 3 and a last word. silent: answers nothing. garbage: prints a
 greeting first. babble: prints nothing but garbage. endless: one line without an end. late: dies
 when it is called. hang: answers no call, and nothing after it. asking: its tool asks a question;
-with the text together, only when a second call waits. stubborn: ignores the end of its input.
+with the text together, only when a second call waits; with sample, one to the model. stubborn:
+ignores the end of its input.
 The variable TOOLS has the tools' names, DESCRIPTION what they say of themselves.
 """
 
@@ -55,6 +56,14 @@ def ask(request: dict) -> None:  # type: ignore[type-arg]
     waiting.append(request)
     together = request["params"]["arguments"]["text"] == "together"
     if together and len(waiting) < 2:
+        return
+    if request["params"]["arguments"]["text"] == "sample":
+        said = {"role": "user", "content": {"type": "text", "text": "Say hello."}}
+        wanted = {"messages": [said], "maxTokens": 10}
+        send({"jsonrpc": "2.0", "id": "s", "method": "sampling/createMessage", "params": wanted})
+        content = [json.loads(sys.stdin.readline())["result"]["content"]]
+        send({"jsonrpc": "2.0", "id": request["id"], "result": {"content": content}})
+        waiting.clear()
         return
     schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}}
     params = {"message": "Is it ok?", "requestedSchema": schema}

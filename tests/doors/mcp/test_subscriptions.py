@@ -23,6 +23,7 @@ from nacre.core.operations.follow import (
 )
 from nacre.core.operations.results import SessionDetails, SessionList
 from nacre.core.operations.sessions import ListSessions
+from nacre.doors.mcp.library.rounds import HeldCalls
 from nacre.doors.mcp.library.server import build_server
 from nacre.doors.mcp.library.subscriptions import (
     About,
@@ -383,7 +384,13 @@ async def test_a_subscription_ends_with_its_connection(
     dispatch: FakeDispatch, subscriptions: Subscriptions, mode: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nacre.doors.mcp.library.server.caller_of", lambda ctx: Caller(door="mcp"))
-    server = build_server(dispatch, subscriptions, Selection(("terminal",)), Settings())  # type: ignore[arg-type]
+    server = build_server(
+        dispatch,  # type: ignore[arg-type]
+        subscriptions,
+        Selection(("terminal",)),
+        Settings(),
+        HeldCalls(1, 1.0),
+    )
     uri = "nacre://sessions/20000/screen"
     async with Client(server, mode=mode) as client:
         assert dispatch.followed() == set()

@@ -26,7 +26,7 @@ Bridges = Callable[..., Bridge]
 OVER = ("stdio-2025-11-25", "stdio-2026-07-28", "http-2025-06-18", "http-2026-07-28")
 ADDRESS = "nacre://upstream/sdk/test%3A%2F%2Fstatic%2F1"
 LISTS = (PromptsListChanged, ResourcesListChanged)
-TABLES = (sdk("sdk"), odd("odd", env={"TOKEN": "${TOK:-none}"}))
+TABLES = (sdk("sdk"), odd("odd", env={"TOKEN": "${TOK:-none}"}), odd("asking", "asking"))
 
 
 def config_of(daemon: Daemon) -> Path:
@@ -231,16 +231,62 @@ def told_by(message: Any) -> set[str]:
     return {name for kind, name in kinds.items() if isinstance(message, kind)}
 
 
-@pytest.mark.parametrize("transport", ["stdio-2025-11-25", "http-2025-11-25"])
+@pytest.mark.parametrize(
+    "transport", ["stdio-2025-11-25", "http-2025-11-25", "stdio-2026-07-28", "http-2026-07-28"]
+)
 async def test_questions_reach_the_host(house: Daemon, transport: str) -> None:
+    asked: list[str] = []
+
     async def elicit(context: Any, params: Any) -> types.ElicitResult:
-        assert params.message == "Is it ok?"
+        asked.append(params.message)
         return types.ElicitResult(action="accept", content={"ok": True})
 
+    async def sample(context: Any, params: Any) -> types.CreateMessageResult:
+        asked.append(params.messages[0].content.text)
+        said = types.TextContent(type="text", text="hello")
+        return types.CreateMessageResult(role="assistant", content=said, model="m")
+
     async with AsyncExitStack() as stack:
-        client = await connect(stack, house, transport, "upstream", elicit=elicit)
+        client = await connect(stack, house, transport, "upstream", elicit=elicit, sample=sample)
+        await client.list_tools()
         answer = await client.call_tool("mcp_sdk_ask")
         assert text_of(answer) == "answer: accept {'ok': True}"
+        # These servers hold their call while they ask: it is made once.
+        assert text_of(await client.call_tool("mcp_asking_ask", {"text": "alone"})) == "accept"
+        sampled = await client.call_tool("mcp_asking_ask", {"text": "sample"})
+        assert text_of(sampled) == "hello"
+    assert asked == ["Is it ok?", "Is it ok?", "Say hello."]
+
+
+async def test_a_repeated_call_goes_on_with_the_one_that_asked_or_is_refused(
+    house: Daemon,
+) -> None:
+    async def elicit(context: Any, params: Any) -> types.ElicitResult:
+        raise AssertionError("the client is driven by hand")
+
+    async with AsyncExitStack() as stack:
+        client = await connect(stack, house, "stdio-2026-07-28", "upstream", elicit=elicit)
+
+        await client.list_tools()
+
+        async def call(text: str, **more: Any) -> Any:
+            params = types.CallToolRequestParams(
+                name="mcp_asking_ask", arguments={"text": text}, **more
+            )
+            request = types.CallToolRequest(params=params)
+            kind = types.CallToolResult if more else types.InputRequiredResult
+            return await client.session.send_request(request, kind)
+
+        first = await call("alone")
+        (key,) = first.input_requests
+        answers = {key: types.ElicitResult(action="decline")}
+        for state, text in (("guessed", "alone"), (first.request_state, "other")):
+            with pytest.raises(MCPError, match="the call that asked is gone"):
+                await call(text, request_state=state, input_responses=answers)
+        done = await call("alone", request_state=first.request_state, input_responses=answers)
+        assert text_of(done) == "decline"
+        with pytest.raises(MCPError, match="the call that asked is gone"):
+            await call("alone", request_state=first.request_state, input_responses=answers)
 
 
 @pytest.mark.parametrize("transport", ["stdio-2025-11-25", "http-2025-11-25"])

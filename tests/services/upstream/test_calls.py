@@ -120,6 +120,29 @@ async def test_a_question_that_may_be_anybodys_is_declined(tmp_path: Path) -> No
         assert not asked.is_set()
 
 
+async def test_the_time_of_a_call_stops_while_a_person_is_asked(tmp_path: Path) -> None:
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def elicit(params: Any) -> dict[str, Any]:
+        asked.set()
+        await answered.wait()
+        return {"action": "accept", "content": {"ok": True}}
+
+    async with hub(tmp_path, odd("s", "asking")) as house:
+        await house("test_upstream", ME, server="s")
+        server = house.services.upstreams.hub().server("s")
+        (connection,) = server.connections
+        with relayed_by(Relay(elicit=elicit)):
+            task = asyncio.create_task(
+                house("call_upstream_tool", ME, server="s", tool="ask", arguments={"text": "x"})
+            )
+        await asked.wait()
+        (calling,) = connection._calls.values()
+        assert calling.timer.when() is None
+        answered.set()
+        assert text_of(await task) == "accept"
+
+
 def test_structured_content_is_whole_or_not_there() -> None:
     from nacre.services.upstream.results import LongResults
 

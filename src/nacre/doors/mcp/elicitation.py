@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.core.operations.safety.approvals import Answer, Approval
+from nacre.services.dispatch.forwarding.relay import Ask
 
 CREATE = "elicitation/create"
 
@@ -29,6 +30,19 @@ def offers(capabilities: Mapping[str, Any] | None) -> bool:
     """Return whether a client can show forms; before there were modes, `{}` said so."""
     found = (capabilities or {}).get("elicitation")
     return isinstance(found, Mapping) and ("form" in found or "url" not in found)
+
+
+def limited(capabilities: Mapping[str, Any], ask: Ask) -> Ask:
+    """Return what asks a host that has these capabilities; None for a question that it cannot
+    show.
+    """
+    found = capabilities.get("elicitation")
+    opens = isinstance(found, Mapping) and "url" in found
+
+    async def asking(params: Mapping[str, Any]) -> dict[str, Any] | None:
+        return await ask(params) if opens or params.get("mode") != "url" else None
+
+    return asking
 
 
 def form_of(approval: Approval) -> dict[str, Any]:

@@ -24,7 +24,7 @@ import msgspec
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.safety.approvals import Answer, Approval
-from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, offers
+from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, limited, offers
 from nacre.doors.mcp.halves import LATER, answer_halves
 from nacre.doors.mcp.identifiers import (
     UNREADABLE,
@@ -295,9 +295,10 @@ class LineConnection:
         said = given.client_info
         self.caller = replace(self.caller, client=f"{said.name} {said.version}".strip())
         elicits, samples = offers(given.capabilities), offers_sampling(given.capabilities)
+        forward = partial(partial, self._forward)
         self._relay = Relay(
-            elicit=partial(self._forward, CREATE) if elicits else None,
-            sample=partial(self._forward, CREATE_MESSAGE) if samples else None,
+            elicit=limited(given.capabilities, forward(CREATE)) if elicits else None,
+            sample=forward(CREATE_MESSAGE) if samples else None,
         )
         self.answer(message.id, self._served.standing.initialize(given.protocol_version))
         # From now on: the bridge repeats the handshake to the next daemon, but not the list.

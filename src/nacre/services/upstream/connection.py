@@ -11,7 +11,7 @@ Rule 3: nothing is sent twice, except where the other side provably did not take
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,7 +25,7 @@ from pydantic import BaseModel, ValidationError
 
 from nacre import __version__
 from nacre.errors import NacreError, UpstreamFailed, UpstreamTimedOut, UpstreamUnavailable
-from nacre.services.dispatch.forwarding.relay import Relay, ReportProgress, relay_of_call
+from nacre.services.dispatch.forwarding.relay import Ask, Relay, ReportProgress, relay_of_call
 from nacre.services.host.wait import bounded
 from nacre.services.upstream.http_transport import HttpTransport
 from nacre.services.upstream.log_ring import LogRing
@@ -49,6 +49,21 @@ class _Calling:
 
     owner: str
     relay: Relay | None
+    timer: asyncio.Timeout
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop its time while somebody is asked; what was left of it counts afterwards."""
+        loop = asyncio.get_running_loop()
+        when = self.timer.when()
+        left = None if when is None else when - loop.time()
+        if left is not None:
+            self.timer.reschedule(None)
+        try:
+            yield
+        finally:
+            if left is not None and not self.timer.expired():
+                self.timer.reschedule(loop.time() + left)
 
 
 class _Passing:
@@ -80,6 +95,7 @@ class UpstreamConnection:
     changed: Callable[["UpstreamConnection"], None]  # its lists may have changed, or it is gone
     updated: Callable[[str], None]  # a watched resource has changed
     discovered: Mapping[str, Any] = field(default_factory=dict)  # as it was found before
+    patience: float = 600.0  # seconds for the answer to a question of the server
     listing: KeptListing = field(default_factory=KeptListing)
     last_used: float = 0.0
     lost: str = ""  # why it is gone
@@ -330,10 +346,11 @@ class UpstreamConnection:
         self, request: Callable[[Client], Awaitable[BaseModel]], owner: str, within: float
     ) -> dict[str, Any]:
         client = self._require()
-        calling = _Calling(owner, relay_of_call())
+        timer = bounded(within)
+        calling = _Calling(owner, relay_of_call(), timer)
         self._calls[id(calling)] = calling
         try:
-            async with bounded(within):
+            async with timer:
                 return _as_dict(await request(client))
         except TimeoutError:
             self.log.note(f"no answer within {within:g} s")
@@ -396,11 +413,11 @@ class UpstreamConnection:
     async def _elicit(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
-        relay = self._whose()
-        if relay is None or relay.elicit is None:
+        calling = self._whose()
+        if calling is None or calling.relay is None or calling.relay.elicit is None:
             self.log.note("a question was declined: it cannot be told whom it is for")
             return types.ElicitResult(action="decline")
-        answer = await relay.elicit(_as_dict(params))
+        answer = await self._forwarded(calling, calling.relay.elicit, params)
         if answer is None:
             return types.ElicitResult(action="cancel")
         try:
@@ -411,10 +428,10 @@ class UpstreamConnection:
     async def _sample(
         self, context: ClientRequestContext, params: types.CreateMessageRequestParams
     ) -> Any:
-        relay = self._whose()
+        calling = self._whose()
         answer = None
-        if relay is not None and relay.sample is not None:
-            answer = await relay.sample(_as_dict(params))
+        if calling is not None and calling.relay is not None and calling.relay.sample is not None:
+            answer = await self._forwarded(calling, calling.relay.sample, params)
         if answer is None:
             return types.ErrorData(code=-1, message="no host of this call offers sampling")
         try:
@@ -422,13 +439,24 @@ class UpstreamConnection:
         except ValidationError as error:
             return types.ErrorData(code=-1, message=f"the host's answer is none: {_short(error)}")
 
-    def _whose(self) -> Relay | None:
-        """Return the host of the one call that a question can belong to; never a guess."""
+    async def _forwarded(
+        self, calling: _Calling, ask: Ask, params: BaseModel
+    ) -> dict[str, Any] | None:
+        with calling.paused():
+            try:
+                async with bounded(self.patience):
+                    return await ask(_as_dict(params))
+            except TimeoutError:
+                self.log.note(f"nobody answered a question within {self.patience:g} s")
+                return None
+
+    def _whose(self) -> _Calling | None:
+        """Return the one call that a question can belong to; never a guess."""
         if (own := relay_of_call()) is not None:
-            return own
+            return next((one for one in self._calls.values() if one.relay is own), None)
         if len({calling.owner for calling in self._calls.values()}) != 1:
             return None
-        return next(iter(self._calls.values())).relay
+        return next(iter(self._calls.values()))
 
 
 def _as_dict(model: BaseModel) -> dict[str, Any]:

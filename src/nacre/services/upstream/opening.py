@@ -48,7 +48,14 @@ async def open_connection(
             for make in _ways(table, resolved, known, log, settings):
                 for mode in modes(known):
                     last = UpstreamConnection(
-                        table.name, make(), mode, log, changed, updated, known.discovered
+                        table.name,
+                        make(),
+                        mode,
+                        log,
+                        changed,
+                        updated,
+                        known.discovered,
+                        settings.upstream_question_wait,
                     )
                     try:
                         await last.open()

@@ -91,6 +91,26 @@ class UpstreamSettings(CommandSettings, frozen=True, kw_only=True):
     upstream_retry_most: Annotated[
         float, Meta(gt=0, description="The longest of these pauses, in seconds.")
     ] = 60.0
+    upstream_question_wait: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds that a question of an upstream server waits for the host of the call. "
+                "Meanwhile its call_timeout does not run: a person has to read it."
+            ),
+        ),
+    ] = 600.0
+    max_upstream_questions: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Calls of upstream tools that wait for answers of hosts of revision 2026-07-28. "
+                "Each holds a call open; further ones are refused."
+            ),
+        ),
+    ] = 100
     upstream_message_bytes: Annotated[
         int,
         Meta(

@@ -7,6 +7,7 @@ from mcp.server.lowlevel import Server
 
 from nacre.doors.mcp.library.http import McpOverHttp
 from nacre.doors.mcp.library.loop import LibraryLoop
+from nacre.doors.mcp.library.rounds import HeldCalls
 from nacre.doors.mcp.library.server import build_server
 from nacre.doors.mcp.library.subscriptions import Subscriptions
 from nacre.doors.mcp.lines import LineConnection
@@ -26,6 +27,7 @@ class McpDoor:
         self._dispatch = dispatch
         self._settings = settings
         self._subscriptions = Subscriptions(dispatch, settings)
+        self._held = HeldCalls(settings.max_upstream_questions, settings.upstream_question_wait)
         self._servers: dict[Selection, Server[Any]] = {}
         self.http = McpOverHttp(self._server, settings, commands, upstream)
 
@@ -34,12 +36,13 @@ class McpDoor:
         return LibraryLoop(self._server(selection), client)
 
     async def close(self) -> None:
+        self._held.close()
         self._subscriptions.close()
         await self.http.close()
 
     def _server(self, selection: Selection) -> Server[Any]:
         if selection not in self._servers:
             self._servers[selection] = build_server(
-                self._dispatch, self._subscriptions, selection, self._settings
+                self._dispatch, self._subscriptions, selection, self._settings, self._held
             )
         return self._servers[selection]

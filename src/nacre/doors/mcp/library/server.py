@@ -7,8 +7,8 @@ tools where commands or those of upstream servers are among them, that of the pr
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,8 @@ from nacre.core.operations.upstream import (
     GetUpstreamPrompt,
     UpstreamMessages,
 )
-from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, offers
+from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, limited, offers
+from nacre.doors.mcp.library.rounds import HeldCall, HeldCalls, Round
 from nacre.doors.mcp.library.subscriptions import Subscriptions
 from nacre.doors.mcp.offer import Offer, Offers
 from nacre.doors.mcp.prompts import get_prompt
@@ -41,12 +42,12 @@ from nacre.doors.mcp.server import (
     unexpected,
 )
 from nacre.doors.mcp.standing import MODERN_REVISIONS, SERVER
-from nacre.doors.mcp.toolsets import Selection
+from nacre.doors.mcp.toolsets import UPSTREAM, Selection
 from nacre.doors.mcp.upstream.addresses import with_our_links
 from nacre.errors import InvalidInput, NacreError
 from nacre.services.dispatch.asking import asked_by
 from nacre.services.dispatch.dispatch import Dispatch
-from nacre.services.dispatch.forwarding.relay import Relay, relayed_by
+from nacre.services.dispatch.forwarding.relay import Ask, Relay, relayed_by
 from nacre.services.dispatch.sampling import ModelPrompt, Sampled, sampled_by
 from nacre.settings.table import Settings
 from nacre.wording import Words
@@ -55,7 +56,6 @@ _log = logging.getLogger("nacre.mcp")
 
 _INVALID_PARAMS = -32602
 
-_APPROVAL, _SAMPLING = "approval", "sampling"  # keys of a question, and of its answer
 _MOST_WRONG = 3  # problems reported for one request; more often follow from the first
 
 Context = ServerRequestContext[Any, Any]
@@ -88,7 +88,11 @@ class _Server(Server[Any]):
 
 
 def build_server(
-    dispatch: Dispatch, subscriptions: Subscriptions, selection: Selection, settings: Settings
+    dispatch: Dispatch,
+    subscriptions: Subscriptions,
+    selection: Selection,
+    settings: Settings,
+    held: HeldCalls,
 ) -> Server[Any]:
     """Make the SDK's server for these tools; the caller is in each request's context."""
     offers = Offers(selection)
@@ -103,7 +107,7 @@ def build_server(
     server.changes_prompts = selection.upstream is not None
     server.middleware.append(_explain)
     call_tool = build_call_tool(dispatch, offers, settings)
-    _add_tools(server, dispatch, offers, subscriptions, call_tool, settings)
+    _add_tools(server, dispatch, offers, subscriptions, call_tool, settings, held)
     _add_prompts(server, dispatch, offers, subscriptions, words)
     resources = Resources(dispatch, selection.prefix, words, selection.upstream)
     _add_resources(server, resources, subscriptions, offers, words)
@@ -168,61 +172,6 @@ async def _ask_model(ctx: Context, prompt: ModelPrompt) -> Sampled | None:
     return sampled_of(given.model_dump(by_alias=True, exclude_none=True))
 
 
-class _Round:
-    """One call since revision 2026-07-28, where servers make no requests.
-
-    Its answer may be a question in place of the result (InputRequiredResult); the client repeats
-    the call with what it was answered.
-    """
-
-    def __init__(self, params: types.CallToolRequestParams) -> None:
-        loop = asyncio.get_running_loop()
-        self._params = params
-        self._asked: asyncio.Future[types.InputRequiredResult] = loop.create_future()
-        self._over: asyncio.Future[None] = loop.create_future()  # nobody waits for the result
-
-    def _given(self, key: str) -> dict[str, Any] | None:
-        found = (self._params.input_responses or {}).get(key)
-        return None if found is None else found.model_dump(by_alias=True, exclude_none=True)
-
-    async def _ask(self, key: str, state: str, request: types.InputRequest) -> None:
-        if not self._asked.done():
-            self._asked.set_result(
-                types.InputRequiredResult(input_requests={key: request}, request_state=state)
-            )
-        await self._over
-
-    async def ask_person(self, approval: Approval) -> Answer | None:
-        if approval.kind != "command":
-            return None  # the call that is repeated would be typed into the program that asks
-        given = self._given(_APPROVAL)
-        if given is not None and approval.id == self._params.request_state:
-            return answer_of(given, approval)
-        request = types.ElicitRequest.model_validate(
-            {"method": CREATE, "params": {"mode": "form", **form_of(approval)}}
-        )
-        await self._ask(_APPROVAL, approval.id, request)
-        return None
-
-    async def ask_model(self, prompt: ModelPrompt) -> Sampled | None:
-        if (given := self._given(_SAMPLING)) is not None:
-            return sampled_of(given)
-        params = types.CreateMessageRequestParams.model_validate(message_of(prompt))
-        await self._ask(_SAMPLING, _SAMPLING, types.CreateMessageRequest(params=params))
-        return None
-
-    async def answer(self, calling: Awaitable[Any]) -> Any:
-        call = asyncio.ensure_future(calling)
-        try:
-            await asyncio.wait((call, self._asked), return_when=asyncio.FIRST_COMPLETED)
-            return call.result() if call.done() else self._asked.result()
-        finally:
-            call.cancel()
-            self._over.cancel()
-            with suppress(asyncio.CancelledError):
-                await call
-
-
 def _may_elicit(ctx: Context, settings: Settings) -> bool:
     """Tell whether its answers are a person's: over HTTP whoever has the token could give them."""
     believed = settings.elicitation_http or caller_of(ctx).pid is not None
@@ -245,14 +194,14 @@ class _ToolList:
         return self._list
 
 
-def _relay_of(ctx: Context) -> Relay | None:
-    """Return what the client takes of servers behind us; the 2026 revision has no such requests."""
-    if ctx.protocol_version in MODERN_REVISIONS:
-        return None
+def _relay_of(ctx: Context, held: HeldCall | None = None) -> Relay:
+    """Return what the client takes of servers behind us: requests, or questions of a held call."""
     offered = _capabilities(ctx)
+    elicit: Ask = partial(_forward, ctx, CREATE) if held is None else held.elicit
+    sample: Ask = partial(_forward, ctx, CREATE_MESSAGE) if held is None else held.sample
     return Relay(
-        elicit=partial(_forward, ctx, CREATE) if offers(offered) else None,
-        sample=partial(_forward, ctx, CREATE_MESSAGE) if offers_sampling(offered) else None,
+        elicit=limited(offered, elicit) if offers(offered) else None,
+        sample=sample if offers_sampling(offered) else None,
     )
 
 
@@ -283,6 +232,7 @@ def _add_tools(
     subscriptions: Subscriptions,
     call_tool: CallTool,
     settings: Settings,
+    held: HeldCalls,
 ) -> None:
     listing = _ToolList(offers)
     listing.now()  # before the first client waits for it
@@ -297,8 +247,23 @@ def _add_tools(
         return listing.now()
 
     async def call(ctx: Context, params: types.CallToolRequestParams) -> Any:
-        with relayed_by(_relay_of(ctx)):
-            return await asked(ctx, params)
+        tool = offers.now.tools.get(params.name)
+        if tool is not None and tool.toolset == UPSTREAM:
+            if ctx.protocol_version in MODERN_REVISIONS:
+                return await hold(ctx, params)
+            with relayed_by(_relay_of(ctx)):
+                return await asked(ctx, params)
+        return await asked(ctx, params)
+
+    async def hold(ctx: Context, params: types.CallToolRequestParams) -> Any:
+        with _as_protocol_errors("tools/call", offers.now.words):
+            found = held.find(params)
+            if found is None:
+                found = HeldCall(ctx, params)
+                asking = found.ask_person if _may_elicit(ctx, settings) else None
+                with asked_by(asking), relayed_by(_relay_of(ctx, found)):
+                    found.task = asyncio.ensure_future(call_tool(found, params))
+            return await held.wait(found, ctx)
 
     async def asked(ctx: Context, params: types.CallToolRequestParams) -> Any:
         elicits = _may_elicit(ctx, settings)
@@ -306,7 +271,7 @@ def _add_tools(
         if not (elicits or samples):
             return await call_tool(ctx, params)
         if ctx.protocol_version in MODERN_REVISIONS:
-            one = _Round(params)
+            one = Round(params)
             asking, sampling = one.ask_person, one.ask_model
             with asked_by(asking if elicits else None), sampled_by(sampling if samples else None):
                 return await one.answer(asyncio.ensure_future(call_tool(ctx, params)))
@@ -422,6 +387,8 @@ def _as_protocol_errors(method: str, words: Words) -> Iterator[None]:
         yield
     except NacreError as error:
         raise as_protocol_error(error, words) from error
+    except (ProtocolError, MCPError):
+        raise
     except Exception as error:
         _log.exception("request failed", extra={"method": method})
         raise as_protocol_error(unexpected()) from error
