@@ -39,3 +39,12 @@ def lead(path: str) -> str:
         rest.extendleft(reversed(target.split("/")))
         current = "/" if target.startswith("/") else os.path.dirname(current)
     return current
+
+
+def links_in(folder: str) -> list[str]:
+    """Return the names of the symbolic links in a folder; none if it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.is_symlink()]
+    except OSError:
+        return []

@@ -1,15 +1,19 @@
 """Ways around the checks that somebody tried; each was open once, or would be easy to open."""
 
+import gzip
 import json
 import os
 import stat
 import subprocess
+import tarfile
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nacre.errors import CommandNotFound, Forbidden, InvalidInput
+from nacre.errors import CommandNotFound, Forbidden, InvalidInput, SandboxUnavailable
 
 from services.catalog.test_service import Agent, catalog
 
@@ -78,6 +82,119 @@ async def test_nothing_is_written_through_a_link_that_lies_in_the_folder(
     assert done.exit_code == 0
     assert victim.read_text() == "old"
     assert (into / "tree" / "leaf").read_text() == "new"
+
+
+@pytest.fixture
+async def hidden(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is blocked; the home is beside where commands work."""
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    return home / ".ssh"
+
+
+WRITES: dict[str, tuple[dict[str, Any], str]] = {
+    "split": ({"path": "data", "lines": 1}, "xab"),
+    "split with a prefix": ({"path": "data", "lines": 1, "dest": "sub/p"}, "sub/paa"),
+    "gzip": ({"path": "data", "keep": True}, "data.gz"),
+    "gunzip": ({"path": "packed.gz", "keep": True}, "packed"),
+    "cp": ({"path": "data", "dest": "new"}, "new"),
+    "cp into a folder": ({"path": "data", "dest": "sub"}, "sub/data"),
+    "cp of a folder": ({"path": "sub", "dest": "into", "recursive": True}, "into/sub/inner"),
+    "mv": ({"path": "data", "dest": "sub"}, "sub/data"),
+    "ln": ({"path": "data", "dest": "sub"}, "sub/data"),
+    "touch": ({"path": "new"}, "new"),
+    "truncate": ({"path": "new", "size": 9}, "new"),
+    "mkdir": ({"path": "new/inner", "parents": True}, "new"),
+    "tar": ({"action": "create", "file": "new.tar", "path": ["data"]}, "new.tar"),
+    "tar out": ({"action": "extract", "file": "some.tar", "directory": "into"}, "into/data"),
+}
+
+
+def _fill(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "inner").write_text("evil\n")
+    (folder / "into" / "sub").mkdir(parents=True)
+    (folder / "data").write_text("evil\nmore\n")
+    with gzip.open(folder / "packed.gz", "wb") as packed:
+        packed.write(b"evil\n")
+    with tarfile.open(folder / "some.tar", "w") as archive:
+        archive.add(folder / "data", "data")
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(one for one in folder.rglob("*") if not one.is_symlink())
+
+
+@pytest.mark.parametrize("case", WRITES)
+@pytest.mark.parametrize("there", [True, False], ids=["over a file", "a new file"])
+async def test_no_command_writes_through_a_link_of_any_name(
+    folder: Path, hidden: Path, case: str, there: bool
+) -> None:
+    """Also not where the name of what it writes is none of its arguments."""
+    args, link = WRITES[case]
+    _fill(folder)
+    victim = hidden / "authorized_keys"
+    if there:
+        victim.write_text("mine")
+    before = _files(hidden)
+    (folder / link).symlink_to(victim)
+    async with catalog(folder) as found:
+        with suppress(Forbidden):
+            await found.agent()(case.split()[0], **args)
+    assert _files(hidden) == before
+    assert not there or victim.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("diff", {"path": "a", "other": "links"}),
+        ("diff", {"path": "links", "other": "more"}),
+        ("diff", {"path": "home", "other": "more"}),
+        ("zcat", {"path": "links/packed"}),
+        ("gunzip", {"path": "links/packed", "keep": True}),
+        ("grep", {"pattern": "secret", "file": "links", "recursive": True}),
+        ("cp", {"path": "links", "dest": "copied", "recursive": True}),
+        ("tar", {"action": "create", "file": "x.tar", "path": ["links"]}),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+async def test_no_command_reads_through_a_link_that_it_was_not_given(
+    folder: Path, hidden: Path, tool: str, args: dict[str, object]
+) -> None:
+    (hidden / "a").write_text("secret\n")
+    with gzip.open(hidden / "packed.gz", "wb") as packed:
+        packed.write(b"secret\n")
+    (folder / "a").write_text("plain\n")
+    for name in ("links", "more"):
+        (folder / name).mkdir()
+    for name in ("a", "packed.gz"):
+        (folder / "links" / name).symlink_to(hidden / name)
+    (folder / "more" / "a").write_text("plain\n")
+    (folder / "home").symlink_to(hidden.parent)
+    async with catalog(folder) as found:
+        try:
+            output = (await found.agent()(tool, **args)).output
+        except Forbidden:
+            output = ""
+    assert "secret" not in output
+    assert not [one for one in _files(folder) if one.is_file() and b"secret" in one.read_bytes()]
+
+
+async def test_an_archive_is_not_unpacked_without_a_sandbox(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would write through links that lie in the folder; the rest does not, and runs."""
+    monkeypatch.setattr("nacre.system.sandbox.sandboxes.find_bubblewrap", lambda: None)
+    (folder / "data").write_text("x")
+    async with catalog(folder) as found:
+        agent = found.agent()
+        packed = await agent("tar", action="create", file="a.tar", path=["data"])
+        assert packed.exit_code == 0
+        assert (await agent("tar", action="list", file="a.tar")).output == "data\n"
+        with pytest.raises(SandboxUnavailable):
+            await agent("tar", action="extract", file="a.tar")
 
 
 async def test_an_archive_writes_into_its_folder_alone(

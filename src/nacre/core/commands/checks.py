@@ -7,9 +7,9 @@ Rule 3: paths are compared as whole components of the real path, so that neither
 nor a folder that is called /etcetera is mistaken.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from posixpath import basename, join
+from posixpath import basename, dirname, join
 
 from nacre.core.commands.arguments import Bound
 from nacre.core.commands.entry import BLACKLIST, CommandArgument, CommandEntry
@@ -24,6 +24,7 @@ _ENDS = frozenset("\n\r\0")
 
 __all__ = ["BLACKLIST", "METACHARACTERS", "Checks", "blacklisted"]
 
+_ANY = "*"  # an ending that may be any (CommandArgument.also)
 _INTO = "dest"  # the argument that says where something is put
 
 _TEXTS = ("path", "pattern", "text", "name")
@@ -45,6 +46,7 @@ class Checks:
     whitelist: frozenset[str] = frozenset()  # empty: every command that is not refused
     allow_patterns: bool = False
     private: tuple[str, ...] = field(default=())  # nacre's own folders, as real paths
+    links_in: Callable[[str], Iterable[str]] = lambda folder: ()  # names of a folder's links
 
     def check_name(self, entry: CommandEntry, called: str) -> None:
         """Raises Forbidden for what is blacklisted or not in the whitelist."""
@@ -74,11 +76,24 @@ class Checks:
             paths = ["."]  # where it begins by itself
         for path in paths:
             self.check_path(path, where, recursive=recursive)
+        for argument, values in bound:
+            for value in values if argument.also else ():
+                for path in self._opened_too(argument, value, where):
+                    self.check_path(path, where)
         into = [one for arg, values in bound if arg.name == _INTO for one in values]
         for path in into:
             # In a folder the name is the source's: a link of that name would be written through.
             for name in {basename(one.rstrip("/")) for one in paths} - {"", "."}:
                 self.check_path(join(path, name), where)
+
+    def _opened_too(self, argument: CommandArgument, path: str, where: Where) -> list[str]:
+        """Return what a program opens beside this path; of any name, what lies there as a link."""
+        found = [path + ending for ending in argument.also if ending != _ANY]
+        if _ANY in argument.also and (folder := where.path(dirname(path) or ".")) is not None:
+            start = basename(path)
+            names = (one for one in self.links_in(folder) if one.startswith(start))
+            found += [join(dirname(path), one) for one in names]
+        return found
 
     def _check_characters(self, argument: CommandArgument, value: str, *, free: bool) -> None:
         never = _ENDS.union(argument.without)

@@ -46,6 +46,9 @@ class CommandArgument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     names: tuple[str, ...] = ()  # other names that callers know it by
     words: Mapping[str, str] = msgspec.field(default_factory=dict)  # a choice → the word for it
     without: str = ""  # characters that it cannot have, whatever the settings say
+    # Endings of further files that the program opens, beside the path that it is given (gzip's .gz,
+    # the pieces of split); * is any.
+    also: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
     default: str | None = None
@@ -94,6 +97,8 @@ class CommandEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     # What a confined program of this name (awk is gawk, mawk …) gets before all other words. One
     # that is named here runs without a sandbox where none can be had; others do not.
     fixed_for: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    # Choices with which it does not run without a sandbox even so.
+    enclosed_only: tuple[str, ...] = ()
     trusted: bool = False  # shipped: its program may be one that callers cannot name
 
     @property
@@ -195,6 +200,8 @@ def _misfit(entry: CommandEntry, *, trusted: bool) -> str | None:
             return f"the switch {argument.name} needs its option"
         if (argument.type == "choice") != bool(argument.words):
             return f"{argument.name}: a choice has its words, and nothing else has them"
+        if argument.also and argument.type != "path":
+            return f"{argument.name}: also is for a path"
         if entry.separator and behind and not argument.positional:
             return f"the option {argument.name} stands behind a positional argument"
         behind = behind or argument.positional

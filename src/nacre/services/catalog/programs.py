@@ -151,4 +151,7 @@ class Programs:
 
 def _needs_sandbox(stage: PipeStage) -> bool:
     """Return whether a program is not to run without one."""
-    return os.path.basename(stage.argv[0]) not in stage.entry.fixed_for
+    if os.path.basename(stage.argv[0]) not in stage.entry.fixed_for:
+        return True
+    chosen = (one for argument, values in stage.bound if argument.words for one in values)
+    return any(one in stage.entry.enclosed_only for one in chosen)

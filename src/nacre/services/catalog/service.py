@@ -49,6 +49,7 @@ from nacre.services.dispatch.handlers import Handlers
 from nacre.services.host.host import Host
 from nacre.services.host.wait import set_by
 from nacre.system.command_files import CommandFiles
+from nacre.system.links import links_in
 from nacre.system.policy_files import shipped
 from nacre.system.unfinished import Unfinished
 
@@ -90,6 +91,7 @@ class CommandCatalog:
             frozenset(filter(None, names)),
             settings.commands_allow_patterns,
             private,
+            links_in,
         )
         book = RuleBook()
         book.add(rules)
