@@ -1,10 +1,16 @@
 """`nacre commands` as people and scripts use it."""
 
+import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
-from cli.conftest import Nacre
+from cli.conftest import Nacre, is_running
+from cli.person import Person
+
+CTRL_C = b"\x03"
 
 
 @pytest.fixture
@@ -48,3 +54,58 @@ def test_search_and_suggest_print_what_they_found(nacre: Nacre) -> None:
     suggested = nacre("commands", "suggest", "find all Python files")
     assert suggested.stdout == "find . -name '*.py'\n"
     assert nacre("commands", "suggest", "paint me a horse").returncode == 1
+
+
+def at_a_terminal(nacre: Nacre, *words: str) -> Person:
+    return Person(nacre.env, *words, command=("commands", "exec"), cwd=nacre.home)
+
+
+def test_ctrl_c_cancels_what_runs(nacre: Nacre) -> None:
+    os.mkfifo(nacre.home / "feed")
+    person = at_a_terminal(nacre, "cat", "feed")
+    try:
+        feeding = os.open(nacre.home / "feed", os.O_WRONLY)  # returns when cat has opened it, too
+        person.type(CTRL_C)
+        assert person.leaves() == 130
+        said = person.text.replace("^C", "").strip()  # as the terminal shows the key
+        assert said == "nacre: cancelled by Ctrl+C, with all that it had started"
+        with pytest.raises(BrokenPipeError):
+            os.write(feeding, b"is anybody there?")
+        os.close(feeding)
+    finally:
+        person.close()
+
+
+DEAF = """#!/bin/sh
+trap 'echo told >&3' TERM
+exec 3>told
+echo $$ >&3
+while :; do read line <never; done
+"""
+
+
+def test_a_second_ctrl_c_leaves_at_once(own_nacre: Nacre) -> None:
+    """The program does not heed SIGTERM, and has long to do so."""
+    nacre = own_nacre
+    nacre.env["NACRE_KILL_GRACE"] = "600"
+    for name in ("told", "never"):
+        os.mkfifo(nacre.home / name)
+    script = nacre.home / "deaf"
+    script.write_text(DEAF)
+    script.chmod(0o700)
+    entry = {"name": "deaf", "description": "Heed nothing", "program": str(script)}
+    folder = Path(nacre.paths.config)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "commands.json").write_text(json.dumps([entry]))
+    person = at_a_terminal(nacre, "deaf")
+    try:
+        with open(nacre.home / "told") as told:
+            pid = int(told.readline())
+            person.type(CTRL_C)
+            assert told.readline() == "told\n"
+            person.type(CTRL_C)
+            assert person.leaves() == 130
+        assert is_running(pid)
+        os.kill(pid, signal.SIGKILL)
+    finally:
+        person.close()

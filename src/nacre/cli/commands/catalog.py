@@ -1,10 +1,12 @@
 """`nacre commands`: list, search, suggest and run commands of the catalog.
 
-Rule: the output of a command that is run goes to standard output and standard error as it came, and
-its exit code becomes ours.
+Rule 1: the output of a command that is run goes to standard output and standard error as it came,
+and its exit code becomes ours.
+Rule 2: Ctrl+C cancels what runs, and waits for its end; a second one leaves at once.
 """
 
 import json
+import signal
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -16,6 +18,7 @@ from nacre.errors import InvalidInput
 
 _ACTIONS = ("list", "search", "suggest", "exec")
 _LONGEST_WAIT = 3_600_000  # ms; command_wall_seconds ends it sooner
+_INTERRUPTED = 130  # as a program that SIGINT ended
 
 
 def add_commands(parser: ArgumentParser) -> None:
@@ -88,7 +91,41 @@ def _ask(client: Client, arguments: Namespace) -> int:
 
 def _exec(client: Client, arguments: Namespace) -> int:
     request = _request(arguments)
-    outcome = client.call("call_command", **request)
+    outcome: dict[str, Any] | None = None
+    try:
+        with _HeldInterrupt():
+            outcome = client.call("call_command", **request)
+        return _show(_to_its_end(client, outcome), arguments)
+    except KeyboardInterrupt:
+        if outcome is None:
+            raise
+        return _cancel(outcome["execution_id"], arguments)
+
+
+def _to_its_end(client: Client, outcome: dict[str, Any]) -> dict[str, Any]:
+    while outcome["status"] in ("queued", "running"):
+        outcome = client.ask(
+            "get_execution_status",
+            execution_id=outcome["execution_id"],
+            wait_ms=_LONGEST_WAIT,
+            max_chars=NO_LIMIT,
+        )
+    return outcome
+
+
+def _cancel(execution: str, arguments: Namespace) -> int:
+    """End an execution, and print what it had printed."""
+    with Client.open() as client:  # on the other connection an answer is still to come
+        cancelled = client.call("cancel_execution", execution_id=execution)["cancelled"]
+        asked = client.call("get_execution_status", execution_id=execution, max_chars=NO_LIMIT)
+        code = _show(_to_its_end(client, asked), arguments)
+    if not cancelled:  # it was quicker
+        return code
+    print("nacre: cancelled by Ctrl+C, with all that it had started", file=sys.stderr)
+    return _INTERRUPTED
+
+
+def _show(outcome: dict[str, Any], arguments: Namespace) -> int:
     if arguments.json:
         print_json(outcome)
     else:
@@ -100,8 +137,26 @@ def _exec(client: Client, arguments: Namespace) -> int:
     return code if code is not None else 0 if arguments.dry_run else 124
 
 
+class _HeldInterrupt:
+    """Ctrl+C comes when this ends: only then is it known what to cancel. A second comes at once."""
+
+    def __enter__(self) -> None:
+        self._came = False
+        self._before = signal.signal(signal.SIGINT, self._note)
+
+    def _note(self, *_: object) -> None:
+        if self._came:
+            raise KeyboardInterrupt
+        self._came = True
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+        if self._came and kind is None:
+            raise KeyboardInterrupt
+
+
 def _request(arguments: Namespace) -> dict[str, Any]:
-    request: dict[str, Any] = {"wait_ms": _LONGEST_WAIT, "max_chars": NO_LIMIT}
+    request: dict[str, Any] = {"wait_ms": 0, "max_chars": NO_LIMIT}
     if arguments.args is None:
         request["pipeline"] = [arguments.words]
     else:
