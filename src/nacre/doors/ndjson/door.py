@@ -9,6 +9,15 @@ answer waits for it; what it cannot take in time (unread_time) closes it.
 Rule 4: executions belong to no connection. What is told of one goes to the connection that asked.
 Rule 5: a client that asks for one thing at a time gets one message at a time: the next one is sent
 when it has read the one before. The document's Node client loses what shares a read.
+
+Rule 5 asks the kernel again and again, for there is no event to wait for. That the other side has
+acknowledged (SIOCOUTQ, a time stamp of the ACK) or taken what was unsent (TCP_NOTSENT_LOWAT with
+EPOLLOUT) says that it lies in its socket, not that it was read; a read is told to us only when it
+opens a window that had closed; and nobody can watch another process's socket. So it costs this: one
+question (some ten microseconds) for each message when the client is quick, which it mostly is; else
+one more after 0.1 ms, then after twice as long each time, up to 10 ms, or when its next line comes;
+and `ndjson_apart` bounds it. A response itself waits for no answer to this: what came before it is
+tool_started, which was read while the program ran.
 """
 
 import asyncio

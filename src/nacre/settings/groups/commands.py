@@ -70,7 +70,9 @@ class CommandSettings(SecretSettings, frozen=True, kw_only=True):
             description=(
                 "Longest seconds that a message of the NDJSON door waits until its client has "
                 "read the one before, if it asks for one thing at a time: simple clients lose what "
-                "shares a read. 0: none waits."
+                "shares a read. The kernel has no event for that and is asked, so the wait needs "
+                "an end: a client that is busy this long gets the message all the same. 0: none "
+                "waits."
             ),
         ),
     ] = 1.0
