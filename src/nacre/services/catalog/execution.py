@@ -1,8 +1,9 @@
 """One execution of a command: queued, running, then completed, failed or cancelled.
 
 Rule 1: it belongs to no connection: it goes on when the caller has left.
-Rule 2: it has ended when its programs have, and all they printed is read; what they left running
-in their sessions is killed then.
+Rule 2: it has ended when its programs have, and all they printed is read. Nothing of it is left
+then: what they left running in their sessions is killed at once; what has left its session (setsid)
+is looked for by its cookie, where there may be such: one look at all processes takes milliseconds.
 Rule 3: the exit code of a program that a signal ended is 128 + its number.
 """
 
@@ -18,10 +19,10 @@ from typing import Literal
 
 from nacre.errors import NacreError
 from nacre.services.catalog.captured import Captured, Stream
-from nacre.system.processes.ending import end_trees
+from nacre.system.processes.ending import end_trees, kill_trees
 from nacre.system.processes.exits import Ending, watch_exit
 from nacre.system.processes.one_shot import Started
-from nacre.system.processes.tree import COOKIE, Tree, started_at
+from nacre.system.processes.tree import COOKIE, Tree, now_in_ticks
 
 ExecutionState = Literal["queued", "running", "completed", "failed", "cancelled"]
 
@@ -55,12 +56,14 @@ class Execution:
         self._began = time.monotonic()
         self._milliseconds: int | None = None
         self._started: Started | None = None
+        self._may_leave = True
         self._endings: dict[int, Ending] = {}
         self._open: dict[int, Stream] = {}  # descriptors that are still read
         self._unwritten = memoryview(b"")
         self._cancelled = False
-        self._since = 0
+        self._since = now_in_ticks()  # none of its processes is older
         self._ending: asyncio.Task[None] | None = None
+        self._swept = False  # its programs have ended by themselves
 
     # --- what is known of it ---------------------------------------------------------------
 
@@ -88,13 +91,16 @@ class Execution:
 
     # --- programs --------------------------------------------------------------------------
 
-    def run(self, started: Started, stdin: bytes) -> None:
-        """Follow programs that have just been started."""
+    def run(self, started: Started, stdin: bytes, *, may_leave: bool = True) -> None:
+        """Follow programs that have just been started.
+
+        `may_leave`: they may start others that leave their session and outlive them.
+        """
         loop = asyncio.get_running_loop()
         self.state = "running"
         self._began = time.monotonic()
         self._started = started
-        self._since = started_at(started.children[0].pid)
+        self._may_leave = may_leave
         self._open = {started.stdout: "stdout", started.stderr: "stderr"}
         for descriptor in self._open:
             loop.add_reader(descriptor, self._read, descriptor)
@@ -147,17 +153,28 @@ class Execution:
         """Called before the process is reaped: its number is still its own."""
         assert self._started is not None
         self._endings[index] = ending
+        # What it left behind in its own group would hold our pipes, and a place, for ever.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._started.children[index].pid, signal.SIGKILL)
         if len(self._endings) < len(self._started.children):
             return
-        # What it left behind in its own group would hold our pipes, and a place, for ever.
-        for child in self._started.children:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGKILL)
+        self._milliseconds = self.milliseconds
         for descriptor in list(self._open):
             self._read(descriptor, reads=_LAST_READS)
-        for descriptor in list(
-            self._open
-        ):  # held by what has left its session: nobody waits for it
+        # A pipe that is still open is held by what has left its session.
+        if self._ending is None and (self._may_leave or self._open):
+            self._swept = True
+            self._ending = asyncio.create_task(kill_trees(self._trees), name=f"sweep {self.id}")
+        if self._ending is None:
+            self._finish()
+        else:
+            self._ending.add_done_callback(self._finish)
+
+    def _finish(self, _: object = None) -> None:
+        """Nothing of it runs any longer."""
+        for descriptor in list(self._open):
+            self._read(descriptor, reads=_LAST_READS)
+        for descriptor in list(self._open):  # held by what we could not end: nobody waits for it
             self._close(descriptor)
         self._close_stdin()
         self.exit_codes = [_code(self._endings[one]) for one in range(len(self._endings))]
@@ -168,7 +185,7 @@ class Execution:
     def end(self, exit_code: int | None, error: str | None = None) -> None:
         if self.done.is_set():
             return
-        self._milliseconds = round((time.monotonic() - self._began) * 1000)
+        self._milliseconds = self.milliseconds
         self.captured.close()
         self.exit_code = exit_code
         self.error = self.error or error or _explain(exit_code)
@@ -190,7 +207,7 @@ class Execution:
 
         With an `error` it counts as failed: nobody asked for its end.
         """
-        if self.done.is_set():
+        if self.done.is_set() or self._swept:
             return False
         self._cancelled = self._cancelled or error is None
         self.error = self.error or error

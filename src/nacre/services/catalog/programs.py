@@ -17,7 +17,7 @@ from nacre.services.catalog.execution import Execution
 from nacre.services.catalog.places import Places
 from nacre.services.catalog.stages import PipeStage
 from nacre.services.host.host import Host
-from nacre.system.processes.one_shot import ResourceLimits, start
+from nacre.system.processes.one_shot import OneProgram, ResourceLimits, start
 from nacre.system.processes.pty import shortage
 from nacre.system.sandbox.sandboxes import BARE, close_all
 
@@ -95,7 +95,12 @@ class Programs:
         descriptors: list[int] = []
         try:
             started = start(
-                [self._words(stage, surroundings.cwd, env, descriptors) for stage in stages],
+                [
+                    OneProgram(
+                        self._words(stage, surroundings.cwd, env, descriptors), _only_reads(stage)
+                    )
+                    for stage in stages
+                ],
                 cwd=surroundings.cwd,
                 env=env,
                 limits=self._limits(),
@@ -107,7 +112,9 @@ class Programs:
             raise shortage("cannot make a sandbox", error) from error
         finally:
             close_all(descriptors)
-        execution.run(started, stdin or b"")
+        # None of the shipped programs leaves anything running; in a sandbox nothing outlives it.
+        may_leave = not all(stage.entry.trusted for stage in stages)
+        execution.run(started, stdin or b"", may_leave=may_leave)
 
     def _words(
         self, stage: PipeStage, cwd: str, env: dict[str, str], descriptors: list[int]
@@ -155,3 +162,9 @@ def _needs_sandbox(stage: PipeStage) -> bool:
         return True
     chosen = (one for argument, values in stage.bound if argument.words for one in values)
     return any(one in stage.entry.enclosed_only for one in chosen)
+
+
+def _only_reads(stage: PipeStage) -> bool:
+    """Return whether a program is known to write no file and to start no other one."""
+    entry = stage.entry
+    return entry.trusted and entry.risk == "read" and not entry.confined

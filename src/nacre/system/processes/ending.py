@@ -31,6 +31,11 @@ async def end_trees(
     send_signal(told, first)
     send_signal(told, SIGCONT)
     await wait_gone(members, grace)
+    await kill_trees(trees)
+
+
+async def kill_trees(trees: Callable[[], Collection[Tree]]) -> None:
+    """Kill what there is of them; return when all are gone."""
     for _ in range(_KILL_ROUNDS):
         # What was forked during the kill is found in the next round.
         members = await find_members(trees())

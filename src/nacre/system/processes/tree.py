@@ -17,6 +17,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
@@ -104,6 +105,15 @@ def started_at(pid: int) -> int:
         return int(_stat(pid)[19])
     except OSError:
         return 0
+
+
+def now_in_ticks() -> int:
+    """Return the time as started_at has it; 0 where that is unknown."""
+    if not _HAS_PROC:
+        return 0
+    # Since the machine's start, with the time that it slept, rounded down (proc(5), starttime).
+    second = 1_000_000_000
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK") // second
 
 
 def without_holders(members: Iterable[int], trees: Collection[Tree]) -> set[int]:
