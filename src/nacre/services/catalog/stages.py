@@ -113,8 +113,8 @@ class CallChecks:
         if not entry.trusted:
             self._checks.check_program(called, argv, self._policy, where)
         if not entry.builtin:
-            path = context.environment(given).get("PATH")
-            argv[:1] = self._program(entry, context.cwd, path, where)
+            # Nobody can export another PATH.
+            argv[:1] = self._program(entry, context.cwd, given.get("PATH"), where)
         files = tuple(one for arg, values in bound if arg.type == "path" for one in values)
         return PipeStage(entry, called, bound, argv, files)
 

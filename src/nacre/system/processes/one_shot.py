@@ -1,7 +1,9 @@
 """Start one program, or several that feed each other, without a terminal and within limits.
 
 Rule 1: never fork with Python code in the child (see pty.py): /bin/sh sets the limits and execs.
-The words of the program pass that shell as its arguments: it does not read them.
+The words of the program pass that shell as its arguments: it does not read them. A program that
+writes no file and starts no other (`reader`) needs no such shell, which would take as long as it
+does itself: it gets its limits from us, as soon as it runs (prlimit(2), Linux).
 Rule 2: nothing is started before all descriptors are there, and those of the children are closed
 here at once: a pipe that we hold open would never end.
 """
@@ -11,19 +13,21 @@ import os
 import resource
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from nacre.errors import InvalidInput
 from nacre.system.processes.pty import Child, shortage
 
-# ulimit: -f counts 512 bytes, -v 1024 (POSIX; dash and bash). Processes are -p in dash, -u in bash.
+# Processes are -p in dash, -u in bash.
 _LIMITED = (
     'ulimit -t "$1" && ulimit -f "$2" && ulimit -n "$3" && ulimit -c 0 || exit 125;'
     ' ulimit -v "$4" 2>/dev/null; ulimit -p "$5" 2>/dev/null || ulimit -u "$5" 2>/dev/null;'
     ' shift 5; exec "$@"'
 )
+
+_FROM_OUTSIDE = hasattr(resource, "prlimit")
 
 
 class ResourceLimits(NamedTuple):
@@ -38,18 +42,34 @@ class ResourceLimits(NamedTuple):
     def words(self) -> list[str]:
         """Return them as ulimit takes them, none higher than we may set it."""
         return [
-            _within(resource.RLIMIT_CPU, self.cpu_seconds),
-            _within(resource.RLIMIT_FSIZE, self.file_bytes, 512),
-            _within(resource.RLIMIT_NOFILE, self.descriptors),
-            _within(resource.RLIMIT_AS, self.memory_bytes, 1024),
-            _within(resource.RLIMIT_NPROC, self.processes + _tasks()),
+            str(max(1, _within(kind, wanted) // _ULIMIT_UNITS.get(kind, 1)))
+            for kind, wanted in self._each()
+        ]
+
+    def put_on(self, pid: int) -> None:
+        """Limit a process that runs. Raises OSError if that cannot be done."""
+        with suppress(ProcessLookupError):  # it has ended already
+            for kind, wanted in (*self._each(), (resource.RLIMIT_CORE, 0)):
+                value = _within(kind, wanted)
+                resource.prlimit(pid, kind, (value, value))
+
+    def _each(self) -> list[tuple[int, int]]:
+        return [
+            (resource.RLIMIT_CPU, self.cpu_seconds),
+            (resource.RLIMIT_FSIZE, self.file_bytes),
+            (resource.RLIMIT_NOFILE, self.descriptors),
+            (resource.RLIMIT_AS, self.memory_bytes),
+            (resource.RLIMIT_NPROC, self.processes + _tasks()),
         ]
 
 
-def _within(kind: int, wanted: int, unit: int = 1) -> str:
+# Bytes (POSIX; dash and bash).
+_ULIMIT_UNITS = {resource.RLIMIT_FSIZE: 512, resource.RLIMIT_AS: 1024}
+
+
+def _within(kind: int, wanted: int) -> int:
     most = resource.getrlimit(kind)[1]
-    value = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
-    return str(max(1, value // unit))
+    return wanted if most == resource.RLIM_INFINITY else min(wanted, most)
 
 
 def _tasks() -> int:
@@ -65,6 +85,11 @@ def _tasks() -> int:
         return 1000  # no /proc: more than most users have, and still an end
 
 
+class OneProgram(NamedTuple):
+    argv: Sequence[str]
+    reader: bool = False  # it writes no file and starts no other program
+
+
 @dataclass(frozen=True, slots=True)
 class Started:
     """Programs that run, and our ends of their pipes (non-blocking)."""
@@ -76,7 +101,7 @@ class Started:
 
 
 def start(
-    stages: Sequence[Sequence[str]],
+    stages: Sequence[OneProgram],
     *,
     cwd: str,
     env: Mapping[str, str],
@@ -93,7 +118,8 @@ def start(
     that are too long for the system, LimitReached or Internal when it cannot start them otherwise;
     those that have started are killed then.
     """
-    words = limits.words()
+    outside = [_FROM_OUTSIDE and one.reader for one in stages]
+    by_shell = [] if all(outside) else ["/bin/sh", "-c", _LIMITED, "sh", *limits.words()]
     with ExitStack() as theirs, ExitStack() as ours:
         try:
             errors_out, errors_in = _pipe(ours, theirs)
@@ -106,13 +132,13 @@ def start(
                 reading = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
                 theirs.callback(os.close, reading)
             children: list[Child] = []
-            for argv in stages:
+            for (argv, _), alone in zip(stages, outside, strict=True):
                 output, writing = os.pipe()
                 theirs.callback(os.close, writing)
                 last = len(children) == len(stages) - 1
                 (ours if last else theirs).callback(os.close, output)
                 process = subprocess.Popen(
-                    ["/bin/sh", "-c", _LIMITED, "sh", *words, *argv],
+                    argv if alone else [*by_shell, *argv],
                     cwd=cwd,
                     env=dict(env),
                     stdin=reading,
@@ -123,6 +149,8 @@ def start(
                     pass_fds=descriptors,
                 )
                 ours.callback(process.kill)
+                if alone:
+                    limits.put_on(process.pid)
                 children.append(Child(process.pid, -1, process))
                 reading = output
         except OSError as error:
@@ -132,7 +160,7 @@ def start(
                 ) from error
             if not os.path.isdir(cwd):
                 raise InvalidInput(f"the folder {cwd} is gone", "change to another one") from error
-            raise shortage(f"cannot start {stages[0][0]}", error) from error
+            raise shortage(f"cannot start {stages[0].argv[0]}", error) from error
         ours.pop_all()  # they are the caller's now
     for descriptor in (stdin, output, errors_out):
         if descriptor is not None:

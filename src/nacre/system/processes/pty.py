@@ -219,10 +219,14 @@ def find_program(name: str, *, cwd: str, path: str | None) -> str | None:
     if os.sep in name:
         candidate = os.path.join(cwd, name)
         return candidate if os.access(candidate, os.X_OK) and os.path.isfile(candidate) else None
-    if path is not None:
-        # An entry may be relative (node_modules/.bin): to the child's folder, not to the daemon's.
-        path = os.pathsep.join(os.path.join(cwd, entry) for entry in path.split(os.pathsep))
-    return shutil.which(name, path=path)
+    if path is None:
+        return shutil.which(name)
+    for entry in path.split(os.pathsep):
+        # It may be relative (node_modules/.bin): to the child's folder, not to the daemon's.
+        candidate = os.path.join(cwd, entry, name)
+        if os.access(candidate, os.X_OK) and os.path.isfile(candidate):
+            return candidate
+    return None
 
 
 def require_descriptors(reserve: int) -> None:
