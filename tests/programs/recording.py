@@ -42,6 +42,12 @@ class Recording:
         while data:
             data = data[os.write(self._child.master, data) :]
 
+    def until_quiet(self, seconds: float) -> bytes:
+        """Read on until nothing comes for a while: for a recording by hand, not for a test."""
+        while not self.at_end and select.select([self._child.master], [], [], seconds)[0]:
+            self._read(time.monotonic() + seconds, "it was there")
+        return self.raw
+
     def _read(self, deadline: float, complaint: str) -> None:
         patience = max(0.0, deadline - time.monotonic())
         ready, _, _ = select.select([self._child.master], [], [], patience)

@@ -35,6 +35,8 @@ COMMANDS = (
     Command("send", "input", "Type text and Enter into a session.", "send_input", _SEND),
     Command("keys", "input", "Press named keys in a session.", "press_keys", _KEYS),
     Command("screen", "screens", "Show a session's screen.", "get_screen", _SESSION),
+    Command("snapshot", "apps.snapshot", "Show what stands on a screen.", "snapshot", _SESSION),
+    Command("compare", "apps.compare", "Compare two screens of a session or of recordings."),
     Command(
         "screenshot", "pictures", "Save a picture of a session's screen.", "screenshot", _SESSION
     ),

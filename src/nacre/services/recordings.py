@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.recordings import ExportRecording, ScreenAt
 from nacre.core.operations.results import EarlierScreen, Recording
+from nacre.core.seeing.cells import ScreenCells
 from nacre.core.text.budget import json_chars
 from nacre.core.text.redaction import Redaction, redaction_of_call
 from nacre.errors import BadParameter, Failed, InvalidInput
@@ -47,25 +48,43 @@ class History:
         return await self._host.loop.run_in_executor(None, self._look_back, folder, request)
 
     def _look_back(self, folder: str, request: ScreenAt) -> EarlierScreen:
-        from nacre.core.journal.replay import replay_until  # it loads the engine
-
-        moment = _absolute(request.time)
-        past = read_from(folder, generation=request.generation, moment=moment)
-        begin = _beginning(past)
-        if begin is None or not _is_after(begin, request.generation, moment):
-            raise InvalidInput(_too_early(past))
-        replay = replay_until(
-            past.checkpoint,
-            past.engine,
-            past.records,
-            generation=request.generation,
-            time=moment,
-            scrollback=self._host.settings.scrollback,
-        )
+        replay = self._replay(folder, request.generation, request.time)
         try:
             return _seen(replay, request, self._host.budget(request.max_chars))
         finally:
             replay.terminal.close()
+
+    async def cells_at(
+        self, session: Session, generation: int | None, moment: float | None
+    ) -> tuple[int, ScreenCells]:
+        """Return the generation and the cells of an earlier screen. Raises as screen_at does."""
+        folder = await self._journal(session)
+
+        def look() -> tuple[int, ScreenCells]:
+            replay = self._replay(folder, generation, moment)
+            try:
+                return replay.generation, replay.terminal.screen_cells()
+            finally:
+                replay.terminal.close()
+
+        return await self._host.loop.run_in_executor(None, look)
+
+    def _replay(self, folder: str, generation: int | None, moment: float | None) -> "Replay":
+        from nacre.core.journal.replay import replay_until  # it loads the engine
+
+        moment = _absolute(moment)
+        past = read_from(folder, generation=generation, moment=moment)
+        begin = _beginning(past)
+        if begin is None or not _is_after(begin, generation, moment):
+            raise InvalidInput(_too_early(past))
+        return replay_until(
+            past.checkpoint,
+            past.engine,
+            past.records,
+            generation=generation,
+            time=moment,
+            scrollback=self._host.settings.scrollback,
+        )
 
     # --- recordings ------------------------------------------------------------------------
 

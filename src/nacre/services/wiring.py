@@ -13,6 +13,7 @@ from nacre.core.operations.watch import Watch, WatchSession
 from nacre.services.agent.service import Agents
 from nacre.services.agent.typing import AgentTyping
 from nacre.services.apps.mouse import Pointing
+from nacre.services.apps.seeing import Seeing
 from nacre.services.apps.service import Apps
 from nacre.services.audit.audit import Audit
 from nacre.services.catalog.late import LateCatalog
@@ -121,11 +122,20 @@ class Services:
         visuals = Visuals(self.registry, self.host)
         watching = Watching(self.registry, self.host)
         controls = Controls(self.registry, self.host)
-        pointing = Pointing(self.registry)
+        seeing = Seeing(self.registry, self.host, self.history)
+        pointing = Pointing(self.registry, seeing.references)
         having_handlers = (
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
             *(self.history, self.pictures, self.reviews, visuals, watching, controls),
-            *(self.approvals, self.prompts, self.catalog, self.apps, self.upstreams, pointing),
+            *(
+                self.approvals,
+                self.prompts,
+                self.catalog,
+                self.apps,
+                self.upstreams,
+                pointing,
+                seeing,
+            ),
             AgentTyping(self.registry, self.host, self.apps.typing),
         )
         # Every call passes them in this order. Routing to other hosts will be added here.

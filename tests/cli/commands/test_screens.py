@@ -52,6 +52,18 @@ def test_screen_styled_with_json_has_spans(nacre: Nacre, colored: str) -> None:
     assert first == {"text": "red", "fg": "red", "bold": True}
 
 
+def test_screen_tells_how_cells_look(nacre: Nacre, colored: str) -> None:
+    assert nacre.ok("screen", colored, "--cells", "red") == "0,0\t'red'\tfg=red bold\n"
+    assert nacre.ok("screen", colored, "--cells", "0,4,1,3") == "0,4\t'rgb'\tfg=#010203\n"
+
+
+def test_screen_has_hashes(nacre: Nacre, colored: str) -> None:
+    text, styled = nacre.ok("screen", colored, "--hash").splitlines()
+    assert (text.split()[1], styled.split()[1]) == ("text", "styled")
+    assert len(text.split()[0]) == 64
+    assert nacre.json("screen", colored, "--hash")["text_hash"] == text.split()[0]
+
+
 def test_screen_sends_no_lines_when_nothing_changed(nacre: Nacre, echo: str) -> None:
     now = str(nacre.generation(echo))
     screen = nacre.json("screen", echo, "--since-generation", now)

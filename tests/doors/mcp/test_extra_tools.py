@@ -36,7 +36,7 @@ async def test_both_tools_are_listed_and_read_only(tools: Tools) -> None:
 
 async def test_tool_that_two_toolsets_have_is_one(tools: Tools) -> None:
     assert set(tools.listed) >= {"create_session", "start_session", "list_sessions", "run_command"}
-    assert len(tools.listed) == 15 + 8 + 10 - 2
+    assert len(tools.listed) == 15 + 8 + 14 - 2
 
 
 async def test_earlier_screen_and_recording(tools: Tools, echo: str) -> None:
@@ -55,6 +55,34 @@ async def test_earlier_screen_and_recording(tools: Tools, echo: str) -> None:
     recorded = await tools("export_recording", session=echo, input=True)
     assert '"o","and more' in recorded["recording"]
     assert '"i"' not in recorded["recording"], "echo was off there"
+
+
+async def test_screen_is_seen_as_what_it_shows(tools: Tools) -> None:
+    drawn = r"printf '+-- Sure? --+\n| [ OK ]    |\n+-----------+\n\033[1mbold\033[0m'; exec cat"
+    session = (await tools("create_session", command=drawn))["session"]
+    await tools("wait_for", session=session, text="bold")
+    for name in ("snapshot", "get_cells", "screen_hash", "screen_diff"):
+        annotations = tools.listed[name].annotations
+        assert annotations is not None
+        assert annotations.read_only_hint is True
+        check_schema(tools.listed[name].input_schema)
+        check_schema(tools.listed[name].output_schema)
+    seen = await tools("snapshot", session=session)
+    found = {element["ref"]: element for element in seen["elements"]}
+    assert (found["box1"]["text"], found["button1"]["text"]) == ("Sure?", "OK")
+    assert found["button1"]["inside"] == "box1"
+    assert seen["lines"][3] == "bold"
+    [run] = (await tools("get_cells", session=session, text="bold"))["runs"]
+    assert run == {"text": "bold", "bold": True, "row": 3, "col": 0, "width": 4}
+    hashed = await tools("screen_hash", session=session)
+    assert hashed["text_hash"] == seen["text_hash"]
+    await tools("send_input", session=session, input="more\r")
+    await tools("wait_for", session=session, text="more")
+    changed = await tools("screen_diff", session=session, generation=seen["generation"])
+    assert changed["changes"][0]["before"] == "bold"
+    assert changed["changes"][0]["after"] == "boldmore"
+    refused = await tools.failure("mouse", session=session, ref="button1")
+    assert "mouse" in refused["message"]
 
 
 async def test_text_regex_cursor_and_quiet(tools: Tools, echo: str) -> None:

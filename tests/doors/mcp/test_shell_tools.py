@@ -36,6 +36,10 @@ EXTRA = {
     "await_input",
     "control",
     "mouse",
+    "snapshot",
+    "get_cells",
+    "screen_hash",
+    "screen_diff",
 }
 DOCUMENTED = {
     "send",

@@ -596,6 +596,32 @@ def mouse(daemon: Daemon, job: str) -> None:
     assert "mouse" in answer.json["error"]["message"]
 
 
+def snapshot(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        seen = ask(daemon, "GET", f"/sessions/{app}/snapshot")
+        assert (seen["rows"], seen["cols"], seen["elements"]) == (10, 40, [])
+        assert "lines" in seen
+
+
+def get_cells(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        cells = ask(daemon, "GET", f"/sessions/{app}/cells?row=0&width=3")
+        assert cells["runs"] == [{"text": "   ", "row": 0, "col": 0, "width": 3}]
+
+
+def screen_hash(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        hashed = ask(daemon, "GET", f"/sessions/{app}/screen_hash")
+        assert hashed["text_hash"] != hashed["styled_hash"]
+
+
+def screen_diff(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        now = ask(daemon, "GET", f"/sessions/{app}/screen_hash")["generation"]
+        found = ask(daemon, "GET", f"/sessions/{app}/screen_diff?generation={now}")
+        assert (found["same"], found["changes"]) == (True, [])
+
+
 def restart_app(daemon: Daemon, job: str) -> None:
     with launched(daemon) as app:
         again = ask(daemon, "POST", f"/apps/{app}/restart", {})
@@ -645,7 +671,7 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         list_tokens,
         revoke_token,
         *(launch_app, view_screen, send_keys, get_cursor_position, get_screen_size),
-        *(resize_terminal, restart_app, mouse),
+        *(resize_terminal, restart_app, mouse, snapshot, get_cells, screen_hash, screen_diff),
         diff_session,
         apply_session,
         discard_session,

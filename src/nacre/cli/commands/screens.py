@@ -16,11 +16,24 @@ def add_screen(parser: ArgumentParser) -> None:
     add_session(parser)
     add_flags(parser, GetScreen, ("max_chars", "since_generation"))
     _add_styled(parser)
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument(
+        "--hash", action="store_true", help="Print hashes: of text, and with styles."
+    )
+    other.add_argument(
+        "--cells",
+        metavar="RANGE",
+        help="Show how cells look: ROW, ROW,COL,HEIGHT,WIDTH or a text on the screen.",
+    )
     add_json(parser)
     parser.set_defaults(run=run_screen)
 
 
 def run_screen(arguments: Namespace) -> int:
+    if arguments.hash:
+        return _show_hash(arguments)
+    if arguments.cells is not None:
+        return _show_cells(arguments)
     with Client.open() as client:
         result = client.ask(
             "get_screen",
@@ -30,6 +43,47 @@ def run_screen(arguments: Namespace) -> int:
             since_generation=arguments.since_generation,
         )
     return _show_lines(arguments, result, trim=True)
+
+
+def _show_hash(arguments: Namespace) -> int:
+    with Client.open() as client:
+        result = client.ask("screen_hash", session=arguments.session)
+    return show(arguments, result, f"{result['text_hash']}  text\n{result['styled_hash']}  styled")
+
+
+def _show_cells(arguments: Namespace) -> int:
+    with Client.open() as client:
+        result = client.ask(
+            "get_cells",
+            session=arguments.session,
+            max_chars=budget(arguments),
+            **_range(arguments.cells),
+        )
+    told = [f"{run['row']},{run['col']}\t{run['text']!r}\t{_look(run)}" for run in result["runs"]]
+    return show(arguments, result, "\n".join(told) or None)
+
+
+def _range(given: str) -> dict[str, Any]:
+    numbers = given.split(",")
+    if len(numbers) <= len(_RANGE) and all(number.strip().isdigit() for number in numbers):
+        return dict(zip(_RANGE, map(int, numbers), strict=False))
+    return {"text": given}
+
+
+_RANGE = ("row", "col", "height", "width")
+
+
+def _look(run: dict[str, Any]) -> str:
+    """Return a style in words: "fg=red bold"."""
+    known = ((name, run[name]) for name in run if name not in ("row", "col", "width", "text"))
+    words = [name if value is True else f"{name}={_color(value)}" for name, value in known]
+    return " ".join(words) or "plain"
+
+
+def _color(value: Any) -> str:
+    return (
+        f"#{value['r']:02x}{value['g']:02x}{value['b']:02x}" if isinstance(value, dict) else value
+    )
 
 
 def add_scrollback(parser: ArgumentParser) -> None:

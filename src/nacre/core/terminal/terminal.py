@@ -17,6 +17,7 @@ from nacre.core.keys.pointing import PointerEvent
 from nacre.core.screen.drawing import Drawing, draw
 from nacre.core.screen.picture import Picture
 from nacre.core.screen.screen import Cursor, Line, Modes
+from nacre.core.seeing.cells import ScreenCells, cells_of
 from nacre.core.terminal.ghostty import (
     Fields,
     callback,
@@ -285,6 +286,11 @@ class Terminal:
         rows, cols = self._dimensions()
         rendering = self._rendering
         return draw(rendering.cells(rows), rendering.colors(), self.cursor(), rows, cols)
+
+    def screen_cells(self) -> ScreenCells:
+        """Return every cell of the screen with its look."""
+        rows, cols = self._dimensions()
+        return cells_of(self._rendering.cells(rows), rows, cols, self.cursor())
 
     @property
     def in_sequence(self) -> bool:

@@ -118,6 +118,10 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
             "await_input",
             "control",
             "mouse",
+            "snapshot",
+            "get_cells",
+            "screen_hash",
+            "screen_diff",
         )
     },
 }

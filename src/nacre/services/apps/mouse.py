@@ -9,6 +9,7 @@ from nacre.core.keys.pointing import PointerEvent, click, drag, scroll
 from nacre.core.operations.apps.mouse import MouseUsed, UseMouse
 from nacre.core.text.widths import text_width
 from nacre.errors import BadParameter, InvalidInput
+from nacre.services.apps.references import ElementReferences
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import type_into
 from nacre.services.registry.registry import Registry
@@ -20,8 +21,9 @@ _MOST_PLACES = 10  # of a text that an error names
 
 
 class Pointing:
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, references: ElementReferences) -> None:
         self._registry = registry
+        self._references = references
 
     def handlers(self) -> Handlers:
         return Handlers().on(UseMouse, self.use)
@@ -30,27 +32,36 @@ class Pointing:
         """Raises InvalidInput for a program that does not listen, and for a place that is none."""
         session = self._registry.find(request.session)
         session.require_alive()
-        at = find_cell(session, ("text", "row", "col"), request.text, request.row, request.col)
+        if request.ref is not None:
+            at = (await self._references.find(session, request.ref)).place
+        else:
+            names = ("text", "row", "col")
+            at = find_cell(session, names, request.text, request.row, request.col)
         if not session.terminal.modes().mouse_tracking:
             raise InvalidInput(
                 "the program does not listen to the mouse: it has turned no mouse mode on",
                 "use keys instead",
             )
-        data = session.terminal.encode_pointer(_events(session, request, at))
+        to = None if request.action != "drag" else await self._end_of_drag(session, request)
+        data = session.terminal.encode_pointer(_events(request, at, to))
         if not data:
             raise InvalidInput("the program listens to the mouse, but not to this", "use keys")
         generation = session.hand_out()
         await type_into(session, data)
         return MouseUsed(generation=generation, row=at[0], col=at[1])
 
+    async def _end_of_drag(self, session: Session, request: UseMouse) -> Cell:
+        if request.to_ref is not None:
+            return (await self._references.find(session, request.to_ref)).place
+        names = ("to_text", "to_row", "to_col")
+        return find_cell(session, names, request.to_text, request.to_row, request.to_col)
 
-def _events(session: Session, request: UseMouse, at: Cell) -> list[PointerEvent]:
+
+def _events(request: UseMouse, at: Cell, to: Cell | None) -> list[PointerEvent]:
     held = frozenset(request.modifiers)
     if request.action == "scroll":
         return scroll(request.direction, at, request.amount, held)
-    if request.action == "drag":
-        names = ("to_text", "to_row", "to_col")
-        to = find_cell(session, names, request.to_text, request.to_row, request.to_col)
+    if to is not None:
         return drag(request.button, at, to, held)
     return click(request.button, at, 2 if request.action == "double_click" else 1, held)
 

@@ -1,0 +1,1 @@
+"""The commands about what programs show, and about files in their sessions."""
