@@ -24,12 +24,14 @@ _ACTIONS = {
     "remove": "remove a server from the config",
     "enable": "let a server be used",
     "disable": "end a server and use it no more",
-    "reload": "read the config again and connect anew",
+    "reload": "read the config again and connect anew, to one server or to all",
     "test": "connect to a server, and say what it offers or what fails",
     "tools": "print the tools of one server, or of all",
     "call": "call a tool: SERVER TOOL [JSON]",
     "logs": "print what a server said on its standard error",
     "import": "add the servers of another host's file: PATH",
+    "login": "log in at a remote server (OAuth), in the browser or by a pasted code",
+    "logout": "forget the tokens of a login",
 }
 
 
@@ -64,6 +66,9 @@ def add_upstream(parser: ArgumentParser) -> None:
         choices=("claude-desktop", "claude-code", "cursor", "vscode"),
         help="Whose file is imported, if its name does not say it.",
     )
+    parser.add_argument(
+        "--no-browser", action="store_true", help="Print the address of a login, open nothing."
+    )
     add_json(parser)
     parser.set_defaults(run=run_upstream)
 
@@ -84,6 +89,8 @@ def run_upstream(arguments: Namespace) -> int:
             "call": _call,
             "logs": _logs,
             "import": _import,
+            "login": _login,
+            "logout": _logout,
         }[arguments.action]
         code: int = action(client, arguments)
         return code
@@ -176,8 +183,8 @@ def _change(operation: str, done: str, **more: Any) -> Any:
 
 
 def _reload(client: Client, arguments: Namespace) -> int:
-    _words(arguments, 0, 0, "no name")
-    changed = client.call("reload_upstreams")
+    words = _words(arguments, 0, 1, "the name of a server, or none")
+    changed = client.call("reload_upstreams", **({"server": words[0]} if words else {}))
     if arguments.json:
         print_json(changed)
     else:
@@ -295,3 +302,34 @@ def _import(client: Client, arguments: Namespace) -> int:
     for one in found["left_out"]:
         print(harmless(f"nacre: left out {one['name']}: {one['why']}"), file=sys.stderr)
     return 0 if found["added"] or not found["left_out"] else 1
+
+
+def _login(client: Client, arguments: Namespace) -> int:
+    import asyncio
+
+    from nacre.cli.setup.login import file_of, log_in, remote_server
+
+    (name,) = _words(arguments, 1, 1, "the name of a server")
+    paths = find_paths()
+    table, url = remote_server(paths, name, dict(os.environ))
+    file = file_of(paths, name, url)
+    if not asyncio.run(log_in(table, url, file, browser=not arguments.no_browser)):
+        print(f"{name} wants no login")
+        return 0
+    client.call("reload_upstreams", server=name)
+    print(f"logged in at {name}; the tokens are in {harmless(file.path)}")
+    return _test(client, arguments)
+
+
+def _logout(client: Client, arguments: Namespace) -> int:
+    from nacre.cli.setup.login import file_of, remote_server
+
+    (name,) = _words(arguments, 1, 1, "the name of a server")
+    paths = find_paths()
+    _, url = remote_server(paths, name, dict(os.environ))
+    if not file_of(paths, name, url).remove():
+        print(f"there is no login at {name}")
+        return 0
+    client.call("reload_upstreams", server=name)
+    print(f"logged out of {name}: its tokens are removed here; the server may still know them")
+    return 0

@@ -201,6 +201,8 @@ class UpstreamConnection:
     async def _reason(self, error: BaseException) -> str:
         """Say in a sentence why it cannot be used."""
         cause = _plain(error)
+        if isinstance(self.transport, HttpTransport) and self.transport.wants_login:
+            return f"it wants a login (HTTP status 401); log in: nacre upstream login {self.name}"
         told = self.transport.explain(cause) or await self.transport.how_it_ended()
         if not told and isinstance(cause, MCPError):
             told = f"it answered with an error ({cause.error.code}): {cause.error.message}"
@@ -380,6 +382,10 @@ class UpstreamConnection:
         if error.error.message == "Session terminated":  # the transport's word for a 404
             self._note_loss("the server has forgotten the session")
             return UpstreamUnavailable(f"{self.name} has forgotten the session", again=True)
+        if isinstance(self.transport, HttpTransport) and self.transport.wants_login:
+            why = await self._reason(error)
+            self._note_loss(why)
+            return UpstreamUnavailable(f"{self.name} is not available: {why}")
         told = error.error
         own = {"code": told.code, "message": told.message}
         if told.data is not None:

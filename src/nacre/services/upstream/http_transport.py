@@ -89,7 +89,8 @@ class HttpTransport:
         return client
 
     async def _note(self, response: httpx2.Response) -> None:
-        if response.status_code >= 400:
+        own = self.kind == "sse" or response.request.url == httpx2.URL(self._url)
+        if response.status_code >= 400 and own:  # others are those of a login's servers
             self.statuses = [*self.statuses[-4:], response.status_code]
 
     async def __aexit__(
@@ -103,12 +104,16 @@ class HttpTransport:
         finally:
             self.ended.set()
 
+    @property
+    def wants_login(self) -> bool:
+        """Whether it refused a request for want of a token, and none is configured."""
+        configured = any(name.lower() == "authorization" for name in self._headers)
+        return not configured and self.statuses[-1:] == [401]
+
     def explain(self, error: BaseException) -> str:
         """Say why it failed, without the address."""
         if self.statuses:
-            status = self.statuses[-1]
-            more = " (it wants a login)" if status == 401 else ""
-            return f"it answered with HTTP status {status}{more}"
+            return f"it answered with HTTP status {self.statuses[-1]}"
         if isinstance(error, httpx2.TimeoutException):
             return "it does not answer"
         if isinstance(error, httpx2.ConnectError):

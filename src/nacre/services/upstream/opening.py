@@ -11,6 +11,8 @@ and greeted in the older way.
 import os
 from collections.abc import Callable, Iterator
 
+import httpx2
+
 from nacre.core.upstream.servers import ResolvedServer, ServerTable
 from nacre.errors import NacreError, UpstreamUnavailable
 from nacre.services.host.wait import bounded
@@ -18,14 +20,22 @@ from nacre.services.upstream.connection import AnyTransport, UpstreamConnection,
 from nacre.services.upstream.http_transport import HttpKind, HttpTransport
 from nacre.services.upstream.log_ring import LogRing
 from nacre.services.upstream.program_transport import ProgramTransport
+from nacre.services.upstream.stored_login import StoredLogin
 from nacre.settings.table import Settings
 from nacre.system.upstreams.kept import KeptListing
+from nacre.system.upstreams.logins import LoginFile
 from nacre.system.upstreams.program import start_program
 
 _OTHER_WAY = (400, 404, 405)  # what a server says that does not know Streamable HTTP
 
 # What a program gets of the daemon's environment; all else is its table's.
 _INHERITED = ("HOME", "LOGNAME", "USER", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TZ")
+
+
+def stored_login(url: str, file: LoginFile) -> httpx2.Auth | None:
+    """Return what adds the tokens of a login to requests; None where nobody has logged in."""
+    return StoredLogin(url, file) if file.read() is not None else None
+
 
 Changed = Callable[[UpstreamConnection], None]
 
@@ -38,6 +48,7 @@ async def open_connection(
     settings: Settings,
     changed: Changed,
     updated: Callable[[str], None],
+    login: Callable[[str], httpx2.Auth | None],
     within: float,
 ) -> UpstreamConnection:
     """Connect in time, `within` seconds. Raises UpstreamUnavailable."""
@@ -45,7 +56,7 @@ async def open_connection(
     failure: NacreError | None = None
     try:
         async with bounded(within):
-            for make in _ways(table, resolved, known, log, settings):
+            for make in _ways(table, resolved, known, log, settings, login):
                 for mode in modes(known):
                     last = UpstreamConnection(
                         table.name,
@@ -94,6 +105,7 @@ def _ways(
     known: KeptListing,
     log: LogRing,
     settings: Settings,
+    login: Callable[[str], httpx2.Auth | None],
 ) -> Iterator[Callable[[], AnyTransport]]:
     most = settings.upstream_message_bytes
     if table.transport == "stdio":
@@ -105,12 +117,14 @@ def _ways(
         )
         return
     url, headers = resolved.url, dict(resolved.headers)
+    own = any(name.lower() == "authorization" for name in headers)
+    auth = None if own else login(url)
     by_events: tuple[tuple[HttpKind, str], ...] = (("sse", url), ("sse", _with_sse(url)))
     tries = by_events if table.transport == "sse" else (("http", url), *by_events)
     if known.transport == "sse":
         tries = (*by_events, *(one for one in tries if one not in by_events))
     for kind, address in tries:
-        yield lambda kind=kind, address=address: HttpTransport(kind, address, headers, most)  # type: ignore[misc]
+        yield lambda kind=kind, address=address: HttpTransport(kind, address, headers, most, auth)  # type: ignore[misc]
 
 
 def _with_sse(url: str) -> str:

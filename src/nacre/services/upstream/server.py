@@ -25,8 +25,11 @@ from nacre.errors import NacreError, UpstreamUnavailable
 from nacre.services.upstream.log_ring import LogRing
 from nacre.settings.table import Settings
 from nacre.system.upstreams.kept import KeptListing, KeptUpstreams
+from nacre.system.upstreams.logins import LoginFile
 
 if TYPE_CHECKING:
+    from httpx2 import Auth
+
     from nacre.services.upstream.connection import UpstreamConnection
 
 _log = logging.getLogger("nacre.upstream")
@@ -87,6 +90,7 @@ class UpstreamServer:
         self._opening: dict[ResolvedServer, asyncio.Task[UpstreamConnection]] = {}
         self._trouble: dict[ResolvedServer, _Trouble] = {}
         self._ending: set[asyncio.Task[None]] = set()
+        self._logins: dict[str, Auth] = {}  # by the address
         if isinstance(configured, ServerTable):
             self.listing = kept.listing(configured.fingerprint)
 
@@ -198,6 +202,7 @@ class UpstreamServer:
                     self._settings,
                     self._note_change,
                     self._note_update,
+                    lambda url: self._login(url, module.stored_login),
                     self.start_timeout,
                 )
         except NacreError as error:
@@ -220,6 +225,15 @@ class UpstreamServer:
         for uri in tuple(self._watched.get(resolved, ())):
             await self._watch_again(connection, uri)
         return connection
+
+    def _login(self, url: str, read: "Callable[[str, LoginFile], Auth | None]") -> "Auth | None":
+        """Return what a person's login adds to requests: one for all connections."""
+        if url not in self._logins:
+            file = self._kept.login(self.name, url)
+            if file is None or (found := read(url, file)) is None:
+                return None
+            self._logins[url] = found
+        return self._logins[url]
 
     @asynccontextmanager
     async def _start_slot(self) -> AsyncIterator[None]:
@@ -329,6 +343,7 @@ class UpstreamServer:
             self._end_later(connection)
         self._open.clear()
         self._trouble.clear()
+        self._logins.clear()
         self.waited_until = None
         for task in self._opening.values():
             task.cancel()

@@ -136,6 +136,8 @@ class Upstreams:
         if caller.pid is not None and await self._calls.is_person(caller):
             self.hub.hold(caller.values)
         servers = self.hub.servers()
+        if request.server is not None:
+            servers = {request.server: self.hub.server(request.server)}
         await asyncio.gather(*(one.end() for one in servers.values()))
         await self.hub.settle()
         self.hub.note_change()

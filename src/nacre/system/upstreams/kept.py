@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from nacre.system.upstreams.logins import LoginFile, login_file
+
 _log = logging.getLogger("nacre.upstream")
 
 
@@ -48,6 +50,10 @@ class KeptUpstreams:
 
     def keep_listing(self, fingerprint: str, listing: KeptListing) -> None:
         self._write(f"{fingerprint}.json", listing)
+
+    def login(self, name: str, url: str) -> LoginFile | None:
+        """Return where a person's login at this address is; None if nothing is kept."""
+        return None if self._folder is None else login_file(self._folder, name, url)
 
     def allowed(self) -> AllowedTools:
         return self._read("allowed.json", AllowedTools) or AllowedTools()
