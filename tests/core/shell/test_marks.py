@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import steady
-from nacre.core.shell.marks import Mark, MarkScanner, Prompting
+from nacre.core.shell.marks import Mark, MarkScanner, Prompting, ShellPlace
 
 NONCE = "0123456789abcdef"
 OTHER = "fedcba9876543210"
@@ -320,3 +320,24 @@ def test_an_answer_within_a_command_leaves_it_continued() -> None:
     for kind, value in (("A", ""), ("B", ""), ("P", ""), ("R", "0;prompt;/")):
         prompting.note(Mark(kind, value, NONCE))
     assert prompting.phase == "continuation"
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ("0;;12 web1;/srv/a;b", ShellPlace("web1", "/srv/a;b")),
+        ("0;12;12 web1;/srv", ShellPlace("web1", "/srv")),
+        ("0;;12 web-1.example.org;/", ShellPlace("web-1.example.org", "/")),
+        ("0", None),
+        ("0;12", None),
+        ("0;;12 web1;", None),  # a folder with control characters
+        ("0;;12 ;/srv", None),  # no host's name
+        ("0;;;/srv", None),
+        ("0;;13 web1;/srv", None),  # of another shell, which handed it down
+        ("0;;12 web one;/srv", None),
+        ("0;;12 -web;/srv", None),
+        ("0;;12 web1;srv", None),
+    ],
+)
+def test_a_place_is_told_only_where_it_is_sure(value: str, place: ShellPlace | None) -> None:
+    assert Mark("E", value).place("12") == place

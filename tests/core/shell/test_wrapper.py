@@ -1,8 +1,10 @@
 """The wrapper: one encoding that every shell gives back, and lines that fit."""
 
+import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 import pytest
@@ -20,7 +22,7 @@ from nacre.core.shell.dialects import (
     ZSH,
     Dialect,
 )
-from nacre.core.shell.marks import MarkScanner
+from nacre.core.shell.marks import Mark, MarkScanner, ShellPlace
 from nacre.core.shell.wrapper import encode, report, wrap, wrap_long
 
 NONCE = "f" * 32
@@ -61,7 +63,7 @@ def test_a_wrapped_command_does_what_the_bare_one_does(
 ) -> None:
     bare, wrapped = ran(argv, command), ran(argv, wrap(command, dialect, NONCE))
     found = re.fullmatch(
-        rb"\x1b\]133;S;n=f{32};(\d+)\x07(.*)\x1b\]133;E;n=f{32};(\d+)\x07",
+        rb"\x1b\]133;S;n=f{32};(\d+)\x07(.*)\x1b\]133;E;n=f{32};(\d+);;\1 [^;]+;/[^\x07]+\x07",
         wrapped.stdout,
         re.DOTALL,
     )
@@ -72,7 +74,7 @@ def test_a_wrapped_command_does_what_the_bare_one_does(
 
 def test_the_line_for_an_unknown_shell_suits_zsh_too() -> None:
     wrapped = ran(["zsh", "-fc"], wrap("echo x; (exit 4)", ANY_SHELL, NONCE))
-    assert wrapped.stdout.endswith(b"\x07x\n\x1b]133;E;n=" + NONCE.encode() + b";4\x07")
+    assert b"\x07x\n\x1b]133;E;n=" + NONCE.encode() + b";4;;" in wrapped.stdout
 
 
 @pytest.mark.parametrize("name", ["command", "builtin", "exit", "set", "history", "["])
@@ -80,7 +82,7 @@ def test_function_of_the_user_s_does_not_spoil_the_line(name: str) -> None:
     command = wrap("sh -c 'exit 4'", BASH, NONCE)
     wrapped = ran(["bash", "-c"], f"function {name} {{ echo spoilt; }}\n{command}")
     assert b"spoilt" not in wrapped.stdout
-    assert wrapped.stdout.endswith(b"E;n=" + NONCE.encode() + b";4\x07")
+    assert b"E;n=" + NONCE.encode() + b";4;;" in wrapped.stdout
     assert wrapped.returncode == 4
 
 
@@ -94,8 +96,47 @@ def test_the_code_before_it_reaches_the_command(argv: list[str], dialect: Dialec
 @pytest.mark.parametrize(("argv", "dialect"), SHELLS, ids=named)
 def test_a_shell_reports_its_code_and_keeps_it(argv: list[str], dialect: Dialect) -> None:
     told = ran(argv, f"sh -c 'exit 130'\n{report(dialect, NONCE)}")
-    assert re.fullmatch(rb"\x1b\]133;E;n=f{32};130;\d+\x07", told.stdout)
+    assert re.fullmatch(rb"\x1b\]133;E;n=f{32};130;(\d+);\1 [^;]+;/[^\x07]+\x07", told.stdout)
     assert told.returncode == 130
+
+
+@pytest.mark.parametrize("folder", ["a b", "grüße;1", "a\nb", "\x1b[1m"])
+@pytest.mark.parametrize(("argv", "dialect"), SHELLS, ids=named)
+def test_a_shell_tells_its_folder_and_none_with_control_characters(
+    argv: list[str], dialect: Dialect, folder: str, tmp_path: Path
+) -> None:
+    place = tmp_path / folder
+    place.mkdir()
+    told = ran(argv, f"cd '{place}'\n{wrap('true', dialect, NONCE)}").stdout
+    pieces = MarkScanner(NONCE).scan(told)
+    start, end = (one for one in pieces if isinstance(one, Mark))
+    expected = (
+        None if "\n" in folder or "\x1b" in folder else ShellPlace(os.uname().nodename, str(place))
+    )
+    assert end.place(start.value) == expected
+
+
+# zsh and fish know it without a process, and busybox has a uname of its own.
+@pytest.mark.parametrize(
+    ("argv", "dialect"),
+    [one for one in SHELLS if one[0][0] in ("bash", "dash")],
+    ids=named,
+)
+def test_the_host_is_asked_for_once_and_a_shell_without_uname_tells_none(
+    argv: list[str], dialect: Dialect, tmp_path: Path
+) -> None:
+    (tmp_path / "uname").write_text("#!/bin/sh\necho asked >> asked; echo web1\n")
+    (tmp_path / "uname").chmod(0o755)
+    line = wrap("true", dialect, NONCE)
+    setting = f"cd '{tmp_path}'; set -eu; PATH='{tmp_path}'"
+    told = ran(argv, f"{setting}:$PATH\n{line}\n{line}").stdout
+    assert told.count(b" web1;/") == 2
+    assert (tmp_path / "asked").read_text() == "asked\n"
+    (tmp_path / "uname").unlink()
+    told = ran(argv, f"{setting}\n{line}").stdout
+    marks = [one for one in MarkScanner(NONCE).scan(told) if isinstance(one, Mark)]
+    assert (marks[-1].exit_code, marks[-1].place(marks[0].value)) == (0, None)
+    assert b"uname" not in told
 
 
 @steady

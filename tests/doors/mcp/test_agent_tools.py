@@ -66,7 +66,8 @@ async def test_an_answer_is_one_text_and_its_facts_are_in_meta(connected: Tools)
     assert not result.is_error
     assert result.structured_content is None
     assert re.fullmatch(
-        r"\[exit 1 · \d\.\ds · .* · run \d+( · new session main(-\d+)?)?\]\nhello",
+        r"\[exit 1 · \d\.\ds · .* · run \d+( · new session main(-\d+)?)?\]"
+        r"(\n\(every client of this token .*\))?\nhello",
         text_of(result),
     )
     assert result.meta is not None

@@ -245,3 +245,24 @@ def test_half_a_character_is_answered_as_any_wrong_parameter(daemon: Daemon) -> 
     assert told["_meta"]["nacre/error"]["code"] == "INVALID_INPUT"
     call["params"]["name"] = "send_input"
     assert post(daemon, call, **session).json["error"]["code"] == -32602
+
+
+def test_clients_of_one_token_are_told_apart_by_the_name_in_the_address(daemon: Daemon) -> None:
+    def main(path: str) -> tuple[str, str]:
+        called = modern(daemon, "tools/call", path, name="run", arguments={"command": "true"})
+        result = called["result"]
+        return result["_meta"]["nacre/answer"]["session"], result["content"][0]["text"]
+
+    shared, told = main("/mcp")
+    assert "client=NAME" in told, "another program of this name has the same main"
+    mine, told = main("/mcp?client=mine")
+    assert mine != shared
+    assert "client=NAME" not in told
+    assert main("/mcp?client=mine")[0] == mine
+    assert main("/mcp?client=yours")[0] not in (mine, shared)
+    assert main("/mcp")[0] == shared
+    refused = modern(daemon, "tools/list", "/mcp?client=a%20b", status=400)
+    assert refused["error"]["code"] == "INVALID_INPUT"
+    for name in ("main", "main-2", "main-3"):
+        closing = {"action": "close", "session": name}
+        modern(daemon, "tools/call", "/mcp", name="sessions", arguments=closing)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from mcp_types import CallToolResult
 
 from conftest import PATIENCE, Daemon, start_daemon
 
-from doors.conftest import TRANSPORTS, Tools
+from doors.conftest import TRANSPORTS, Tools, connect
 
 pytestmark = pytest.mark.anyio
 
@@ -127,3 +128,19 @@ async def test_who_asks_for_more_than_a_minute_and_for_progress_has_it(
     told = ran.structured_content
     assert (told["status"], told["output"]) == ("completed", "in time")
     assert told["duration_ms"] > WITHIN * 1000
+
+
+async def test_an_agents_command_is_told_of_by_time_and_last_line(
+    daemon: Daemon, tmp_path: Path
+) -> None:
+    async with AsyncExitStack() as stack:
+        client = await connect(stack, daemon, "stdio-2025-11-25", "agent")
+        agent = Tools(client, [])
+        for number, given in enumerate(({}, {"session": "named"})):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            gate = Gate(folder, "s: halfway")
+            line = f"echo half''way; cat {gate.path}"
+            await call(agent, gate, "run", command=line, wait=LONG / 1000, **given)
+            check(gate)
+            assert any(message.endswith("s: halfway") for _, message in gate.heard)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from nacre.core.agent import status
 from nacre.core.agent.tools import (
     AgentAnswer,
     AgentRead,
@@ -345,3 +346,27 @@ async def test_the_tools_pass_scope_and_policy(tmp_path: Path) -> None:
             await looking.run("true")
         with pytest.raises(PolicyDenied):
             await one.run("rm -rf /srv")
+
+
+async def test_names_of_tools_in_an_answer_have_the_clients_prefix(tmp_path: Path) -> None:
+    async with agent(tmp_path) as plain:
+        one = replace(plain, caller=replace(plain.caller, prefix="wsh_"))
+        assert "· wsh_type answers]" in await one.run("read -p 'Go? [y/n] ' x")
+        await one.type("y")
+        long = await one.run("seq 20000", max_chars=400)
+        assert 'cut: wsh_read(what="run 2", search="…")' in long
+        assert "cut: wsh_read(from=1, …)" in await one.read(first=1, lines=900, max_chars=400)
+        going = await one.run("cat", wait=0.1)
+        assert re.search(r"· wsh_type (answers|keys)", going.split("\n")[0]), going
+        left = await one.run("true", session="other", wait=20)
+        assert "wsh_" not in left
+        told = status.standing(None, 3, 0, status.Whereabouts("run 1", prefix="wsh_"))
+        assert told.endswith('wsh_wait continues, wsh_type keys ["C-c"] stops]')
+
+
+async def test_who_may_share_a_main_session_is_told_so_once(tmp_path: Path) -> None:
+    async with agent(tmp_path) as plain:
+        one = replace(plain, caller=replace(plain.caller, alike=True))
+        assert "/mcp?client=NAME" in (await one.run("true")).split("\n")[1]
+        assert "client=NAME" not in await one.run("true")
+        assert "client=NAME" not in await one.run("true", session="named")

@@ -27,11 +27,22 @@ def request(context: Context) -> RunRequest:
         ("wrapped", Mark("E", "7", OWN), RunEnd("mark", 7)),
         ("wrapped", Mark("E", f"130;{SHELL}", OWN), RunEnd("prompt", 130)),
         ("wrapped", Mark("E", "0;999", OWN), None),  # another shell answered
+        (
+            "wrapped",
+            Mark("E", f"7;;{SHELL} web1;/srv", OWN),
+            RunEnd("mark", 7, "/srv", "web1"),
+        ),
+        (
+            "wrapped",
+            Mark("E", f"130;{SHELL};{SHELL} web1;/srv", OWN),
+            RunEnd("prompt", 130, "/srv", "web1"),
+        ),
+        ("wrapped", Mark("E", "7;;999 web1;/srv", OWN), RunEnd("mark", 7)),  # handed down
         ("wrapped", Mark("E", "1", OUTER), RunEnd("exit", 1)),
         ("wrapped", Mark("E", "1", "d4"), None),  # of a run inside of it
-        ("wrapped", Mark("D", "2;/", SESSION), RunEnd("exit", 2)),  # the outermost shell is back
+        ("wrapped", Mark("D", "2;/", SESSION), RunEnd("exit", 2, "/")),  # the outermost is back
         ("repl", Mark("C", "", SESSION), None),
-        ("repl", Mark("D", "2;/", SESSION), RunEnd("exit", 2)),
+        ("repl", Mark("D", "2;/", SESSION), RunEnd("exit", 2, "/")),
         ("repl", Mark("E", "1", OUTER), RunEnd("exit", 1)),
     ],
 )

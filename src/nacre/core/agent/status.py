@@ -8,26 +8,28 @@ Rule 2: one form: [state · facts · what helps]. What is not known is left out,
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.state import State
 
 _LONGEST = 300  # characters of the line; folders and names may be longer
 _MINUTE = 60
 
-_STOPS = 'type keys ["C-c"] stops'
-_KEYS = "type keys"
+# What helps; {p} is what stands before the names of the client's tools.
+_STOPS = '{p}type keys ["C-c"] stops'
+_KEYS = "{p}type keys"
 
-# What helps, by what is asked for.
+# The same by what is asked for.
 _HELPS = {
-    "password": "a person types it (page, nacre attach); wait continues",
-    "confirm": "type answers",
-    "line": "type answers",
-    "key": "type keys answers",
-    "repl": "run or type goes in there",
+    "password": "a person types it (page, nacre attach); {p}wait continues",
+    "confirm": "{p}type answers",
+    "line": "{p}type answers",
+    "key": "{p}type keys answers",
+    "repl": "{p}run or {p}type goes in there",
     "editor": _KEYS,
-    "pager": 'type keys ["q"] leaves it',
+    "pager": '{p}type keys ["q"] leaves it',
     "multiplexer": _KEYS,
 }
-_INSIDE = "run goes in there, exit leaves it"
+_INSIDE = "{p}run goes in there, exit leaves it"
 _NAMED = ("editor", "pager", "multiplexer", "repl")  # said as they are: they ask for nothing
 
 
@@ -44,6 +46,10 @@ class Whereabouts(NamedTuple):
     run: str | None = None
     folder: str | None = None
     more: tuple[str | None, ...] = ()
+    prefix: str = ""  # what stands before the names of the client's tools
+
+    def helps(self, told: str) -> str:
+        return told.replace("{p}", self.prefix)
 
 
 def ended(exit_code: int | None, seconds: float, where: Whereabouts) -> str:
@@ -58,15 +64,16 @@ def standing(state: State | None, seconds: float | None, lines: int, where: Wher
     `seconds` is how long a run has taken, `lines` how many it has printed; without a run None.
     """
     if state is not None and state.full_screen:
-        return status_line(_of("screen", state), *_facts(where), _KEYS)
+        return status_line(_of("screen", state), *_facts(where), where.helps(_KEYS))
     if state is not None and state.state == "needs_input":
         kind = state.asks or "line"
         said = _of(kind, state) if kind in _NAMED else f"asks {kind}"
-        return status_line(said, *_facts(where), _HELPS[kind])
+        return status_line(said, *_facts(where), where.helps(_HELPS[kind]))
     if state is not None and state.state == "prompt":
-        if seconds is None:
+        if seconds is None and state.program not in OPAQUE:
             return status_line("prompt", *_facts(where))
-        return status_line(_of("shell", state), *_facts(where), _INSIDE)
+        # Where that shell is, nobody knows before a run in it has ended.
+        return status_line(_of("shell", state), where.run, *where.more, where.helps(_INSIDE))
     if state is not None and state.state in ("exited", "lost"):
         return status_line(f"session {state.state}", *_facts(where), *state.evidence[:1])
     return _running(seconds, lines, where)
@@ -80,7 +87,7 @@ def matched(what: str, where: Whereabouts) -> str:
 def _running(seconds: float | None, lines: int, where: Whereabouts) -> str:
     said = "running" if seconds is None else f"running {duration(seconds)}"
     printed = f"{lines:,} line{'' if lines == 1 else 's'}" if lines else None
-    helps = f"wait continues, {_STOPS}"
+    helps = where.helps(f"{{p}}wait continues, {_STOPS}")
     return status_line(said, where.run, *where.more, printed, helps)
 
 

@@ -164,3 +164,12 @@ class TypeKeys(Operation, frozen=True, kw_only=True):
     text: str = ""
     keys: tuple[str, ...] = ()
     timeout_ms: TimeOut = 5000
+
+
+class MainSession(Result, frozen=True, kw_only=True):
+    session_id: str | None  # None as long as there is none
+
+
+@unlisted("find_main", scope=Scope.OBSERVE)
+class FindMain(Operation, frozen=True, kw_only=True):
+    """Return which session a client means by main. It asks for nothing: no hand-over is told."""

@@ -33,6 +33,8 @@ class Caller:
     token_name: str = ""
     owner: str = ""  # whose executions it reaches: those of all who came in by the same right
     told_as: str = ""  # by what it is told apart from other agents, when a hand-over is told
+    alike: bool = False  # others may come under the same: the door cannot tell them apart
+    prefix: str = ""  # what stands before the names of its tools
 
     def sees(self, name: str) -> bool:
         """Tell whether a session of this name exists for this caller."""

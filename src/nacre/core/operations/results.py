@@ -197,7 +197,8 @@ class RunOutcome(Result, frozen=True, kw_only=True, omit_defaults=True):
     status: Literal["completed", "timeout", "busy", "error"]
     exit_code: int | None
     run_id: str | None = None
-    cwd: str | None = None
+    cwd: str | None = None  # of its shell at the end; null where nobody knows it
+    host: str | None = None  # whose folder that is, of a shell that is not the session's own
     duration_ms: int = 0
     context: Literal["native", "wrapped", "repl"] | None = None  # where it ran
     ended_by: Literal["mark", "prompt", "exit", "quiet", "needs_input", "deadline"] | None = None

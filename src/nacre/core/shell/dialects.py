@@ -14,7 +14,7 @@ from typing import Literal
 from nacre.core.shell.programs import OPAQUE
 
 # dash reads lines of 4,095 bytes, busybox's ash about 1,000 (measured).
-SHORT_LINE = 900
+SHORT_LINE = 960
 
 # Bytes of a line that a shell's own line editor takes; it drops the rest. busybox's Config.in:
 # FEATURE_EDITING_MAX_LEN, 1024 by default.
@@ -36,6 +36,10 @@ class Syntax:
     itself: str  # the shell's process id
     take: str  # {body}, the command as `escapes` has it, into _nacre_c
     run: str  # what _nacre_c holds
+    # Where the shell is then: its process id, the host's name, `;` and the folder; no folder with
+    # control characters. `known_place` has the host only if a line before has asked for it.
+    place: str
+    known_place: str
     # Reads lines into _nacre_c up to an empty one, without echo: says {reading}, then {start}.
     read: str | None = None
     escapes: Literal["printf", "url"] = "printf"  # what the command is written in (wrapper.py)
@@ -93,6 +97,11 @@ _READ = (
     "do case $_nacre_l in '')\\break;;esac;_nacre_c=$_nacre_c$_nacre_l;done;"
     '(\\exec stty echo);{start};_nacre_c="$(\\command printf "$_nacre_c")"'
 )
+# A pattern that takes all away if it is found. To ask for the host takes a process, once a shell;
+# $HOSTNAME may be another machine's, which was passed on. The id tells whose $_nacre_h it is.
+_FOLDER = "${PWD##*[[:cntrl:]]*}"
+_PLACE = f'"${{_nacre_h:=$$ $(\\command uname -n 2>/dev/null)}};{_FOLDER}"'
+_KNOWN_PLACE = f'"${{_nacre_h-}};{_FOLDER}"'
 # `command eval`: a syntax error must not end the line of a POSIX shell before its end mark.
 _RUN = '\\command eval "$_nacre_c"'
 
@@ -142,6 +151,8 @@ _SH_SYNTAX = Syntax(
     itself='"$$"',
     take=_TAKE,
     run=_RUN,
+    place=_PLACE,
+    known_place=_KNOWN_PLACE,
     read=_READ,
 )
 
@@ -162,6 +173,8 @@ BASH = Dialect(
         itself='"$$"',
         take=f"{_BASH_WORD} printf -v _nacre_c '{{body}}'",  # without a process
         run=_by(_BASH_WORD, _RUN),
+        place=_by(_BASH_WORD, _PLACE),
+        known_place=_KNOWN_PLACE,
         read=_by(_BASH_WORD, _READ),
     ),
     programs=("bash",),
@@ -182,6 +195,8 @@ ZSH = Dialect(
         itself='"$$"',
         take=_by(_ZSH_WORD, _TAKE),
         run=_by(_ZSH_WORD, _RUN),
+        place=f'"$$ $HOST;{_FOLDER}"',
+        known_place=f'"$$ $HOST;{_FOLDER}"',
         read=_by(_ZSH_WORD, _READ),
     ),
     programs=("zsh",),
@@ -193,6 +208,9 @@ ZSH = Dialect(
     takes_pastes_late=True,
     # PROMPT_SP: an output without a final newline is shown by a mark and blanks.
     before_prompt=re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r?\Z"),
+)
+_FISH_PLACE = (
+    "\"$fish_pid $hostname;\"(builtin string match -rv '[[:cntrl:]]' -- $PWD; or builtin echo)"
 )
 FISH = Dialect(
     name="fish",
@@ -208,6 +226,8 @@ FISH = Dialect(
             " | builtin string collect)"
         ),
         run="eval $_nacre_c",
+        place=_FISH_PLACE,
+        known_place=_FISH_PLACE,
         # It calls a function for each quote or backslash that is pasted: 2,000 take minutes.
         escapes="url",
     ),
@@ -238,6 +258,8 @@ ANY_SHELL = Dialect(
         itself='"$$"',
         take=_TAKE,
         run='"$_nacre_b" eval "$_nacre_c"',
+        place=_PLACE,
+        known_place=_KNOWN_PLACE,
         read=_READ.replace("\\command read", "\\read"),
     ),
     programs=(),

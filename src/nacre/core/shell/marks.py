@@ -19,7 +19,9 @@ session's nonce: `ESC ] 133 ; letter ; n=NONCE [; value] BEL`. The letters:
   L  the line that stands in the line editor, before R: `\\` is a backslash, `\n` a new line, and
      `\\?` a line that is too long or has control characters
   S  a wrapped command starts, value is its shell's process id
-  E  a wrapped command ended, value is its exit code; with the shell's id where it was asked for
+  E  a wrapped command ended: value is its exit code, the shell's id where it was asked for, and for
+     a shell that is not the session's own its place: its id and the host, and the folder,
+     "0;;4711 web1;/srv"
 
 Rule 1: a mark without the right nonce is not ours: it passes through like any other output.
 Rule 2: our marks never reach the engine or a recording.
@@ -36,12 +38,22 @@ from typing import Literal, NamedTuple
 ASK_KEY = b"\x1b[7337~"
 
 _BEGIN = b"\x1b]133;"
-_MAX = 4096 + 128  # a path (PATH_MAX) and the rest of a mark
+_MAX = 4096 + 400  # a path (PATH_MAX), a host's name (255) and the rest of a mark
 
 # Within the value no control character can stand: the scripts leave such folders out.
 _MARK = re.compile(
     rb"\x1b\]133;([A-ELO-SV]);n=([0-9a-f]+)((?:;[^\x00-\x1f]*)?)(?:\r?\n)?(?:\x07|\x1b\\)"
 )
+
+
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
+
+
+class ShellPlace(NamedTuple):
+    """Where a shell is that is not the session's own, as it says."""
+
+    host: str
+    folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +72,15 @@ class Mark:
     def folder(self) -> str | None:
         """The folder that a D mark reports, as text; bytes that are not text are replaced."""
         folder = self.value.partition(";")[2]
-        return folder.encode(errors="surrogateescape").decode(errors="replace") or None
+        return _text(folder) or None
+
+    def place(self, shell_id: str) -> ShellPlace | None:
+        """The place that an E mark of this shell reports; None for what is not known for sure."""
+        _, _, host, folder = [*self.value.split(";", 3), "", "", ""][:4]
+        whose, _, host = host.partition(" ")  # a shell may have got it from the one around it
+        if not shell_id or whose != shell_id or not _HOST.fullmatch(host):
+            return None
+        return ShellPlace(host, _text(folder)) if folder.startswith("/") else None
 
 
 class MarkScanner:
@@ -247,6 +267,10 @@ class Prompting:
         self.ended += 1
         self.exit_code = mark.exit_code
         self.folder = mark.folder or self.folder
+
+
+def _text(folder: str) -> str:
+    return folder.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _line(value: str) -> str | None:

@@ -6,7 +6,9 @@ nonce that is used once. It stays out of the history if the shell allows that. T
 shell are in the table of dialects; their order, which is the same in all, is here.
 
 Rule 1: the command finds in $? what the command before it left there, and so does the next one.
-Rule 2: the command is sent as an argument of printf, because one encoding works in sh, bash, zsh
+Rule 2: of a shell that is not the session's own, mark E tells the host and the folder: nobody else
+knows them.
+Rule 3: the command is sent as an argument of printf, because one encoding works in sh, bash, zsh
 and ash; fish has the escapes of URLs. The echo of the line contains a literal backslash, never an
 ESC, so it cannot be mistaken for a mark.
 """
@@ -16,6 +18,7 @@ from typing import Literal
 from nacre.core.shell.dialects import Dialect, Syntax
 
 _PART = 800  # bytes of a part of a long command
+_TELLING = 12  # letters of a nonce that tell a line in a history
 
 _PLAIN = frozenset(range(0x20, 0x7F)) - set(b"\\'!%")
 
@@ -45,7 +48,7 @@ def wrap(command: str, dialect: Dialect, nonce: str, *, own: bool = False) -> st
     """
     words = dialect.syntax
     take = words.take.replace("{body}", encode(command, words.escapes))
-    start, evaluate = _start(words, nonce, own), _evaluate(words, nonce, own)
+    start, evaluate = _start(words, nonce, own), _evaluate(words, nonce, own, words.place)
     return f"{_begin(words, nonce)}{start};{take};{evaluate}"
 
 
@@ -61,22 +64,24 @@ def wrap_long(
     assert words.read is not None
     reading = _mark(words, "S", nonce, own, "read")
     read = words.read.replace("{reading}", reading).replace("{start}", _start(words, nonce, own))
-    return f"{_begin(words, nonce)}{read};{_evaluate(words, nonce, own)}", _parts(encode(command))
+    # The line is as long as ash takes one: it tells the host that a shorter one has asked for.
+    evaluate = _evaluate(words, nonce, own, words.known_place)
+    return f"{_begin(words, nonce)}{read};{evaluate}", _parts(encode(command))
 
 
 def report(dialect: Dialect, nonce: str, *, own: bool = False) -> str:
-    """Return a line that makes a shell report $? and its process id with mark E.
+    """Return a line that makes a shell report $?, its process id and its place with mark E.
 
     For use after Ctrl+C, which brings a shell back to its prompt without the end mark. It keeps $?.
     """
     words = dialect.syntax
-    told = _mark(words, "E", nonce, own, words.code, words.itself)
+    told = _mark(words, "E", nonce, own, words.code, words.itself, *([] if own else [words.place]))
     return f"{_begin(words, nonce)}{told};{words.leave}"
 
 
 def _begin(words: Syntax, nonce: str) -> str:
     """Begin with a space, which keeps the line out of the history of shells with that option."""
-    return f" {words.begin.replace('{nonce}', nonce)};"
+    return f" {words.begin.replace('{nonce}', nonce[:_TELLING])};"
 
 
 def _start(words: Syntax, nonce: str, own: bool) -> str:
@@ -84,9 +89,10 @@ def _start(words: Syntax, nonce: str, own: bool) -> str:
     return _mark(words, "S", nonce, own, words.itself)
 
 
-def _evaluate(words: Syntax, nonce: str, own: bool) -> str:
-    """Run $_nacre_c with $? as it was, report its exit code, and leave that in $?."""
-    end = f"{words.keep};{_mark(words, 'E', nonce, own, words.code)}"
+def _evaluate(words: Syntax, nonce: str, own: bool, place: str) -> str:
+    """Run $_nacre_c with $? as it was, report exit code and place, and leave the code in $?."""
+    values = [words.code] if own else [words.code, "", place]
+    end = f"{words.keep};{_mark(words, 'E', nonce, own, *values)}"
     return f"{words.leave};{words.run};{end};{words.leave}"
 
 
@@ -98,8 +104,9 @@ def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:
     A hook that shows the line that runs, as terminal titles have it, may read its backslashes. So
     the format alone is no mark, and its octal numbers are of the short kind that echo leaves alone.
     """
-    form = f"\\33]%s;{kind};n=%s" + ";%s" * len(values) + "\\7"
-    return f"{words.printf} '{form}' 133 {nonce} {' '.join(values)} {'>/dev/tty' if own else '>&2'}"
+    form = f"\\33]%s;{kind};n=%s" + "".join(";%s" if one else ";" for one in values) + "\\7"
+    given = " ".join(one for one in values if one)
+    return f"{words.printf} '{form}' 133 {nonce} {given} {'>/dev/tty' if own else '>&2'}"
 
 
 def _parts(body: str) -> list[str]:

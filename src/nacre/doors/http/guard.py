@@ -18,6 +18,7 @@ import secrets
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
 from urllib.parse import parse_qs
@@ -100,21 +101,27 @@ class Guard:
         if origin is not None and origin.lower().removeprefix(scheme) not in names:
             return error_response("FORBIDDEN", "this Origin may not reach the terminals", 403)
         socket = scope["type"] == "websocket"
-        query = _query(scope) if socket else {}
-        grant = self._grant(headers, query.get("ticket"))
+        query = _query(scope) if socket or _is_mcp(scope["path"]) else {}
+        grant = self._grant(headers, query.get("ticket") if socket else None)
         if grant is None and (socket or not self._is_open(scope["path"])):
-            return self._refusal(headers, ticket="ticket" in query)
+            return self._refusal(headers, ticket=socket and "ticket" in query)
         if grant is not None and KNOWN in scope:
             scope[KNOWN]()
-        name = query.get("client") or secrets.token_hex(8)
-        if not _CLIENT.fullmatch(name):
+        name = query.get("client") or (secrets.token_hex(8) if socket else "")
+        if name and not _CLIENT.fullmatch(name):
             return error_response(
                 "INVALID_INPUT", "client is up to 64 letters, digits, - and _ of your choice"
             )
         grant = grant or _NOBODY
         if grant.token and (wait := self._credentials.use.seconds_to_wait(grant.token)):
             return _too_often(wait)
-        return self._caller(scope, headers, grant, name if socket else ""), grant
+        caller = self._caller(scope, headers, grant, name if socket else "")
+        if not socket and not caller.person:
+            known = headers.get("mcp-session-id") or name
+            told = known or headers.get("user-agent", "")
+            told_as = f"{caller.door}:{told[:_AGENT_CHARS]}"
+            caller = replace(caller, told_as=told_as, alike=not known)
+        return caller, grant
 
     def _names_and_scheme(self, scope: Scope) -> tuple[set[str], str]:
         """Return what Host may be, and how an Origin of our own page begins."""
@@ -154,7 +161,7 @@ class Guard:
             client=headers.get("user-agent", ""),
             key=f"{door}:{name}" if name else "",
             label="web page" if page else "",
-            told_as="" if page else f"{door}:{name or _agent(headers)}",
+            told_as="" if page else f"{door}:{name}",
         )
 
 
@@ -168,10 +175,8 @@ def grant_of(caller: Caller) -> Grant:
     return Grant(caller.scope, caller.person, caller.sessions, *named)
 
 
-def _agent(headers: Headers) -> str:
-    """Tell an agent that has no connection of its own: by its MCP session, else by its program."""
-    known = headers.get("mcp-session-id") or headers.get("user-agent", "")
-    return known[:_AGENT_CHARS]
+def _is_mcp(path: str) -> bool:
+    return path.rstrip("/") == "/mcp"
 
 
 def _query(scope: Scope) -> dict[str, str]:

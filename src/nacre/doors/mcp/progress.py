@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol
 
-from nacre.core.agent.tools import AgentRun, AgentType, AgentWait
+from nacre.core.agent.tools import MAIN, AgentRun, AgentType, AgentWait, FindMain, MainSession
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.commands import CallCommand
@@ -22,8 +22,8 @@ from nacre.services.dispatch.dispatch import Dispatch
 _LONGEST = 200  # characters of a line: hosts show one line of it
 _SOONEST = 100  # ms between two looks at a screen that changes all the time
 
-_COMPOSED = (AgentRun, AgentType, AgentWait)  # which session it is, these find out themselves
-_TELLING = (Run, RunCommand, WaitFor, AwaitQuiesce, CallCommand, *_COMPOSED)
+_AGENT = (AgentRun, AgentType, AgentWait)
+_TELLING = (Run, RunCommand, WaitFor, AwaitQuiesce, CallCommand, *_AGENT)
 
 
 class ProgressSink(Protocol):
@@ -45,7 +45,7 @@ async def progress_told(
 ) -> AsyncIterator[None]:
     """Tell of a call that is under way for as long as this is entered."""
     reporting = asyncio.create_task(
-        _report(told, dispatch, caller, _session_of(operation), interval), name="mcp-progress"
+        _report(told, dispatch, caller, operation, interval), name="mcp-progress"
     )
     try:
         yield
@@ -55,21 +55,24 @@ async def progress_told(
         await asyncio.gather(reporting, return_exceptions=True)
 
 
-def _session_of(operation: Any) -> str | int | None:
+async def _session_of(dispatch: Dispatch, caller: Caller, operation: Any) -> str | int | None:
     """Return the session whose last line is told; of several the first."""
-    if isinstance(operation, _COMPOSED):
-        return None
+    several: list[str | int] = getattr(operation, "sessions", None) or []
     found: str | int | None = getattr(operation, "session", None)
-    if found is not None:
-        return found
-    return next(iter(getattr(operation, "sessions", None) or ()), None)
+    if several and (found is None or isinstance(operation, _AGENT)):
+        found = several[0]
+    if isinstance(operation, _AGENT) and found == MAIN:
+        answer = await dispatch.ask(caller, FindMain())
+        assert isinstance(answer.result, MainSession)
+        return answer.result.session_id
+    return found
 
 
 async def _report(
     told: ProgressSink,
     dispatch: Dispatch,
     caller: Caller,
-    session: str | int | None,
+    operation: Operation,
     interval: float,
 ) -> None:
     loop = asyncio.get_running_loop()
@@ -77,10 +80,15 @@ async def _report(
     screen = _LastLine()
     await asyncio.sleep(interval)
     async with asyncio.TaskGroup() as group:
-        if session is not None:
-            group.create_task(_follow(dispatch, caller, session, interval, screen))
-            await screen.known.wait()
+        following: asyncio.Task[None] | None = None
         while True:
+            if following is None or following.done():  # the call itself may make the session
+                session = await _session_of(dispatch, caller, operation)
+                if session is not None:
+                    screen.known.clear()
+                    follow = _follow(dispatch, caller, session, interval, screen)
+                    following = group.create_task(follow)
+                    await screen.known.wait()
             elapsed = loop.time() - began
             line = screen.text()
             message = f"{elapsed:.0f} s{f': {line}' if line else ''}"

@@ -83,7 +83,8 @@ def _unknown_tool(name: str, known: list[str]) -> UnknownOperation:
 
 def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> CallTool:
     """Return what answers tools/call with what is offered then. It raises ProtocolError."""
-    scheme = scheme_of(offers.selection.prefix)
+    prefix = offers.selection.prefix
+    scheme = scheme_of(prefix)
     most = settings.max_result_chars
 
     async def call_tool(ctx: Context, params: ToolCall) -> Any:
@@ -96,7 +97,7 @@ def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> C
             operation = tool.parse(params.arguments or {})
             wanted = (ctx.meta or {}).get("progress_token") is not None
             patience = _patience(operation, settings, progress=wanted)
-            caller = replace(caller_of(ctx), patience=patience)
+            caller = replace(caller_of(ctx), patience=patience, prefix=prefix)
             if isinstance(operation, CallUpstreamTool):
                 told = ctx.session.report_progress if wanted else None
                 with relayed_by(replace(relay_of_call() or Relay(), progress=told)):

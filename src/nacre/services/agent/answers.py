@@ -53,14 +53,14 @@ class Answers:
         run.native = outcome.context == "native"
         if outcome.state is not None and (outcome.state.state == "prompt" or outcome.state.asks):
             run.program = outcome.state.program
-        where = self.where(client, session, run, outcome.cwd, new)
+        where = self.where(client, session, run, outcome, new)
         screen = None
         if outcome.status == "completed":
-            line = self._ended(run, outcome, where)
+            line = await self._ended(call, session, run, outcome, where)
         else:
             screen = await self._screen(call, session, outcome.state)
             line = status.standing(outcome.state, call.now - run.began, known.total, where)
-        body = screen if screen is not None else self.body(known, max_chars, run)
+        body = screen if screen is not None else self.body(client, known, max_chars, run)
         return self.answer(call, line, body or NO_OUTPUT, self.facts(session, run, outcome))
 
     async def outcome_of(self, call: AgentCall, run: KnownRun) -> RunOutcome | None:
@@ -81,16 +81,26 @@ class Answers:
         """Return the answer about a run that has ended since, with what is new of it."""
         session.rows = None
         known = await news(call, run, max_chars)
-        line = self._ended(run, outcome, self.where(client, session, run, outcome.cwd, *facts))
-        body = self.body(known, max_chars, run)
+        where = self.where(client, session, run, outcome, *facts)
+        line = await self._ended(call, session, run, outcome, where)
+        body = self.body(client, known, max_chars, run)
         nothing = _NOTHING_NEW if run.shown else NO_OUTPUT
         return self.answer(call, line, body or nothing, self.facts(session, run, outcome))
 
-    def _ended(self, run: KnownRun, outcome: RunOutcome, where: status.Whereabouts) -> str:
+    async def _ended(
+        self,
+        call: AgentCall,
+        session: KnownSession,
+        run: KnownRun,
+        outcome: RunOutcome,
+        where: status.Whereabouts,
+    ) -> str:
         run.over = True
         repl = "no exit code in a REPL" if outcome.context == "repl" else "exit code not known"
         unknown = repl if outcome.exit_code is None else None
-        gone = "session ended" if outcome.ended_by == "exit" else None
+        gone = None
+        if outcome.ended_by == "exit" and not (await self.details(call, session)).alive:
+            gone = "session ended"
         where = where._replace(more=(*where.more, unknown, gone))
         return status.ended(outcome.exit_code, outcome.duration_ms / 1000, where)
 
@@ -107,7 +117,7 @@ class Answers:
     ) -> AgentAnswer:
         """Return the answer to what was typed, into a run that was under way or else."""
         shown = KnownLines(sent.output.split("\n") if sent.output else [])
-        text = cut(shown, max_chars, 'read(what="all")')
+        text = cut(shown, max_chars, f'{client.prefix}read(what="all")')
         inside = run is not None and run.shown is None  # its output is that of runs in it, too
         if run is not None and (outcome := await self.outcome_of(call, run)) is not None:
             ended = await self.of_end(call, client, session, run, outcome, max_chars)
@@ -116,7 +126,7 @@ class Answers:
             return await self.of_going(call, client, session, run, sent.state, max_chars)
         screen = await self._screen(call, session, sent.state)
         details = await self.details(call, session)
-        where = self.where(client, session, run, details.cwd)
+        where = self.where(client, session, run, details)
         seconds = None if run is None else call.now - run.began
         line = status.standing(sent.state, seconds, shown.total, where)
         body = screen if screen is not None else text
@@ -139,12 +149,12 @@ class Answers:
         screen = await self._screen(call, session, state)
         known = await news(call, run, max_chars)
         details = await self.details(call, session)
-        where = self.where(client, session, run, details.cwd)
+        where = self.where(client, session, run, details)
         if matched is not None:
             line = status.matched(matched, where)
         else:
             line = status.standing(state, call.now - run.began, run.shown or 0, where)
-        body = screen if screen is not None else self.body(known, max_chars, run)
+        body = screen if screen is not None else self.body(client, known, max_chars, run)
         return self.answer(call, line, body or _NOTHING_NEW, self.facts(session, run, None))
 
     # --- parts -----------------------------------------------------------------------------
@@ -181,8 +191,8 @@ class Answers:
     async def details(self, call: AgentCall, session: KnownSession) -> SessionDetails:
         return await call(ListSessions(session=session.id), SessionDetails)
 
-    def body(self, known: KnownLines, max_chars: int, run: KnownRun) -> str:
-        rest = f'read(what="run {run.number}", search="…")'
+    def body(self, client: AgentClient, known: KnownLines, max_chars: int, run: KnownRun) -> str:
+        rest = f'{client.prefix}read(what="run {run.number}", search="…")'
         return cut(known, max_chars, rest)
 
     def folder(self, cwd: str | None) -> str | None:
@@ -193,23 +203,26 @@ class Answers:
         client: AgentClient,
         session: KnownSession,
         run: KnownRun | None,
-        cwd: str | None,
+        known: RunOutcome | SessionDetails,
         *more: str | None,
     ) -> status.Whereabouts:
         """Say which run it is, and its session if that is not the client's main one.
 
-        The folder is that of the session's own shell: behind ssh, and in a shell that was started
-        there, nobody knows it, and what is open stands in its place.
+        Behind ssh, and in a shell that was started there, host and folder are known when a run has
+        ended: until then, what is open stands in their place.
         """
         elsewhere = None if session is client.main else session.name
         label = elsewhere
         if run is not None:
             label = f"run {run.number}{f' in {elsewhere}' if elsewhere else ''}"
-        folder = self.folder(cwd)
-        if run is not None and not run.native:
+        if run is None or run.native:
+            folder = self.folder(known.cwd)
+        elif isinstance(known, RunOutcome) and known.cwd and known.context != "repl":
+            folder = status.folder(known.cwd, self._home, known.host)
+        else:
             opened = [one.program for one in session.around if one.program and not one.over]
             folder = f"in {opened[-1]}" if opened else None
-        return status.Whereabouts(label, folder, more)
+        return status.Whereabouts(label, folder, more, client.prefix)
 
     def answer(self, call: AgentCall, line: str, body: str, meta: dict[str, Any]) -> AgentAnswer:
         text = "\n".join([line, *status.told(call.told), *([body] if body else [])])
@@ -226,4 +239,6 @@ class Answers:
         if outcome is not None:
             facts |= {"exit_code": outcome.exit_code, "duration_ms": outcome.duration_ms}
             facts["cwd"] = outcome.cwd
+            if outcome.host is not None:
+                facts["host"] = outcome.host
         return facts

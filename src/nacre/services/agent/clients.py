@@ -60,6 +60,7 @@ class AgentClient:
         key = f"{caller.owner}:{caller.agent}"
         self.mark = f"({sha256(key.encode()).hexdigest()[:8]})"  # the end of its tag
         self.tag = f"{_named(caller)} {self.mark}"
+        self.prefix = caller.prefix
         self.main: KnownSession | None = None
         self.looked = False  # whether it has a main session from before
         self.making = asyncio.Lock()  # the first calls of a batch make one main session
@@ -112,6 +113,7 @@ class AgentClients:
             client = self._known[key] = AgentClient(caller)
             if len(self._known) > _MOST_CLIENTS:
                 self._known.popitem(last=False)
+        client.prefix = caller.prefix
         self._known.move_to_end(key)
         return client
 

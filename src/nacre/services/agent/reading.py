@@ -36,7 +36,7 @@ class OutputReading:
         known = await page_of(call, run, request.first, request.lines)
         total = await self._total(call, run)
         line = status_line(f"run {run.number}", _which(known, total.total_lines), _state(total))
-        return self._answer(call, line, self._page(known, request), run)
+        return self._answer(call, line, self._page(call, known, request), run)
 
     async def screen(
         self, call: AgentCall, session: KnownSession, request: AgentRead
@@ -59,7 +59,7 @@ class OutputReading:
         first = request.first or max(1, len(lines) - request.lines + 1)
         known = KnownLines(lines[first - 1 : first - 1 + request.lines], first=first)
         line = status_line("all", session.name, _which(known, len(lines)))
-        text = self._page(known, request)
+        text = self._page(call, known, request)
         return self._answers.answer(call, line, text, self._answers.facts(session, None, None))
 
     # --- searches --------------------------------------------------------------------------
@@ -136,8 +136,8 @@ class OutputReading:
     async def _total(self, call: AgentCall, run: KnownRun) -> RunPage:
         return await call(ReadRun(run_id=run.run_id, limit=1), RunPage)
 
-    def _page(self, known: KnownLines, request: AgentRead) -> str:
-        rest = f"read(from={known.first}, …) with fewer lines"
+    def _page(self, call: AgentCall, known: KnownLines, request: AgentRead) -> str:
+        rest = f"{call.caller.prefix}read(from={known.first}, …) with fewer lines"
         return cut(known, request.max_chars, rest) or NO_OUTPUT
 
     def _answer(self, call: AgentCall, line: str, text: str, run: KnownRun) -> AgentAnswer:

@@ -21,6 +21,8 @@ from nacre.core.agent.tools import (
     AgentSessions,
     AgentType,
     AgentWait,
+    FindMain,
+    MainSession,
     TypeKeys,
 )
 from nacre.core.catalog.caller import Caller
@@ -54,6 +56,11 @@ from nacre.services.dispatch.dispatch import Ask
 from nacre.services.dispatch.handlers import Handlers
 from nacre.wording import Use
 
+# Over HTTP without a session: the door knows the token and the program alone.
+_ALIKE = (
+    "every client of this token and program has this session as main; for one of your own, add "
+    "client=NAME to the address (/mcp?client=NAME), or name a session"
+)
 _RUN_NAME = re.compile(r"run\s*#?\s*(\w+)", re.IGNORECASE)
 
 
@@ -75,6 +82,7 @@ class Agents:
             .on(AgentRead, self.read)
             .on(AgentSessions, self.sessions)
             .on(AgentScreenshot, self.screenshot)
+            .on(FindMain, self.find_main)
         )
 
     # --- run -------------------------------------------------------------------------------
@@ -119,6 +127,8 @@ class Agents:
             assert outcome.run_id is not None
             run = client.add_run(session, outcome.run_id, call.now - outcome.duration_ms / 1000)
             new = f"new session {session.name}" if made else None
+            if made and session is client.main and call.caller.alike:
+                call.told.append(_ALIKE)
             return await self._answers.of_run(
                 call, client, session, run, outcome, request.max_chars, new
             )
@@ -133,8 +143,9 @@ class Agents:
             run.over = True
             if run is session.last:
                 code = found.run.exit_code
-                call.told.append(f"run {run.number} has ended, exit {code}: read has its output")
-        elif found.state is not None and found.state.state == "running":
+                has = f"{call.caller.prefix}read has its output"
+                call.told.append(f"run {run.number} has ended, exit {code}: {has}")
+        elif run is session.last and found.state is not None and found.state.state == "running":
             raise _busy(session, f"run {run.number} is still running")
 
     async def _change_folder(self, call: AgentCall, session: KnownSession, cwd: str) -> None:
@@ -205,6 +216,10 @@ class Agents:
         facts: dict[str, Any] = {"session": session.name, "session_id": session.id}
         text = "\n".join(call.told)
         return AgentAnswer(text=text, meta=facts, picture=taken.data)
+
+    async def find_main(self, caller: Caller, request: FindMain) -> MainSession:
+        main = self._clients.of(caller).main
+        return MainSession(session_id=None if main is None else main.id)
 
     def _begin(self, caller: Caller) -> tuple[AgentCall, AgentClient]:
         return AgentCall(self._ask, caller), self._clients.of(caller)

@@ -69,7 +69,7 @@ class AgentWaiting:
         """Answer for a session in which this client has run nothing: by its screen."""
         session, answers = moved.session, self._answers
         details = await answers.details(call, session)
-        where = answers.where(client, session, None, details.cwd)
+        where = answers.where(client, session, None, details)
         if first is not None:
             line = status_line(first, where.run, where.folder, details.state)
         else:

@@ -23,6 +23,7 @@ class RunEnd(NamedTuple):
     by: EndedBy
     exit_code: int | None = None
     folder: str | None = None  # where the shell is then
+    host: str | None = None  # of a shell that is not the session's own
 
 
 BACK_AT_PROMPT = RunEnd("prompt")  # its exit code is unknown
@@ -46,7 +47,7 @@ def end_by_mark(request: RunRequest, start: Start, mark: Mark) -> RunEnd | None:
         return RunEnd("mark", _native_code(request, start, mark), mark.folder)
     if mark.kind == "D" or (mark.kind == "E" and mark.nonce in request.outer):
         # The session's own shell is back, or the command that started this run's shell has ended.
-        return RunEnd("exit", mark.exit_code)
+        return RunEnd("exit", mark.exit_code, mark.folder if mark.kind == "D" else None)
     return None
 
 
@@ -60,11 +61,20 @@ def _native_code(request: RunRequest, start: Start, mark: Mark) -> int | None:
 
 def answers_elsewhere(shell_id: str, mark: Mark) -> bool:
     """Return whether another shell than the run's own answered when it was asked for its end."""
-    _, asked, answering = mark.value.partition(";")
-    return bool(asked) and answering != shell_id
+    answering = _answering(mark)
+    return bool(answering) and answering != shell_id
 
 
 def _by_own_mark(shell_id: str, mark: Mark) -> RunEnd | None:
     if mark.kind != "E" or answers_elsewhere(shell_id, mark):
         return None
-    return RunEnd("prompt" if ";" in mark.value else "mark", mark.exit_code)
+    by: EndedBy = "prompt" if _answering(mark) else "mark"
+    place = mark.place(shell_id)
+    if place is None:
+        return RunEnd(by, mark.exit_code)
+    return RunEnd(by, mark.exit_code, place.folder, place.host)
+
+
+def _answering(mark: Mark) -> str:
+    """Return the id of the shell that was asked for its end; empty where it told by itself."""
+    return [*mark.value.split(";", 2), ""][1]

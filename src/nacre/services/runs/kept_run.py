@@ -38,6 +38,7 @@ def pack_run(run: TrackedRun) -> bytes:
             exit_code=run.exit_code,
             ended_by=run.ended_by,
             folder=_text(end.folder) if end is not None and end.folder else None,
+            host=end.host if end is not None else None,
             recording=run.output.recording,
             starts_by_wrapper=request.starts_by_wrapper,
             started_by_mark=state.started_by_mark,
@@ -88,7 +89,7 @@ def _state(kept: KeptRun) -> RunState:
         last=kept.last,
     )
     if kept.ended is not None:
-        state.end = RunEnd(kept.ended_by or "mark", kept.exit_code, kept.folder)
+        state.end = RunEnd(kept.ended_by or "mark", kept.exit_code, kept.folder, kept.host)
         state.ended = kept.ended - _epoch()
     return state
 

@@ -17,6 +17,7 @@ from nacre.core.operations.results import RunOutcome
 from nacre.core.operations.steps import read_whole_run
 from nacre.core.operations.terminal import MOST_LINES
 from nacre.core.shell.marks import Mark
+from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.state import State
 from nacre.core.text.budget import json_size
 from nacre.services.runs.ending import (
@@ -31,6 +32,7 @@ from nacre.services.runs.request import RunRequest
 from nacre.services.runs.run_output import RunOutput
 from nacre.services.runs.run_state import RunState
 from nacre.services.session.session import Session
+from nacre.system.processes.tree import is_folder_of
 from nacre.wording import Hint, also
 
 
@@ -203,12 +205,14 @@ class TrackedRun:
         hint: str | None = None,
     ) -> RunOutcome:
         """Return the answer; the output has the room that the other fields leave to it."""
-        request, end = self.request, self.state.end
+        request = self.request
+        folder, host = self._place()
         facts = RunOutcome(
             status=status,
             exit_code=self.exit_code,
             run_id=self.id,
-            cwd=(end.folder if end is not None else None) or self.session.cwd,
+            cwd=folder,
+            host=host,
             duration_ms=self.duration_ms,
             context=request.context,
             ended_by=ended_by or self.ended_by,
@@ -228,6 +232,19 @@ class TrackedRun:
             # Back at the prompt without an end mark: the prompt is not output.
             output = output.removesuffix(request.prompt.rstrip()).rstrip("\n")
         return replace(facts, output=output)
+
+    def _place(self) -> tuple[str | None, str | None]:
+        """Return the folder, and the host of a shell that is not the session's own.
+
+        Where that shell is, only it can tell, at the end: until then nothing is known.
+        """
+        end = self.state.end
+        request = self.request
+        if end is not None and end.folder:
+            local = request.pid is not None and is_folder_of(request.pid, end.folder)
+            return end.folder, None if local else end.host
+        local = self.in_own_shell or (request.context == "repl" and request.program not in OPAQUE)
+        return (self.session.cwd if local else None), None
 
     def what_is_left_out(self, omitted: int) -> Hint:
         rows, characters = self.output.size

@@ -181,6 +181,7 @@ class KeptRun(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     ended_by: Literal["mark", "prompt", "exit", "quiet"] | None = None
     folder: str | None = None
+    host: str | None = None
     recording: bool = False
     starts_by_wrapper: bool = False
     started_by_mark: bool = False

@@ -161,6 +161,17 @@ def working_directory(pid: int) -> str | None:
         return None
 
 
+def is_folder_of(pid: int, folder: str) -> bool:
+    """Whether the system says that a process is in this folder, and sees the files that we see."""
+    if working_directory(pid) != folder:
+        return False
+    try:
+        whole = os.readlink(f"/proc/{pid}/root") == "/"
+        return whole and os.readlink(f"/proc/{pid}/ns/mnt") == os.readlink("/proc/self/ns/mnt")
+    except OSError:
+        return False
+
+
 async def _scan_aside(trees: Collection[Tree]) -> tuple[list[_Process], set[int], set[int]]:
     """Scan in the loop what takes a few milliseconds (/proc), and in a thread what starts ps."""
     if _HAS_PROC:
