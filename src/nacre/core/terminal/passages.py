@@ -13,7 +13,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from nacre.core.terminal.transcript import ROWS
-from nacre.core.text.pattern import compile_bytes
+from nacre.core.text.needles import Needles
+from nacre.core.text.pattern import compile_bytes, escaped
 
 
 class Kind(Enum):
@@ -61,6 +62,7 @@ _STRANGE = re.compile(rb"[%b]|\x1b(?!%b)" % (_CONTROLS, b"|".join(_HARMLESS)))
 _MOMENTARY = re.compile(rb"[\x0b\x0c]|\x1b(?:\[[0-9;]*[ABEFHJLMSTZIbdef]|[DEM])")
 
 _COLOURS = re.compile(rb"\x1b\[(?:[0-9;:]*m|K)")
+_COLOUR = rb"(?:\x1b\[(?:[0-9;:]*m|K))*"  # any number of them, for RE2
 _BLANKS = re.compile(rb" +$", re.MULTILINE)
 _BARE_FEED = re.compile(rb"(?<!\r)\n")
 
@@ -131,6 +133,27 @@ def plain_text(lines: bytes) -> bytes:
     if b" \n" in text or text.endswith(b" "):
         text = _BLANKS.sub(b"", text)
     return text if text.isascii() else text.decode(errors="replace").encode()
+
+
+class NeedleFinder:
+    """Tells of lines as they were printed that none of some texts can be shown in them."""
+
+    def __init__(self, needles: Needles) -> None:
+        self._needles = [needle.encode() for needle in needles]
+        self._blank = any(" " in needle for needle in needles)
+        self._letters = [frozenset(needle.encode()) for needle in needles]
+        # A colour may begin within a word.
+        spread = (_COLOUR.join(escaped(letter).encode() for letter in one) for one in needles)
+        self._spread = compile_bytes(b"|".join(spread))
+
+    def may_be_in(self, lines: bytes, kind: Kind) -> bool:
+        if kind is Kind.LOCAL:  # pieces that were printed over each other, but of these letters
+            return any(all(lines.find(letter) >= 0 for letter in one) for one in self._letters)
+        if self._blank and b"\t" in lines:
+            return True  # which will be blanks
+        if b"\x1b" not in lines:
+            return any(needle in lines for needle in self._needles)
+        return self._spread.search(lines) is not None
 
 
 def local_lines(lines: bytes, count: int, cols: int) -> list[str]:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Protocol
 
+from nacre.core.text.needles import needles_of
+
 _MEMORY = 8 << 20  # bytes for one expression; RE2's own default
 
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")  # what stands for itself behind a backslash only
@@ -94,6 +96,7 @@ class LineFinder:
         if regex:
             self._pattern = _compile(_BY_LINES + wanted)
         self._line_by_line = regex and any(mark in wanted for mark in _WHOLE_TEXT)
+        self.needles = needles_of(wanted if regex else escaped(wanted))
 
     def lines(self, text: bytes) -> Iterator[tuple[int, int, int]]:
         """Give the lines that match: where each begins, and from where to where in it.

@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 from collections import OrderedDict
+from contextlib import suppress
 from functools import partial
 
 from nacre.core.operations.follow import RunEvent
@@ -158,6 +159,9 @@ class Ledger:
             duration_ms=round(lasted * 1000),
         )
         self._tell(run.session, event)
+        if run.output.spool is not None:
+            # Who reads or searches it next does not wait until its lines are counted.
+            self._host.loop.run_in_executor(None, _look_through, run.output.spool)
         if self._host.audit is not None:
             audit_run(self._host.audit, run)
 
@@ -285,6 +289,11 @@ def _release(run: TrackedRun) -> None:
 def _forget(run: TrackedRun) -> None:
     if run.output.spool:
         run.output.spool.remove()
+
+
+def _look_through(spool: Spool) -> None:
+    with suppress(OSError):  # it has aged out meanwhile; who reads it is told
+        spool.look_through(finished=True)
 
 
 def _typed_since(before: TrackedRun | None) -> bool:

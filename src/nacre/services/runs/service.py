@@ -139,7 +139,8 @@ class Runs:
             if spool is None:
                 return search_lines(search, lines, request.offset), len(lines)
             output, total = spool.look_through(finished=run.done)
-            return search.run(output.texts(request.offset), output.page, total), total
+            texts = output.texts(request.offset, search.finder.needles)
+            return search.run(texts, output.page, total), total
 
         found, total = await self._beside(run, find)
         return RunPage(

@@ -200,6 +200,33 @@ def test_lines_are_found_by_text_and_by_expression(
     assert found(LINES, wanted, 3, regex=regex) == [line for line in lines if line >= 3]
 
 
+@pytest.mark.parametrize("wanted", ["error|FAIL", "needle", "a b", "gr.+ße", "done", "over$"])
+def test_parts_that_are_passed_over_hold_nothing_that_is_sought(write: Opened, wanted: str) -> None:
+    kinds = [
+        b"line %d\r\n",
+        b"FA\x1b[1mI\x1b[0mL in colours %d\r\n",
+        b"abcdefa\tb %d\r\n",
+        "grüße %d\r\n".encode(),
+        b"nXXdle %d\rnee\r\n",
+        b"%d\x1b[32m of 9\x1b[0m\rdone\r\n",
+        b"over %d\rover  \r\n",
+    ]
+    data = b"".join(
+        b"".join(kind % number for number in range(9000)) + b"".join(one % 7 for one in kinds)
+        for kind in kinds
+    )
+    output = write(data)
+    total = output.advance(len(data), finished=True)
+    finder = LineFinder(wanted, regex=True)
+    assert finder.needles is not None
+    search = Search(finder, 0, 100_000, 1 << 30, 60.0)
+    some = search.run(output.texts(0, finder.needles), output.page, total)
+    assert some == search.run(output.texts(0), output.page, total)
+    assert some.lines
+    empty = [text for _, _, text in output.texts(0, finder.needles) if not text]
+    assert empty, "some are passed over"
+
+
 def test_a_long_line_is_shown_around_what_was_found() -> None:
     search = Search(LineFinder("needle", regex=False), 1, 10, 1 << 20, 60.0)
     (one,) = search_lines(search, LINES, 0).lines

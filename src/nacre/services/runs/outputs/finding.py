@@ -16,7 +16,8 @@ from nacre.core.text.redaction import searchable
 
 _SHOWN = 400  # characters of a long line that are shown on each side of what was found
 
-Texts = Iterable[tuple[int, bytes]]  # parts of it: the number of the first line, and the lines
+# Parts of it: the number of the first line, of the next part's, and the lines.
+Texts = Iterable[tuple[int, int, bytes]]
 Page = Callable[[int, int], list[str]]
 
 
@@ -37,7 +38,7 @@ class Search(NamedTuple):
         found: list[FoundLine] = []
         deadline = time.monotonic() + self.seconds
         used = 0
-        for first, text in texts:
+        for first, following, text in texts:
             for number, line, start, end in _lines(self.finder, first, text):
                 if number >= total:
                     return SearchOutcome(found, None)
@@ -46,7 +47,6 @@ class Search(NamedTuple):
                 if len(found) == self.most or (found and used > self.budget):
                     return SearchOutcome(found, number)
                 found.append(shown)
-            following = first + text.count(b"\n") + 1
             if following < total and time.monotonic() > deadline:
                 return SearchOutcome(found, following)
         return SearchOutcome(found, None)
@@ -64,7 +64,8 @@ class Search(NamedTuple):
 
 def search_lines(search: Search, lines: list[str], offset: int) -> SearchOutcome:
     """Search lines that are in memory."""
-    texts = [(offset, "\n".join(lines[offset:]).encode())] if offset < len(lines) else []
+    whole = (offset, len(lines), "\n".join(lines[offset:]).encode())
+    texts = [whole] if offset < len(lines) else []
     return search.run(texts, lambda first, count: lines[first : first + count], len(lines))
 
 

@@ -20,6 +20,7 @@ from typing import BinaryIO, NamedTuple
 from nacre.core.terminal.passages import (
     SETTLED,
     Kind,
+    NeedleFinder,
     all_strange,
     kind_of,
     local_lines,
@@ -27,6 +28,7 @@ from nacre.core.terminal.passages import (
     plain_text,
 )
 from nacre.core.terminal.transcript import ROWS, Redrawn, render, trimmed, whole_part
+from nacre.core.text.needles import Needles
 
 _BLOCK = 1 << 17  # bytes looked at together; a longer line is given out in pieces
 _MOST = 1 << 21  # bytes in which a screen of lines is looked for, whatever it takes
@@ -100,20 +102,27 @@ class LongOutput:
                 lines += self._tail[skip : skip + limit - len(lines)]
             return lines
 
-    def texts(self, offset: int) -> Iterator[tuple[int, bytes]]:
-        """Give out all lines from one on: the number of each part's first, and its text."""
+    def texts(
+        self, offset: int, needles: Needles | None = None
+    ) -> Iterator[tuple[int, int, bytes]]:
+        """Give out all lines from one on: the number of each part's first, of the next, its text.
+
+        A part without any needle is empty: it is not rendered.
+        """
+        finder = None if needles is None else NeedleFinder(needles)
         line = offset
         while True:
             with self._lock:
                 if line >= self._lines:
                     break
                 passage = self._passages[self._find(line)]
-                text = self._as_text(passage, line - passage.first)
-            yield line, text
-            line = passage.first + passage.lines
+                text = self._as_text(passage, line - passage.first, finder)
+            after = passage.first + passage.lines
+            yield line, after, text
+            line = after
         tail = self._tail[max(0, line - self._lines) :]
         if tail:
-            yield line, "\n".join(tail).encode()
+            yield line, line + len(tail), "\n".join(tail).encode()
 
     def remove(self) -> None:
         """Let go of it, now or when who is in it has left; this does not block."""
@@ -284,10 +293,12 @@ class LongOutput:
         text = part if passage.kind is Kind.DRAWN else plain_text(part)
         return text.decode().removesuffix("\n").split("\n")
 
-    def _as_text(self, passage: _Passage, skip: int) -> bytes:
+    def _as_text(self, passage: _Passage, skip: int, finder: NeedleFinder | None) -> bytes:
+        raw = self._raw(passage)
+        if finder is not None and not finder.may_be_in(raw, passage.kind):
+            return b""
         if passage.kind is Kind.LOCAL:
             return "\n".join(self._render(passage, skip, passage.lines)).encode()
-        raw = self._raw(passage)
         part = raw[_nth_line(raw, skip) :] if skip else raw
         text = part if passage.kind is Kind.DRAWN else plain_text(part)
         return text.removesuffix(b"\n")
