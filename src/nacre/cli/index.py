@@ -103,6 +103,11 @@ COMMANDS = (
     Command(
         "discard", "safety.review", "Discard what a session changed.", "discard_session", _SESSION
     ),
+    Command(
+        "test",
+        "testing.scenarios",
+        "Test terminal programs: run scenarios, compare golden screens.",
+    ),
     Command("server", "server", "Run the daemon in the foreground."),
     Command("status", "daemon", "Show whether the daemon is running, and where."),
     Command("stop", "daemon", "Stop the daemon and all sessions."),

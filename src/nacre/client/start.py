@@ -124,6 +124,8 @@ def _start(paths: Paths, env: "dict[str, str] | None") -> None:
         if os.read(listening, 1):
             # It keeps running without us; Popen must not warn that nobody waits for it.
             process.returncode = 0
+            assert process.stderr is not None
+            process.stderr.close()  # of a program that stays: nobody reads it
             return
         _, complaint = process.communicate()
         message = complaint.decode(errors="replace").strip().removeprefix("nacre: ")

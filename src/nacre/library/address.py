@@ -6,6 +6,7 @@ Rule 2: a token is sent to its address alone, never written anywhere.
 
 import os
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import quote, urlsplit
 
@@ -36,7 +37,7 @@ class LocalAddress:
 
     home: str | None = None  # NACRE_HOME; None: as the environment says
     start: bool = True
-    env: tuple[tuple[str, str], ...] = ()  # more variables, for a daemon that is started
+    environ: Mapping[str, str] | None = None  # in place of ours, for a daemon that is started
 
     def connect(self) -> socket.socket:
         """Raises DaemonUnreachable."""
@@ -48,7 +49,7 @@ class LocalAddress:
         return find_paths(self._environment())
 
     def _environment(self) -> dict[str, str]:
-        env = {**os.environ, **dict(self.env)}
+        env = dict(os.environ if self.environ is None else self.environ)
         if self.home is not None:
             env["NACRE_HOME"] = os.path.abspath(self.home)
         return env

@@ -1,4 +1,4 @@
-"""Paint a drawing as PNG, by Pillow.
+"""Paint a drawing as PNG, or several as a GIF, by Pillow.
 
 Rule 1: Pillow is loaded with the first picture, not with the daemon.
 Rule 2: only one thread paints at a time: FreeType's faces cannot be shared between threads.
@@ -7,6 +7,8 @@ Rule 3: a glyph is drawn once and kept as a mask; a picture is composed of masks
 
 import struct
 import zlib
+from collections.abc import Iterable
+from io import BytesIO
 from typing import NamedTuple
 
 from PIL import Image, ImageChops, ImageDraw, ImageFont
@@ -32,6 +34,9 @@ _SMOOTH = 4  # curves and slopes are drawn this much larger, then reduced
 # and compress better: two thirds of the time and size, measured on a listing in colour.
 _SHADES = 15
 
+_GIF_COLORS = 128  # of one picture of a GIF, which can have 256; fewer are quicker to find
+_GIF_LEAST = 20  # ms; browsers show what is shorter for 100
+
 _COMPRESSION = 3  # zlib's level: the next one takes twice the time for a sixth less
 
 
@@ -56,6 +61,30 @@ class Rasteriser:
 
     def paint(self, drawing: Drawing, scale: int) -> bytes:
         """Return the PNG file."""
+        return _encode(self._painted(drawing, scale))
+
+    def animate(self, frames: Iterable[tuple[Drawing, float]], scale: int) -> bytes:
+        """Return a GIF of drawings, each shown for so many seconds; the last one stays longest.
+
+        All get the size of the largest.
+        """
+        shown = [(self._painted(drawing, scale), seconds) for drawing, seconds in frames]
+        width = max(image.width for image, _ in shown)
+        height = max(image.height for image, _ in shown)
+        pages = [_widened(image, width, height) for image, _ in shown]
+        file = BytesIO()
+        first, *rest = (page.quantize(_GIF_COLORS, dither=Image.Dither.NONE) for page in pages)
+        first.save(
+            file,
+            "GIF",
+            save_all=True,
+            append_images=rest,
+            duration=[max(_GIF_LEAST, round(seconds * 1000)) for _, seconds in shown],
+            loop=0,
+        )
+        return file.getvalue()
+
+    def _painted(self, drawing: Drawing, scale: int) -> Image.Image:
         layout = PictureLayout(scale)
         image = Image.new("RGB", layout.size(drawing.rows, drawing.cols), drawing.background)
         runs = [run for run in drawing.painted_runs() if run.cells]
@@ -66,7 +95,7 @@ class Rasteriser:
             self._paint_run(image, layout, run)
         if caret := layout.caret(drawing):
             _fill(image, *caret)
-        return _encode(image)
+        return image
 
     def _paint_run(self, image: Image.Image, layout: PictureLayout, run: StyledRun) -> None:
         for shape, ink in layout.lines(run):
@@ -248,6 +277,14 @@ def _fill(image: Image.Image, shape: Shape, ink: Ink) -> None:
     bottom = int(max(y for _x, y in shape.points)) + 1
     moved = Shape(tuple((x - left, y - top) for x, y in shape.points))
     image.paste(ink, (left, top, right, bottom), _smooth(moved, (right - left, bottom - top)))
+
+
+def _widened(image: Image.Image, width: int, height: int) -> Image.Image:
+    if image.size == (width, height):
+        return image
+    page = Image.new("RGB", (width, height), image.getpixel((0, 0)))
+    page.paste(image)
+    return page
 
 
 def _encode(image: Image.Image) -> bytes:

@@ -1,0 +1,1 @@
+"""What people and machines read of a run of scenarios: lines, JUnit, traces, pictures."""

@@ -1,0 +1,1 @@
+"""What a test sees of a terminal, and what it expects of it."""
