@@ -12,6 +12,7 @@ export interface Question {
 export type Dialog =
   | { kind: "new" }
   | { kind: "help" }
+  | { kind: "upstreams" }
   | { kind: "confirm"; question: Question; answer: (sure: boolean) => void }
   | { kind: "name"; before: string; give: (name: string) => Promise<void> };
 

@@ -26,6 +26,7 @@ from nacre.cli.commands.doctor import (
     check_sandbox,
     check_shells,
     check_token,
+    check_upstreams,
 )
 from nacre.settings.paths import find_paths
 from nacre.settings.table import Settings
@@ -63,6 +64,28 @@ def make_folder(folder: str, mode: int = 0o700) -> Path:
     path.mkdir(parents=True, exist_ok=True)
     path.chmod(mode)
     return path
+
+
+def test_upstream_servers_are_told_by_the_daemon_or_else_by_the_file(
+    machine: Machine, running: Nacre
+) -> None:
+    tables = "[mcp_servers.a]\ncommand = 'x'\n[mcp_servers.b]\ncomand = 'x'\n"
+    make_folder(machine.paths.config)
+    Path(machine.paths.config_file).write_text(tables)
+    good, bad = check_upstreams(machine)
+    assert (good.level, good.message) == ("ok", "a: idle")
+    assert bad.level == "warn"
+    assert "did you mean command?" in bad.message
+    assert bad.advice == "nacre upstream test b"
+    config = Path(running.paths.config_file)
+    try:
+        config.write_text(tables)
+        report = running.json("doctor")
+        found = [one for one in report["checks"] if one["check"] == "upstream"]
+    finally:
+        config.unlink()
+    assert [one["level"] for one in found] == ["ok", "warn"]
+    assert report["ok"] is True
 
 
 # --- the command -------------------------------------------------------------------------------

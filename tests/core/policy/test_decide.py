@@ -1,5 +1,6 @@
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -7,6 +8,7 @@ from nacre.core.policy.decide import Decision, Policy, decide, decide_argv, deci
 from nacre.core.policy.paths import Where
 from nacre.core.policy.rules import RuleBook, rules_from
 from nacre.core.policy.verdicts import Preset
+from nacre.errors import InvalidInput
 from nacre.system.policy_files import EXAMPLE, load_policy
 
 from core.policy.lines import HARMFUL, HARMLESS
@@ -266,6 +268,35 @@ def test_tools_of_other_servers_are_judged_by_name() -> None:
     )
     assert decide_tool("mcp_other_x", rules).verdict == "ask"
     assert decide_tool("mcp_other_x", OPEN).verdict == "allow"
+
+
+def test_a_rule_may_be_about_one_call_of_a_tool() -> None:
+    exactly = '{"b": [1, {"c": null}], "a": "ü"}'
+    rules = _rules(
+        "guarded",
+        {"tool": "mcp_x", "arguments": exactly, "verdict": "allow"},
+        {"tool": "mcp_y", "arguments": "{}", "verdict": "deny"},
+    )
+    same = {"a": "ü", "b": [1, {"c": None}]}
+    assert decide_tool("mcp_x", rules, same).verdict == "allow"
+    for other in ({}, {**same, "d": 1}, {**same, "a": "u"}, {**same, "b": [{"c": None}, 1]}):
+        assert decide_tool("mcp_x", rules, other).verdict == "ask"
+    assert decide_tool("mcp_x", rules).verdict == "ask"
+    assert decide_tool("mcp_y", rules, {"a": 1}).verdict == "ask"
+    assert decide_tool("mcp_y", rules, {}).verdict == decide_tool("mcp_y", rules).verdict == "deny"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"tool": "mcp_x", "arguments": "[1]"},
+        {"tool": "mcp_x", "arguments": "{"},
+        {"pattern": ["ls"], "arguments": "{}"},
+    ],
+)
+def test_arguments_that_are_none_are_refused(rule: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="as a JSON object in quotes"):
+        _rules("guarded", {**rule, "verdict": "allow"})
 
 
 def test_the_strictest_rule_wins() -> None:

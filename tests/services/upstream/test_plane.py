@@ -56,6 +56,25 @@ async def test_what_no_rule_allows_is_asked_or_refused(
             await echo(house, tool="where")
 
 
+async def test_a_rule_for_one_call_allows_that_one(tmp_path: Path) -> None:
+    rule = ALLOW.replace("verdict", 'arguments = \'{ "text": "hi" }\'\nverdict')
+    async with hub(tmp_path, odd("s"), rules=rule, policy="strict") as house:
+        assert await echo(house) == "hi"
+        with pytest.raises(PolicyDenied):
+            await house("call_upstream_tool", AGENT, tool="mcp_s_echo", arguments={"text": "ho"})
+
+
+async def test_resources_and_prompts_are_judged_too(tmp_path: Path) -> None:
+    from nacre.core.operations.upstream import GetUpstreamPrompt, ReadUpstreamResource
+
+    read = ReadUpstreamResource(server="s", uri="x://1")
+    get = GetUpstreamPrompt(server="s", prompt="p")
+    async with hub(tmp_path, odd("s"), policy="strict") as house:
+        for request in (read, get):
+            with pytest.raises(PolicyDenied, match=r"no rule names the tool mcp_s_.*/"):
+                await house.dispatch(AGENT, request)
+
+
 async def test_a_person_allows_once_or_for_ever(tmp_path: Path) -> None:
     asked: list[Approval] = []
     answers: list[Answer] = ["once", "deny", "save"]

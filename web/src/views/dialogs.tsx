@@ -8,6 +8,7 @@ import { create } from "../actions";
 import { closeDialog, dialog, type Question } from "../dialogs";
 import { go } from "../route";
 import { Help } from "./help";
+import { Upstreams } from "./upstreams";
 
 export function Dialogs() {
   const open = dialog.value;
@@ -18,6 +19,12 @@ export function Dialogs() {
       return (
         <Modal title="Keys">
           <Help />
+        </Modal>
+      );
+    case "upstreams":
+      return (
+        <Modal title="MCP servers">
+          <Upstreams />
         </Modal>
       );
     case "confirm":

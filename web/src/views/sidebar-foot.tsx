@@ -1,4 +1,4 @@
-// Below the list: dark or light, help, log out.
+// Below the list: dark or light, MCP servers, help, log out.
 
 import { dialog } from "../dialogs";
 import { door } from "../daemon";
@@ -22,6 +22,14 @@ export function SidebarFoot() {
         onClick={() => choose(NEXT[now])}
       >
         <Icon name={ICONS[now]} />
+      </button>
+      <button
+        class="icon-only"
+        title="MCP servers"
+        aria-label="MCP servers"
+        onClick={() => (dialog.value = { kind: "upstreams" })}
+      >
+        <Icon name="plug" />
       </button>
       <button
         class="icon-only"

@@ -9,7 +9,7 @@ from typing import Any
 
 from nacre.cli.chat.apis.events import ModelTool
 from nacre.cli.chat.face import Choice, Face
-from nacre.cli.chat.permission import Permissions, shown, suggested, written
+from nacre.cli.chat.permission import Permissions, meant, shown, suggested, written
 from nacre.cli.chat.rules import Rules
 from nacre.cli.chat.toolbox import Outcome, Toolbox
 from nacre.errors import InvalidInput
@@ -39,7 +39,7 @@ class Desk:
         """Do what a model wants, if it may."""
         if name not in {tool.name for tool in await self._box.tools()}:
             return Outcome(f"there is no tool {name}", failed=True)
-        if not await self._allowed(name, arguments):
+        if not await self._allowed(*meant(name, arguments)):
             return Outcome(DENIED, failed=True)
         return await self.call_freely(name, arguments)
 

@@ -33,10 +33,15 @@ class Permissions:
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}  # a pattern, in the order in which they were added
-        self._exact: dict[str, int] = {}
+        self._exact: dict[str, tuple[str, int]] = {}  # its line, and the count
+
+    @property
+    def exact(self) -> dict[str, int]:
+        """The calls that were allowed as they are, with how often each was used."""
+        return dict(self._exact.values())
 
     def allow_exactly(self, name: str, arguments: dict[str, Any]) -> None:
-        self._exact[_key(name, arguments)] = 0
+        self._exact[_key(name, arguments)] = (written(name, arguments), 0)
 
     def allow(self, pattern: str) -> None:
         self.counts.setdefault(pattern, 0)
@@ -52,7 +57,8 @@ class Permissions:
         """Return whether an answer covers the call, and count it."""
         key = _key(name, arguments)
         if key in self._exact:
-            self._exact[key] += 1
+            line, count = self._exact[key]
+            self._exact[key] = line, count + 1
             return True
         line = written(name, arguments)
         for pattern in self.counts:
@@ -71,6 +77,15 @@ def matches(pattern: str, name: str, line: str) -> bool:
 
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(f"{_NEVER}*".join(re.escape(part) for part in pattern.split("*")))
+
+
+def meant(name: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the tool that is judged: of a call by name (call_upstream_tool) the one it names."""
+    tool, given = arguments.get("tool"), arguments.get("arguments") or {}
+    by_name = name == "call_upstream_tool" and isinstance(tool, str) and isinstance(given, dict)
+    if by_name and str(tool).startswith("mcp_"):
+        return str(tool), given
+    return name, arguments
 
 
 def suggested(name: str, arguments: dict[str, Any]) -> str:

@@ -12,11 +12,17 @@ from typing import Any
 from nacre.cli.chat.permission import written
 from nacre.core.policy.decide import decide, decide_tool
 from nacre.core.policy.paths import Where
+from nacre.core.policy.rules import written_arguments
 from nacre.errors import InvalidInput
 from nacre.settings.paths import Paths
 from nacre.system.policy_files import load_policy, rule_files, save_rule
 
-_LOOKING = frozenset(("read", "wait", "screenshot"))
+_LOOKING = frozenset(
+    (
+        *("read", "wait", "screenshot"),
+        *("search_upstream_tools", "describe_upstream_tool", "read_upstream_result"),
+    )
+)
 _WHY = "allowed in a chat"
 
 FolderOf = Callable[[str | None], Awaitable[str | None]]
@@ -34,7 +40,9 @@ class Rules:
         if name == "run":
             return await self._allow_run(arguments)
         policy = load_policy("guarded", rule_files(self._paths.config, os.getcwd()))
-        return name.startswith("mcp_") and decide_tool(name, policy).verdict == "allow"
+        if not name.startswith("mcp_"):
+            return False
+        return decide_tool(name, policy, arguments).verdict == "allow"
 
     async def _allow_run(self, arguments: dict[str, Any]) -> bool:
         command, session, cwd = (arguments.get(key) for key in ("command", "session", "cwd"))
@@ -61,6 +69,8 @@ class Rules:
         """Save a rule for exactly this call; return what to tell the person."""
         if name == "run":
             return self._saved({"line": str(arguments.get("command", ""))})
+        if name.startswith("mcp_"):
+            return self._saved({"tool": name, "arguments": written_arguments(arguments)})
         raise InvalidInput(
             f"{written(name, arguments)} cannot be a rule for ever",
             "allow it for this chat, or the tool by its name",

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from nacre.cli.chat.desk import Desk
 from nacre.cli.chat.face import Face
+from nacre.cli.chat.permission import shown
 from nacre.client.calls import Client
 from nacre.errors import InvalidInput, NacreError
 
@@ -128,8 +129,10 @@ class SlashCommands:
             permissions.clear()
         elif action == "list":
             for one, count in permissions.counts.items():
-                self._face.say(f"{one}  {count} {'match' if count == 1 else 'matches'}")
-            if not permissions.counts:
+                self._face.say(f"{one}  {_counted(count)}")
+            for one, count in permissions.exact.items():
+                self._face.say(f"exactly {shown(one)}  {_counted(count)}")
+            if not permissions.counts and not permissions.exact:
                 self._face.say("no patterns in this chat")
         return True
 
@@ -176,6 +179,10 @@ SLASH = {
     "clear": Slash("/clear", "Begin a new chat.", SlashCommands._clear),
     "exit": Slash("/exit", "Leave. So does Ctrl+D.", SlashCommands._exit),
 }
+
+
+def _counted(matches: int) -> str:
+    return f"{matches} {'match' if matches == 1 else 'matches'}"
 
 
 def _words(text: str) -> list[str]:

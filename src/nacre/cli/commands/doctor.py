@@ -19,7 +19,9 @@ from typing import Any, Literal, NamedTuple
 from nacre import __version__
 from nacre.cli.output.answers import add_json, colors_wanted, harmless, print_json
 from nacre.client.calls import Client
+from nacre.client.upstream_values import referenced_values
 from nacre.core.shell.dialects import OFFERED, dialect_of
+from nacre.core.upstream.servers import WrongTable, read_servers
 from nacre.errors import InvalidInput, NacreError
 from nacre.settings.paths import Paths, find_paths
 from nacre.settings.sources import load_settings
@@ -90,6 +92,7 @@ def _examine() -> Iterator[Finding]:
         check_token,
         check_daemon,
         check_port,
+        check_upstreams,
     )
     for check in checks:
         yield from check(machine)
@@ -104,6 +107,39 @@ def ask_daemon() -> dict[str, Any] | NacreError | None:
             return client.call("status")
     except NacreError as error:
         return error
+
+
+def check_upstreams(machine: Machine) -> Iterator[Finding]:
+    """Say which MCP servers behind nacre do not work. None is started for it."""
+    for name, state, tools, error in _upstreams(machine):
+        if error is not None:
+            yield Finding("upstream", "warn", f"{name}: {error}", f"nacre upstream test {name}")
+        else:
+            counted = "" if tools is None else f", {tools} tools"
+            yield Finding("upstream", "ok", f"{name}: {state}{counted}")
+
+
+def _upstreams(machine: Machine) -> Iterator[tuple[str, str, int | None, str | None]]:
+    """Return name, state, number of tools and error of each: as the daemon says, else the file."""
+    if isinstance(machine.daemon, dict):
+        try:
+            with Client.open(start=False, values=referenced_values(machine.paths)) as client:
+                found = client.ask("list_upstreams")["servers"]
+        except NacreError:
+            return
+        for one in found:
+            yield one["name"], one["state"], one["tools"], one["error"]
+        return
+    try:
+        with open(machine.paths.config_file, encoding="utf-8") as file:
+            tables = read_servers(file.read(), machine.paths.config_file)
+    except (OSError, ValueError):
+        return  # a file that cannot be read is told with the settings
+    for name, table in tables.items():
+        if isinstance(table, WrongTable):
+            yield name, "failed", None, str(table)
+        else:
+            yield name, "idle" if table.enabled else "disabled", None, None
 
 
 # --- the machine -------------------------------------------------------------------------------

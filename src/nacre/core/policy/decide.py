@@ -5,10 +5,10 @@ Rule 2: a parser is no boundary. What must not happen whatever is typed is the s
 Rule 3: the same line gets the same verdict, whichever door it came by.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nacre.core.policy.feeding import fed_programs
 from nacre.core.policy.grammar.signs import Syntax
@@ -73,9 +73,9 @@ def decide_argv(argv: Sequence[str], policy: Policy, where: Where) -> Decision:
     return _Judge(policy, where, resolved, "").decide()
 
 
-def decide_tool(name: str, policy: Policy) -> Decision:
-    """Judge the call of an upstream server's tool."""
-    rule = policy.rules.for_tool(name)
+def decide_tool(name: str, policy: Policy, arguments: Mapping[str, Any] | None = None) -> Decision:
+    """Judge the call of an upstream server's tool; without arguments, of any call of it."""
+    rule = policy.rules.for_tool(name, arguments)
     if rule is None:
         verdict = _NO_RULE[policy.preset]
         why = () if verdict == "allow" else (f"no rule names the tool {name}",)

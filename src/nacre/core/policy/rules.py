@@ -9,6 +9,7 @@ variable) may be what the rule excludes, and then an allowing rule does not matc
 does as far as it can be seen.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     last: bool = False  # of its paths only the last one counts: where it copies to
     writes_to: tuple[str, ...] = ()  # a redirection writes there; then there is no pattern
     tool: str = ""  # an upstream tool's name, or a pattern of them; then there is no pattern
+    arguments: str = ""  # of that tool: exactly these, as JSON; an approval that was saved
     check: str = ""  # a test of its own (checks.py)
     options: tuple[str, ...] = ()  # it has no other options than these (options.py)
     most: int | None = None  # it has at most so many words that are no options
@@ -59,7 +61,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         if self.line:
             return "line"
         if self.tool:
-            return self.tool
+            return f"{self.tool} {self.arguments}".rstrip()
         if self.writes_to:
             return "> " + "|".join(self.writes_to[:3])
         words = [word if isinstance(word, str) else "|".join(word[:4]) for word in self.pattern]
@@ -91,9 +93,38 @@ def rules_from(data: Mapping[str, Any], source: str) -> RuleFile:
             raise InvalidInput(
                 f"{source}: a rule has one of pattern, writes_to, tool and line", "correct the rule"
             )
+        if rule.arguments:
+            _require_arguments(rule, source)
         if rule.check and rule.check not in CHECKS:
             raise InvalidInput(f"{source}: there is no check {rule.check!r}", "correct the rule")
     return found
+
+
+def _require_arguments(rule: Rule, source: str) -> None:
+    """Raises InvalidInput for arguments that are no JSON object, or those of nothing."""
+    try:
+        held = json.loads(rule.arguments)
+    except (ValueError, RecursionError):
+        held = None
+    if not isinstance(held, dict) or not rule.tool:
+        raise InvalidInput(
+            f"{source}: arguments are those of a tool, as a JSON object in quotes",
+            """write tool = "mcp_…" and arguments = '{"name": "value"}'""",
+        )
+
+
+def written_arguments(arguments: Mapping[str, Any]) -> str:
+    """Return arguments as rules hold them: equal ones are equal texts."""
+    return json.dumps(arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _has_arguments(rule: Rule, arguments: Mapping[str, Any] | None) -> bool:
+    """Return whether a rule for a tool covers these arguments; None: they are not known."""
+    if not rule.arguments:
+        return True
+    if arguments is None:
+        return rule.verdict != "allow"
+    return written_arguments(json.loads(rule.arguments)) == written_arguments(arguments)
 
 
 @dataclass(slots=True)
@@ -128,8 +159,12 @@ class RuleBook:
     def for_line(self, line: str) -> Rule | None:
         return self._lines.get(line)
 
-    def for_tool(self, name: str) -> Rule | None:
-        return strictest(rule for rule in self._tools if fnmatchcase(name, rule.tool))
+    def for_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> Rule | None:
+        return strictest(
+            rule
+            for rule in self._tools
+            if fnmatchcase(name, rule.tool) and _has_arguments(rule, arguments)
+        )
 
     def for_target(self, path: str) -> Rule | None:
         """Return the rule for a file that a redirection writes to."""

@@ -6,7 +6,7 @@ Rule 2: where the folder of a shell is not known, paths are not either.
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nacre.core.policy.verdicts import Preset, stricter
@@ -91,11 +91,11 @@ class Judge:
 
         return decide_argv(argv, self._policy(site), self._where(site))
 
-    def tool(self, name: str) -> "Decision":
+    def tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> "Decision":
         """Judge the call of an upstream server's tool: no session, the daemon's own preset."""
         from nacre.core.policy.decide import decide_tool
 
-        return decide_tool(name, self._policy(Site(None, None, self._settings.policy)))
+        return decide_tool(name, self._policy(Site(None, None, self._settings.policy)), arguments)
 
     def variables(self, env: dict[str, str], site: Site) -> list[str]:
         """Return the variables of a new session that would change what its programs do."""

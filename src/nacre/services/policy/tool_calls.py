@@ -7,8 +7,8 @@ Rule 3: a rule that allows a tool means it as it was described then. When its de
 parameters change, a person is asked again.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from nacre.core.catalog.caller import Caller
 from nacre.errors import Forbidden, PolicyDenied
@@ -64,7 +64,14 @@ class ToolCalls:
                 "use a token for all sessions",
             )
 
-    async def admit(self, caller: Caller, name: str, definition: str, shown: str) -> None:
+    async def admit(
+        self,
+        caller: Caller,
+        name: str,
+        definition: str,
+        shown: str,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> None:
         """Let a call pass, or ask a person. `shown` is the call in words.
 
         `definition` is a hash of how the tool describes itself. Raises PolicyDenied.
@@ -74,7 +81,7 @@ class ToolCalls:
             return
         if not self._judge.rulebooks.is_loaded:
             await self._judge.rulebooks.load()
-        found = self._pinned(self._judge.tool(name), name, definition)
+        found = self._pinned(self._judge.tool(name, arguments), name, definition)
         preset = self._host.settings.policy
         judgement = Judgement(found.verdict, "", shown, preset, found.reasons, found.rule)
         if found.verdict == "allow":

@@ -265,7 +265,7 @@ class Upstreams:
         server = self.hub.server(named.server)
         check_arguments(named.tool, arguments)
         shown = f"{named.name} {msgspec.json.encode(arguments, order='sorted').decode()}"
-        await self._calls.admit(caller, named.name, definition_of(named.tool), shown)
+        await self._calls.admit(caller, named.name, definition_of(named.tool), shown, arguments)
         tool = str(named.tool["name"])
 
         async def ask() -> dict[str, Any]:
