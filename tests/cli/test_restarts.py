@@ -1,6 +1,7 @@
 """The command line when the daemon dies in the middle: what is asked again, and what is said."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,24 @@ def test_run_says_that_the_command_may_go_on_and_how_to_look(
     assert ": nacre wait dev --state prompt\n" in complaint
     assert "try again" not in complaint
     assert complaint.count("\n") == 1
+
+
+def test_run_goes_on_at_the_next_daemon_and_shows_nothing_twice(
+    own_daemon: Callable[..., Daemon], tmp_path: Path
+) -> None:
+    daemon = own_daemon()
+    nacre = make_nacre(daemon.home)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    nacre.call("create_session", name="dev", command="bash", args=["--norc"])
+    process = nacre.start("run", "dev", "--", f"seq 1 30; read x < {fifo}; echo got $x; (exit 3)")
+    assert process.stdout is not None
+    before = [process.stdout.readline() for _ in range(30)]
+    assert before == [f"{number}\n" for number in range(1, 31)]
+    crash(daemon)
+    fifo.write_text("it\n")
+    assert process.communicate(timeout=PATIENCE) == ("got it\n", "")
+    assert process.returncode == 3
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ class Command(NamedTuple):
         return operation in (self.operation, self.also) and implied
 
 
+ALIASES = MappingProxyType({"ls": "list"})  # other names that fingers know
+
 _NEW = {"name": "NAME", "command": "COMMAND", "args": "COMMAND", "tags": "--tag"}
 _SEND = {**_SESSION, "input": "TEXT"}
 _KEYS = {**_SESSION, "keys": "KEY"}

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from nacre import __version__
-from nacre.cli.index import COMMANDS
+from nacre.cli.index import ALIASES, COMMANDS
 from nacre.cli.output.answers import complain
 from nacre.errors import Internal, InvalidInput, NacreError
 
@@ -79,6 +79,7 @@ def _run(arguments: list[str]) -> int:
         print(_short_help())
         return 0
     name, *rest = arguments
+    name = ALIASES.get(name, name)
     if name == "help" and rest:
         name, rest = rest[0], ["--help"]
     if name in ("-h", "--help", "help"):

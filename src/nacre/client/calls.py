@@ -73,7 +73,7 @@ class Client:
         except (OSError, DaemonUnreachable) as error:
             self.close()
             if isinstance(error, OSError):
-                raise self._lost(error) from None
+                raise self.lost(error) from None
             raise
         connection.settimeout(self._timeout)
 
@@ -116,6 +116,10 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def connection(self) -> socket.socket:
+        return self._connection
+
     def close(self) -> None:
         self._answers.close()
         self._connection.close()
@@ -133,13 +137,13 @@ class Client:
         """
         request = {"id": 1, "operation": operation, "params": params}
         try:
-            self._connection.sendall(_encode(request))
+            self._connection.sendall(encode_request(request))
             line = self._answers.readline()
         except OSError as error:
-            raise self._lost(error) from None
+            raise self.lost(error) from None
         if not line.endswith(b"\n"):
-            raise self._lost()
-        answer = _decode(line)
+            raise self.lost()
+        answer = decode_answer(line)
         if "error" in answer:
             raise AnsweredError(answer["error"])
         result: dict[str, Any] = answer["result"]
@@ -159,7 +163,8 @@ class Client:
             self._greet(connect(self._paths))
             return self.call(operation, **params)
 
-    def _lost(self, error: OSError | None = None) -> DaemonUnreachable:
+    def lost(self, error: OSError | None = None) -> DaemonUnreachable:
+        """Return what a lost connection means: it was stopped, died, or does not answer."""
         if error is not None and not isinstance(error, ConnectionError):
             return DaemonUnreachable(
                 f"the daemon does not answer: {error}; try again, or end it with 'nacre stop'"
@@ -173,7 +178,7 @@ class Client:
         )
 
 
-def _encode(request: dict[str, Any]) -> bytes:
+def encode_request(request: dict[str, Any]) -> bytes:
     try:
         return json.dumps(request, ensure_ascii=False).encode() + b"\n"
     except UnicodeEncodeError:
@@ -181,7 +186,7 @@ def _encode(request: dict[str, Any]) -> bytes:
         raise InvalidInput("an argument is not valid UTF-8; check its spelling") from None
 
 
-def _decode(line: bytes) -> dict[str, Any]:
+def decode_answer(line: bytes) -> dict[str, Any]:
     # A hook for each object takes time, and few answers have hints.
     answer: dict[str, Any] = json.loads(line, object_hook=_hint if b'"next":' in line else None)
     return answer

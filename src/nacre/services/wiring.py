@@ -62,6 +62,7 @@ from nacre.services.session.session import Session
 from nacre.services.sessions.janitor import Janitor
 from nacre.services.sessions.service import Sessions
 from nacre.services.upstream.late import LateUpstreams
+from nacre.services.waits.following import RunFollowing
 from nacre.services.waits.service import Waiting
 from nacre.settings.table import Settings
 from nacre.system.keeper.client import Keeping
@@ -124,18 +125,12 @@ class Services:
         controls = Controls(self.registry, self.host)
         seeing = Seeing(self.registry, self.host, self.history)
         pointing = Pointing(self.registry, seeing.references)
+        run_parts = RunFollowing(self.ledger, self.host, self.runs.revisit)
         having_handlers = (
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
             *(self.history, self.pictures, self.reviews, visuals, watching, controls),
-            *(
-                self.approvals,
-                self.prompts,
-                self.catalog,
-                self.apps,
-                self.upstreams,
-                pointing,
-                seeing,
-            ),
+            *(self.approvals, self.prompts, self.catalog, self.apps, self.upstreams),
+            *(pointing, seeing, run_parts),
             AgentTyping(self.registry, self.host, self.apps.typing),
         )
         # Every call passes them in this order. Routing to other hosts will be added here.

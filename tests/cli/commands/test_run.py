@@ -1,11 +1,15 @@
 """`nacre run` and `nacre wait` with conditions: output, exit codes, what is said beside them."""
 
 import json
+import os
 import re
+import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from conftest import PATIENCE
 from nacre.cli.commands.run import _comment
 from nacre.cli.commands.wait import _STATES
 from nacre.cli.output.words import CommandWords
@@ -26,6 +30,120 @@ def test_run_prints_the_output_and_exits_with_the_commands_code(running: Nacre, 
     assert running.ok("run", shell, "--", "echo", "two  words", "$HOME") == "two  words $HOME\n"
     done = running("run", shell, "--", "echo before; sh -c 'exit 7'")
     assert (done.returncode, done.stdout) == (7, "before\n")
+
+
+def test_output_is_printed_as_it_comes(running: Nacre, shell: str, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    process = running.start("run", shell, "--", f"echo begun; read x < {fifo}; echo got $x")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    fifo.write_text("it\n")
+    assert process.communicate(timeout=PATIENCE) == ("got it\n", "")
+    assert process.returncode == 0
+
+
+def test_lines_that_are_drawn_over_are_printed_as_they_came_to_be(
+    running: Nacre, shell: str
+) -> None:
+    drawn = r"seq 3; printf 'one\ntwo\n\033[2A'; echo ONE; echo TWO; echo end"
+    assert running.ok("run", shell, "--", drawn).split() == [*"123", "ONE", "TWO", "end"]
+    assert (
+        running.ok("run", shell, "--", r"seq 3; printf '\033[H\033[2J'; echo x").split()[-1] == "x"
+    )
+
+
+def test_a_long_output_is_whole(running: Nacre, shell: str) -> None:
+    printed = running.ok("run", shell, "--", "seq 200000")
+    assert printed.split() == [str(number) for number in range(1, 200_001)]
+
+
+def test_raw_is_what_the_program_printed(running: Nacre, shell: str) -> None:
+    assert running.ok("run", shell, "--raw", "--", r"printf 'a\tb  \n\033[1mc'") == (
+        "a\tb  \n\033[1mc"
+    )
+
+
+def test_events_tell_what_happens(running: Nacre, shell: str) -> None:
+    done = running("run", shell, "--events", "--", "echo x; (exit 4)")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [event["event"] for event in events] == ["started", "output", "ended"]
+    assert (events[1]["data"], events[2]["exit_code"], done.returncode) == ("x\r\n", 4, 4)
+
+
+def test_ctrl_c_interrupts_the_command(running: Nacre, shell: str) -> None:
+    process = running.start("run", shell, "--", "echo begun; sleep 60; echo not reached")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    output, told = process.communicate(timeout=PATIENCE)
+    assert (output, process.returncode) == ("^C\n", 130)
+    assert told == "nacre: interrupted; Ctrl+C again leaves the command running\n"
+
+
+def test_ctrl_c_twice_leaves_the_command_running(running: Nacre, shell: str) -> None:
+    process = running.start("run", shell, "--", "trap '' INT; echo begun; sleep 60")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 130
+    way = re.fullmatch(
+        r"nacre: the command goes on; wait for it: nacre (wait runs --run \w+); "
+        r"look at it: nacre attach runs\n",
+        told,
+    )
+    assert way
+    running.call("signal_session", session=shell, signal="KILL")
+    waited = running(*way[1].split())
+    assert waited.returncode == 137, "a run's exit code is that of the wait for it"
+    running.ok("run", shell, "--", "trap - INT")
+
+
+def test_standard_input_is_passed_on(running: Nacre, shell: str) -> None:
+    given = "line\n" * 3000 + "\ttabs and no end"
+    assert running.ok("run", shell, "--", "wc", "-c", stdin=given) == f"{len(given)}\n"
+    assert running.ok("run", shell, "--no-stdin", "--", "echo x", stdin=given) == "x\n"
+    running.call("create_session", name="fishy", command="fish", args=["--no-config"])
+    assert running.ok("run", "fishy", "--", "cat", stdin="from a pipe\n") == "from a pipe\n"
+    running.call("manage_session", session="fishy", action="kill")
+
+
+def test_standard_input_that_cannot_be_passed_on_is_refused(running: Nacre) -> None:
+    running.call("create_session", name="snake", command="python3", args=["-q"])
+    done = running("run", "snake", "--", "6*7", stdin="data\n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        "standard input can be passed only to a command of a shell on this machine" in done.stderr
+    )
+    assert "--no-stdin" in done.stderr
+    assert running("run", "snake", "--no-stdin", "--", "6*7", stdin="data\n").stdout == "42\n"
+    running.call("manage_session", session="snake", action="kill")
+
+
+def test_a_reader_that_leaves_ends_the_command(running: Nacre, shell: str) -> None:
+    process = running.start("run", shell, "--", "yes")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(PATIENCE) == 141
+    assert running.ok("run", shell, "--", "echo free") == "free\n"
+    assert process.stderr is not None
+    process.stderr.close()
+
+
+def test_a_run_is_read_and_searched_by_its_id(running: Nacre, shell: str) -> None:
+    ran = running.call("run", session=shell, command="seq 25000", max_chars=300)["run_id"]
+    assert running.ok("read", "--run", ran).split() == [str(n) for n in range(1, 25_001)]
+    found = running.ok("read", "--run", ran, "--find", "^2499", "--regex", "--context", "1")
+    assert found.split()[:4] == ["2497-2498", "2498:2499", "2499-2500", "24988-24989"]
+    none = running("read", "--run", ran, "--find", "nowhere")
+    assert (none.returncode, none.stdout) == (1, "")
+    running.fails("INVALID_INPUT", 2, "read", shell, "--find", "x")
+    running.fails("INVALID_INPUT", 2, "read")
 
 
 def test_run_with_json_is_the_operations_result(running: Nacre, shell: str) -> None:

@@ -172,3 +172,19 @@ def test_what_is_kept_is_within_the_room(lines: list[str], room: int) -> None:
     assert (cut == 0) == (text == "\n".join(lines))
     for kept in (first_text(lines, room), last_text(lines, room)[0]):
         assert json_chars("\n".join(kept)) <= room
+
+
+def test_bytes_are_found_by_their_position_or_begin_where_they_are_kept() -> None:
+    whole = b"".join(b"%d\n" % number for number in range(400))
+    capture = filled(100, 100, [whole[:150]])
+    assert capture.bytes_from(0, 1000) == (0, whole[:150])
+    assert capture.bytes_from(90, 20) == (90, whole[90:110])
+    assert capture.bytes_from(120, 7) == (120, whole[120:127])
+    assert capture.last(80) == whole[70:150]
+    long = filled(100, 100, [whole[at : at + 50] for at in range(0, len(whole), 50)])
+    assert long.bytes_from(40, 1000) == (40, whole[40:100])
+    begin, found = long.bytes_from(150, 1000)
+    assert begin > 150
+    assert found == whole[begin:]
+    assert long.bytes_from(len(whole), 10) == (len(whole), b"")
+    assert long.last(60) == whole[-60:]

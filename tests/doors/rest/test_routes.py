@@ -232,6 +232,15 @@ def read_run(daemon: Daemon, job: str) -> None:
     ask(daemon, "POST", f"/sessions/{port}/close")
 
 
+def follow_run(daemon: Daemon, job: str) -> None:
+    port = started(daemon)
+    ran = ask(daemon, "POST", f"/sessions/{port}/run", {"command": "echo x"})
+    # The daemon's token is an agent's: what it reads is redacted, and bytes cannot be.
+    refused = http_call(daemon, "GET", f"/api/runs/{ran['run_id']}/follow")
+    assert refusal(refused) == "FORBIDDEN"
+    ask(daemon, "POST", f"/sessions/{port}/close")
+
+
 def send(daemon: Daemon, job: str) -> None:
     sent = ask(daemon, "POST", f"/sessions/{job}/send", {"text": "hello"})
     assert (sent["output"], sent["lines"], sent["alive"]) == ("hello", 1, True)
@@ -650,6 +659,7 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         dismiss_session,
         run,
         read_run,
+        follow_run,
         send,
         send_key,
         get_status,

@@ -44,3 +44,14 @@ async def test_what_was_prepared_is_what_was_there_then_and_is_used_once() -> No
     output.record(b"after\r\n")
     assert "after" not in output.lines()
     assert output.lines()[-1] == "after"
+
+
+def test_what_may_be_a_prompt_is_no_output_yet() -> None:
+    output = RunOutput(80, 1000)
+    output.record(b"50%\x1b[1m\x1b[7m%")
+    assert output.end() == 3, "zsh may be about to show that the line has no end"
+    output.record(b" of it\r\n")
+    assert output.end() == 20
+    output.record(b"\x1b[?2004hba")
+    assert (output.end(), output.end("bash$ "), output.end("> ")) == (30, 20, 30)
+    assert output.bytes_from(3, 20) == (3, b"\x1b[1m\x1b[7m% of it\r\n")

@@ -9,7 +9,12 @@ from nacre.cli.output.answers import add_json, budget, harmless, show
 from nacre.cli.output.paint import paint_line
 from nacre.cli.session_argument import add_session
 from nacre.client.calls import Client
+from nacre.core.operations.runs import ReadRun
 from nacre.core.operations.terminal import GetScreen, GetScrollback, ReadOutput
+from nacre.errors import WIRE, InvalidInput
+
+_PAGE = 10_000  # lines at once
+_MATCHES = 1000
 
 
 def add_screen(parser: ArgumentParser) -> None:
@@ -134,13 +139,29 @@ def _line(line: str | list[dict[str, Any]]) -> str:
 
 
 def add_read(parser: ArgumentParser) -> None:
-    add_session(parser)
+    parser.usage = "nacre read [SESSION | --run RUN_ID] [options]"
+    add_session(parser, nargs="?")
     add_flags(parser, ReadOutput, ("lines", "max_chars", "since_generation"))
+    parser.add_argument(
+        "--run", dest="run_id", metavar="RUN_ID", help="Read the whole output of a run instead."
+    )
+    parser.add_argument(
+        "--find",
+        metavar="TEXT",
+        help="With --run: print the lines with this text, and their numbers.",
+    )
+    add_flags(parser, ReadRun, ("regex", "context"))
     add_json(parser)
     parser.set_defaults(run=run_read)
 
 
 def run_read(arguments: Namespace) -> int:
+    if arguments.run_id is not None:
+        return _read_run(arguments)
+    if arguments.find is not None:
+        raise InvalidInput("--find searches a run: name it with --run RUN_ID")
+    if arguments.session is None:
+        raise InvalidInput("name a session, or a run with --run RUN_ID")
     with Client.open() as client:
         result = client.ask(
             "read_output",
@@ -150,3 +171,44 @@ def run_read(arguments: Namespace) -> int:
             since_generation=arguments.since_generation,
         )
     return show(arguments, result, result["output"] or None)
+
+
+def _read_run(arguments: Namespace) -> int:
+    """Print all of a run's output, page by page, or the lines that were asked for."""
+    asked = {"run_id": arguments.run_id, "limit": _PAGE, "max_chars": budget(arguments)}
+    if arguments.find is not None:
+        more = ("find", "regex", "context")
+        asked |= {name: getattr(arguments, name) for name in more} | {"max_matches": _MATCHES}
+    offset: int | None = 0
+    found = False
+    with Client.open() as client:
+        while offset is not None:
+            page = client.ask("read_run", offset=offset, **asked)
+            if arguments.json:
+                return show(arguments, page)
+            found = _print_page(page) or found
+            offset = _next(page)
+    return 0 if found or arguments.find is None else WIRE["FAILED"].exit
+
+
+def _print_page(page: dict[str, Any]) -> bool:
+    """Return whether it has any lines."""
+    matches = page.get("matches")
+    if matches is None:
+        if page["lines"]:
+            print(harmless(page["output"]))
+        return bool(page["lines"])
+    for match in matches:
+        around = [*match.get("before", ()), match["text"], *match.get("after", ())]
+        first = match["line"] - len(match.get("before", ()))
+        for number, text in enumerate(around, first):
+            print(f"{number}{':' if number == match['line'] else '-'}{harmless(text)}")
+    return bool(matches)
+
+
+def _next(page: dict[str, Any]) -> int | None:
+    """Return where to go on, if there is more."""
+    if page.get("matches") is not None:
+        return page.get("next_offset")
+    end: int = page["offset"] + page["lines"]
+    return end if page["lines"] and end < page["total_lines"] else None

@@ -24,7 +24,8 @@ _CONDITIONS = "--text, --regex, --state, --exit or --run"
 
 
 def add_wait(parser: ArgumentParser) -> None:
-    add_session(parser)
+    parser.usage = "nacre wait [SESSION] [options]"
+    add_session(parser, nargs="?")
     add_flags(parser, AwaitQuiesce, ("max_wait_ms", "last_generation"))
     quiet, deadline = (describe(struct, "timeout_ms") for struct in (AwaitQuiesce, WaitFor))
     parser.add_argument(
@@ -51,6 +52,8 @@ def run_wait(arguments: Namespace) -> int:
         for name in ("text", "regex", "exit", "state", "run_id")
         if (value := getattr(arguments, name)) is not None
     }
+    if arguments.session is None and arguments.run_id is None:
+        raise InvalidInput("name a session, or a run with --run RUN_ID")
     return _wait_for(arguments, conditions) if conditions else _wait_for_quiet(arguments)
 
 
@@ -86,7 +89,9 @@ def _wait_for(arguments: Namespace, conditions: dict[str, Any]) -> int:
     )
     show(arguments, CommandWords("wait").worded(outcome))
     if outcome["matched"]:
-        return 0
+        # A run's exit code is ours: a script waits for a build and goes on if that was good.
+        ended = outcome.get("run") if arguments.run_id is not None else None
+        return 0 if ended is None else ended["exit_code"] or 0
     print("nacre: the condition did not come true in time; the session runs on", file=sys.stderr)
     return WIRE["TIMEOUT"].exit
 

@@ -234,6 +234,21 @@ class RunPage(Result, frozen=True, kw_only=True, omit_defaults=True):
     matches: list[FoundLine] | None = None  # with find, instead of output
 
 
+class RunPart(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """Bytes of a run's output, as the terminal got them."""
+
+    run_id: str
+    position: int  # of the first byte; higher than asked for if what stood there is not kept
+    next_position: int
+    cols: int  # of the terminal that it was printed for
+    finished: bool  # it has ended, and these are its last bytes
+    exit_code: int | None = None
+    ended_by: Literal["mark", "prompt", "exit", "quiet"] | None = None
+    state: State | None = None  # if it waits for somebody
+    hint: str | None = None
+    data: str  # in base64
+
+
 class Sent(Result, frozen=True, kw_only=True, omit_defaults=True):
     lines: int
     alive: bool

@@ -22,6 +22,7 @@ from nacre.core.operations.results import (
     Quiesced,
     RunOutcome,
     RunPage,
+    RunPart,
     Sent,
     SessionState,
     WaitOutcome,
@@ -77,6 +78,26 @@ class ReadRun(Operation, frozen=True, kw_only=True):
     offset: Annotated[int, Meta(ge=0, description="First line, from zero.")] = 0
     limit: Annotated[int, cut_at(10_000, "Most lines to return.", least=1)] = 1000
     max_chars: MaxChars | None = None
+
+
+@operation(
+    "follow_run",
+    "GET /runs/{run_id}/follow",
+    result=RunPart,
+    scope=Scope.OBSERVE,
+    idempotent=True,
+    asks=True,  # the shell, whether a run that nobody waited for is over
+)
+class FollowRun(Operation, frozen=True, kw_only=True):
+    """Read what a run printed from a byte on, as it was printed; wait for more if there is none.
+
+    Returns as soon as there is something new, the run has ended, or its program waits for input.
+    """
+
+    run_id: Annotated[str, Meta(description="The run_id from the result of a run.")]
+    position: Annotated[int, Meta(ge=0, description="First byte, from zero.")] = 0
+    max_bytes: Annotated[int, cut_at(1_048_576, "Most bytes to return.", least=1)] = 262_144
+    timeout_ms: MaxWait = 30_000
 
 
 @operation(

@@ -307,6 +307,16 @@ def without_words(dialect: Dialect) -> Dialect | None:
     return {SH: _SH_WITHOUT_COMMAND, _SH_WITHOUT_COMMAND: SH}.get(dialect)
 
 
+# As zsh prints its mark, unless somebody has chosen another one. Output that ends so may be its
+# beginning.
+_MARK_BEGINS = re.compile(rb"(?:\x1b\[[0-9;]*m)+(?:[%#](?:\x1b\[[0-9;]*m)* *\r? ?\r?)?\Z")
+
+
+def without_beginning_mark(output: bytes) -> bytes:
+    """Remove what may be the beginning of what a shell prints before its prompt."""
+    return _MARK_BEGINS.sub(b"", output)
+
+
 def without_prompt_mark(output: bytes) -> bytes:
     """Remove what a shell printed before its prompt; it may be a shell behind ssh."""
     for dialect in DIALECTS:

@@ -167,6 +167,24 @@ class HeadTail:
             if len(self._tail) > 2 * self._tail_limit:
                 del self._tail[: -self._tail_limit]
 
+    def bytes_from(self, position: int, most: int) -> tuple[int, bytes]:
+        """Return bytes from a position on, and where they begin: later if those are not kept."""
+        if position < len(self._head):
+            found = bytes(self._head[position : position + most])
+            if len(self._head) + len(self._tail) >= self.total:
+                found += bytes(self._tail[: most - len(found)])
+            return position, found
+        begin = self.total - len(self._tail)
+        position = max(position, begin)
+        return position, bytes(self._tail[position - begin : position - begin + most])
+
+    def last(self, count: int) -> bytes:
+        """Return the last bytes."""
+        found = bytes(self._tail[-count:])
+        if len(found) < count and len(self._head) + len(self._tail) >= self.total:
+            found = bytes(self._head[-(count - len(found)) :]) + found
+        return found
+
     def parts(self) -> tuple[bytes, bytes | None, int]:
         """Return head, tail and the line feeds between them; without a tail the head is everything.
 

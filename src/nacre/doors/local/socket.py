@@ -12,6 +12,7 @@ import socket
 import struct
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +27,7 @@ from nacre.core.operations.all import parse_operation
 from nacre.doors.local.streams import PatientWriter
 from nacre.errors import Internal, InvalidInput, NacreError
 from nacre.services.dispatch.dispatch import Dispatch
+from nacre.services.dispatch.forwarding.relay import Relay, relayed_by
 from nacre.wording import OPERATIONS, UNWORDED, Words
 
 _log = logging.getLogger("nacre.local")
@@ -175,7 +177,8 @@ def _peer(writer: asyncio.StreamWriter) -> int | None:
 def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
     """Return what serves a command line: requests {id, operation, params}, one per line.
 
-    Requests run concurrently. When the client disconnects, they are cancelled.
+    Requests run concurrently. When the client disconnects, they are cancelled. With `tells_run` the
+    id of the run that a request begins is sent before its answer: {id, begun}.
     """
 
     caller, words = hello.caller(), hello.words
@@ -185,9 +188,12 @@ def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
         free = asyncio.Semaphore(max_requests)
         turn = asyncio.Lock()  # one answer at a time waits for a client that does not read
 
+        def begun(identifier: Any, run_id: str) -> None:
+            send_line(writer, {"id": identifier, "begun": run_id})
+
         async def answer(line: bytes) -> None:
             try:
-                told = await _answer(dispatch, caller, words, line)
+                told = await _answer(dispatch, caller, words, line, begun)
                 async with turn:
                     send_line(writer, told, words)
                     with suppress(ConnectionError):  # it left; what is read next is its end
@@ -212,7 +218,13 @@ def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
     return serve
 
 
-async def _answer(dispatch: Dispatch, caller: Caller, words: Words, line: bytes) -> dict[str, Any]:
+async def _answer(
+    dispatch: Dispatch,
+    caller: Caller,
+    words: Words,
+    line: bytes,
+    begun: Callable[[Any, str], None],
+) -> dict[str, Any]:
     identifier = None
     try:
         try:
@@ -224,7 +236,9 @@ async def _answer(dispatch: Dispatch, caller: Caller, words: Words, line: bytes)
             raise InvalidInput(
                 "a request is {id, operation, params} in one line of JSON"
             ) from error
-        answer = await dispatch.ask(caller, operation)
+        told_early = partial(begun, identifier) if request.get("tells_run") else None
+        with relayed_by(None if told_early is None else Relay(begun=told_early)):
+            answer = await dispatch.ask(caller, operation)
         told = {} if answer.told is None else {"told": answer.told.in_words()}
         return {"id": identifier, "result": answer.result, **answer.besides(), **told}
     except NacreError as error:

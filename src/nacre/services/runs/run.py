@@ -42,6 +42,7 @@ class TrackedRun:
         self.request = request
         self.state = RunState()
         self.output = output
+        self.followed = False  # whoever asked for it reads the output elsewhere (follow_run)
         self.when_changed: Callable[[], None] = _nothing
         self.when_done: Callable[[], None] = _nothing
 
@@ -195,6 +196,11 @@ class TrackedRun:
 
     # --- the answer ------------------------------------------------------------------------
 
+    async def prepare(self, free: asyncio.Semaphore) -> None:
+        """Render the output for the answer, in a thread; `free` is how many may do so at once."""
+        if not self.followed:
+            await self.output.prepare(free)
+
     def outcome(
         self,
         status: Literal["completed", "timeout"],
@@ -220,6 +226,8 @@ class TrackedRun:
             hint=hint,
             output="",
         )
+        if self.followed:
+            return facts
         rendered = self.output.rendered()
         output, omitted = rendered.within(budget - json_size(facts))
         if omitted:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from nacre.core.shell.dialects import without_prompt_mark
+from nacre.core.shell.dialects import without_beginning_mark, without_prompt_mark
 from nacre.core.terminal.repl_cut import ReplCut
 from nacre.core.terminal.transcript import render
 from nacre.core.text.budget import HeadTail, head_and_tail, parted_head_and_tail
@@ -201,6 +201,42 @@ class RunOutput:
         rows = self._capture.lines + self._capture.total // self.cols + _AROUND
         # In JSON a quote, a backslash and a line's end are two characters each.
         return rows, 2 * (self._capture.total + _AROUND * self.cols) + _FACTS
+
+    # --- as it was printed -----------------------------------------------------------------
+
+    def end(self, prompt: str = "") -> int:
+        """Return how many bytes are known to be output.
+
+        A last line that may be this prompt is not: no mark says where an unmarked one begins.
+        """
+        last = self._capture.last(_HELD)
+        begun = _INVISIBLE.sub(b"", last.rpartition(b"\n")[2]).decode(errors="replace").strip()
+        if begun and prompt.strip().startswith(begun):
+            last_line = len(last) - len(last.rpartition(b"\n")[2])
+            return self._capture.total - len(last) + last_line
+        if self._closed:
+            kept = without_prompt_mark(self._without_prompt(last))
+        else:
+            kept = without_beginning_mark(last)
+        return self._capture.total - len(last) + len(kept)
+
+    def show_all(self) -> None:
+        """Take what was held back as output too: its program waits, and nothing follows."""
+        self._release()
+
+    def bytes_from(self, position: int, end: int) -> tuple[int, bytes]:
+        """Return bytes from a position on, and where they begin: later if those are not kept.
+
+        Blocks if they are on disk.
+        """
+        most = end - position
+        if most <= 0:
+            return position, b""
+        if self.spool is not None and (found := self.spool.bytes_from(position, most)):
+            return position, found
+        return self._capture.bytes_from(position, most)
+
+    # --- as it reads -----------------------------------------------------------------------
 
     def lines(self) -> list[str]:
         """Return all of an output that memory has room for."""

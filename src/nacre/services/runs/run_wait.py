@@ -85,7 +85,7 @@ class RunWait:
             hint = _UNTOLD if run.was_started else _UNSTARTED
             if not run.was_started and run.request.starts_by_wrapper:
                 session.stream.prompting.understands_wrapper = False
-        await run.output.prepare(self._host.renderers)
+        await run.prepare(self._host.renderers)
         return run.outcome("completed", budget, hint=hint)
 
     async def _until_read(self, run: TrackedRun, deadline: float) -> tuple[Settled, State | None]:
@@ -298,7 +298,7 @@ class RunWait:
             hint = _NO_CODE if run.exit_code is None else None
             if _is_back_in_code(run.session):
                 hint = also(_IN_CODE, hint)
-            await run.output.prepare(self._host.renderers)
+            await run.prepare(self._host.renderers)
             outcome = run.outcome("completed", budget, hint=hint)
         if repl.untyped:
             lines = "1 more line was" if repl.untyped == 1 else f"{repl.untyped} more lines were"
@@ -322,7 +322,7 @@ class RunWait:
             hint = Hint(after, *steps) if hint is None else also(after, hint)
         ended_by: Literal["needs_input", "deadline"]
         ended_by = "needs_input" if how == "needs_input" else "deadline"
-        await run.output.prepare(self._host.renderers)
+        await run.prepare(self._host.renderers)
         return run.outcome("timeout", budget, state, ended_by=ended_by, hint=hint)
 
     def note_prompt(self, run: TrackedRun | None, state: State) -> None:

@@ -27,6 +27,7 @@ from nacre.core.text.budget import first_text, json_size
 from nacre.core.text.pattern import RE2, LineFinder, PatternError
 from nacre.core.text.redaction import redact_lines
 from nacre.errors import BadParameter, ControlHeld, InvalidInput, PolicyDenied
+from nacre.services.dispatch.forwarding.relay import relay_of_call
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import turn
 from nacre.services.host.host import Host
@@ -234,6 +235,9 @@ class Runs:
             status: Literal["busy", "error"] = "busy" if state.state == "running" else "error"
             return self._refusal(status, session, state.hint, state)
         run = self._ledger.begin(session, context, command)
+        if (relay := relay_of_call()) is not None and relay.begun is not None:
+            run.followed = True
+            relay.begun(run.id)
         budget = self._host.budget(request.max_chars)
         try:
             if context == "repl":

@@ -20,6 +20,7 @@ class Relay:
     progress: ReportProgress | None = None
     elicit: Ask | None = None  # elicitation/create
     sample: Ask | None = None  # sampling/createMessage
+    begun: Callable[[str], None] | None = None  # takes the id of the run that the call has begun
 
 
 _of_this_call: ContextVar[Relay | None] = ContextVar("relay", default=None)

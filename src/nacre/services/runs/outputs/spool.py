@@ -36,6 +36,12 @@ class Spool:
         self.size += len(kept)
         self._lost += len(data) - len(kept)
 
+    def bytes_from(self, position: int, most: int) -> bytes:
+        """Return bytes from a position on; blocks. Raises FileNotFoundError."""
+        with open(self._path, "rb") as file:
+            file.seek(position)
+            return file.read(max(0, min(most, self.size - position)))
+
     def finish(self) -> None:
         self._file.close()
 

@@ -1,0 +1,1 @@
+"""How `nacre run` follows what it runs."""
