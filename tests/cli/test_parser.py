@@ -175,3 +175,22 @@ def test_the_hint_about_dashes_is_for_words_that_nobody_takes(nacre: Nacre) -> N
     told = nacre.fails("INVALID_INPUT", 2, "new", "--rows", "unrecognized")
     assert "'unrecognized'" in told
     assert hint not in told
+
+
+@pytest.mark.parametrize("closed", [">&-", "> /dev/full", "--json > /dev/full", ">&- <&-"])
+@pytest.mark.parametrize("command", ["list", "status", "help"])
+def test_output_that_nobody_takes_is_one_line(running: Nacre, command: str, closed: str) -> None:
+    line = f"{sys.executable} -m nacre {command} {closed}"
+    env = running.env
+    done = subprocess.run(line, shell=True, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert done.stderr.startswith("nacre: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_who_prints_nothing_needs_no_output(running: Nacre) -> None:
+    running.call("create_session", name="mute", command="cat")
+    line = f"{sys.executable} -m nacre send mute hello >&- 2>&- <&-"
+    assert subprocess.run(line, shell=True, env=running.env, check=False).returncode == 0
+    running.until("mute", "hello")
+    running.call("manage_session", session="mute", action="kill")

@@ -1,12 +1,16 @@
 # PYTHON_ARGCOMPLETE_OK
 """The entry point: finds the subcommand and loads only what it needs."""
 
+import errno
+import io
+import os
 import sys
 
 
 def main() -> int:
     """Run one command; return the exit code."""
     arguments = sys.argv[1:]
+    _fill_closed_streams()
     try:
         if arguments[:1] == ["mcp"] and not {"-h", "--help"} & set(arguments):
             # The bridge is started by AI hosts that wait for it: no argument parser before it.
@@ -18,3 +22,26 @@ def main() -> int:
         return run(arguments)
     except KeyboardInterrupt:
         return 130  # as a program that SIGINT ended
+
+
+def _fill_closed_streams() -> None:
+    """Let no file or socket get the number of a stream that is closed (`nacre list >&-`)."""
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    sys.stdin = sys.stdin or open(0)  # noqa: SIM115  # it lives as long as we do
+    sys.stdout = sys.stdout or _ClosedOutput()
+    sys.stderr = sys.stderr or open(2, "w")  # noqa: SIM115  # as above
+
+
+class _ClosedOutput(io.TextIOBase):
+    """Standard output that was closed: who prints nothing can go without it."""
+
+    @property
+    def buffer(self) -> "_ClosedOutput":
+        return self
+
+    def write(self, _: object) -> int:
+        raise OSError(errno.EBADF, "standard output is closed")

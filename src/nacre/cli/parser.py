@@ -51,10 +51,17 @@ def run(arguments: list[str]) -> int:
         code = _run_or_complain(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has closed the pipe. The interpreter must not flush into it again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return 141  # the exit code of a program that SIGPIPE killed
+    except OSError as error:  # a full disk
+        _give_up_output()
+        return complain(Internal(_reason(error)), as_json=False)
     return code
+
+
+def _give_up_output() -> None:
+    """Nobody takes it: the interpreter must not flush into it again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _run_or_complain(arguments: list[str]) -> int:
@@ -66,7 +73,10 @@ def _run_or_complain(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        return complain(Internal(_reason(error)), as_json=_wants_json(arguments))
+        try:
+            return complain(Internal(_reason(error)), as_json=_wants_json(arguments))
+        except OSError:
+            raise error from None  # it is the output that cannot be written
 
 
 def _run(arguments: list[str]) -> int:
