@@ -24,6 +24,7 @@ from nacre.client.lock import is_lock_of
 from nacre.errors import Internal
 from nacre.settings.paths import Paths, make_private
 from nacre.settings.table import Settings
+from nacre.system.cgroups.groups import SessionGroups
 from nacre.system.endpoints import (
     listen_beyond,
     listen_local,
@@ -320,6 +321,7 @@ class _Serving:
             grace=settings.grace,
             warnings=services.host.warnings,
             to_come=lambda: services.recovery.listed,
+            cgroups=services.host.groups.describe,
         )
         credentials = Credentials(
             self.token, loop.time, settings, page_key=self.page_key, tokens=self.tokens
@@ -504,10 +506,15 @@ class _Serving:
         return door
 
     async def _recover(self, services: "Services", life: "Lifecycle") -> None:
+        await services.host.groups.prepare()
         await services.recovery.rebuild()
         life.reconsider()
         await services.catalog.recover()
         await services.reviews.remove_orphans(self.paths.layers)
+
+    def _processes(self) -> tuple[int, ...]:
+        keeper = self.keeping.pid
+        return (os.getpid(),) if keeper is None else (os.getpid(), keeper)
 
     async def _build(self) -> "Services":
         """Build the services, which know of the sessions of an earlier daemon."""
@@ -527,6 +534,7 @@ class _Serving:
             own=self.paths,
             layers=self.paths.layers,
             askpass=(self.paths.askpass_file, self.paths.askpass_socket),
+            groups=SessionGroups(self.settings, self._processes),
         )
         services.host.secrets.learn_value(self.token, "nacre's token")
         redact_logs(services.host.secrets.redaction_of_logs().text)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from nacre.core.terminal.terminal import Terminal
-from nacre.system.processes.pty import Child, spawn
+from nacre.system.processes.pty import Child, SessionLimits, spawn
 from reading import read_available
 
 from programs.machine import PATIENCE
@@ -62,7 +62,7 @@ class Recording:
 def recorded(
     argv: Sequence[str], cwd: str, env: Mapping[str, str], *, rows: int = 24, cols: int = 80
 ) -> Iterator[Recording]:
-    child = spawn(argv, cwd=cwd, env=env, rows=rows, cols=cols, descriptor_limit=1024)
+    child = spawn(argv, cwd=cwd, env=env, rows=rows, cols=cols, limits=SessionLimits(1024))
     recording = Recording(child, rows, cols)
     try:
         yield recording

@@ -65,6 +65,7 @@ from nacre.services.upstream.late import LateUpstreams
 from nacre.services.waits.following import RunFollowing
 from nacre.services.waits.service import Waiting
 from nacre.settings.table import Settings
+from nacre.system.cgroups.groups import SessionGroups
 from nacre.system.keeper.client import Keeping
 from nacre.system.processes.tree import find_members
 from nacre.system.sandbox.sandboxes import Sandboxes
@@ -182,6 +183,7 @@ def build_services(
     own: Sequence[str] = (),
     layers: str | None = None,
     askpass: tuple[str, str] | None = None,
+    groups: SessionGroups | None = None,
 ) -> Services:
     """Build and connect all services.
 
@@ -189,7 +191,8 @@ def build_services(
     the folder of all journals, `keeping` the keeper that started us, `audit` what records who did
     what, `umask` what sessions get, `config` the folder of the user's own rules, `own` the folders
     that no sandbox shows, `layers` the folder for what reviews change,
-    `askpass` the program that asks people for passwords, and its socket.
+    `askpass` the program that asks people for passwords, and its socket, `groups` the cgroups of
+    sessions; without them there are none, for a process that is no daemon must not be moved.
     """
     keeping = keeping or Keeping(None)
     loop = asyncio.get_running_loop()
@@ -219,6 +222,7 @@ def build_services(
         ),
         audit=audit,
         sandboxes=Sandboxes(settings, own, layers),
+        groups=groups or SessionGroups(settings, on=False),
         secrets=secrets,
         askpass=askpass,
         umask=umask,

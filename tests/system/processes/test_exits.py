@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from nacre.system.processes.exits import Ending, wait_gone, watch_exit
-from nacre.system.processes.pty import Child, spawn
+from nacre.system.processes.pty import Child, SessionLimits, spawn
 
 pytestmark = pytest.mark.anyio
 
@@ -24,7 +24,7 @@ def anyio_backend() -> tuple[str, dict[str, bool]]:
 def start(line: str) -> Child:
     env = {"PATH": os.environ["PATH"]}
     argv = ["/bin/sh", "-c", line]
-    return spawn(argv, cwd="/", env=env, rows=24, cols=80, descriptor_limit=256)
+    return spawn(argv, cwd="/", env=env, rows=24, cols=80, limits=SessionLimits(256))
 
 
 async def ending_of(child: Child) -> Ending:

@@ -19,7 +19,7 @@ from nacre.system.processes.foreground import (
     runs_file,
     sample,
 )
-from nacre.system.processes.pty import Child, spawn
+from nacre.system.processes.pty import Child, SessionLimits, spawn
 from reading import read_available
 
 PATIENCE = 60.0
@@ -31,7 +31,7 @@ def running(argv: list[str], folder: Path) -> Iterator[Child]:
     if shutil.which(argv[0]) is None:
         pytest.fail(f"{argv[0]} is not installed; 'make test' installs it", pytrace=False)
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "xterm", "LANG": "C.UTF-8"}
-    child = spawn(argv, cwd=str(folder), env=env, rows=24, cols=80, descriptor_limit=256)
+    child = spawn(argv, cwd=str(folder), env=env, rows=24, cols=80, limits=SessionLimits(256))
     try:
         yield child
     finally:

@@ -14,6 +14,7 @@ import pytest
 from nacre.errors import Internal, InvalidInput
 from nacre.system.processes.pty import (
     Child,
+    SessionLimits,
     find_program,
     foreground_group,
     raise_descriptor_limit,
@@ -68,7 +69,7 @@ def running(
     env: dict[str, str] | None = None,
     rows: int = 24,
     cols: int = 80,
-    descriptor_limit: int = 256,
+    limits: SessionLimits = SessionLimits(256),  # noqa: B008  cannot be changed
     **more: int,
 ) -> Iterator[Terminal]:
     given = {"PATH": os.environ["PATH"], "TERM": "dumb", "PS1": "> "} if env is None else env
@@ -78,7 +79,7 @@ def running(
         env=given,
         rows=rows,
         cols=cols,
-        descriptor_limit=descriptor_limit,
+        limits=limits,
         **more,  # type: ignore[arg-type]  # handed on as they are
     )
     try:
@@ -153,7 +154,38 @@ def test_set_size_reaches_the_child_as_sigwinch() -> None:
 def test_core_dumps_are_as_large_as_they_may_be_and_can_be_allowed_again() -> None:
     line = "ulimit -Sc; ulimit -Sc 10 && ulimit -Sc"
     assert lines_of("/bin/sh", "-c", line) == ["0", "10"], "in blocks of 512 bytes"
-    assert lines_of("/bin/sh", "-c", "ulimit -Sc", core_bytes=4096) == ["8"]
+    assert lines_of("/bin/sh", "-c", "ulimit -Sc", limits=SessionLimits(256, core_bytes=4096)) == [
+        "8"
+    ]
+
+
+def test_programs_cannot_open_or_write_more_than_a_session_may() -> None:
+    limits = SessionLimits(64, most_descriptors=128, file_bytes=1 << 20)
+    asked = "ulimit -Sn; ulimit -Hn; ulimit -f; ulimit -Hf"
+    assert lines_of("/bin/sh", "-c", asked, limits=limits) == ["64", "128", "2048", "2048"]
+    raising = "ulimit -Sn 128 && ulimit -n 129"
+    assert "128" in " ".join(lines_of("/bin/sh", "-c", f"{raising} || ulimit -Sn", limits=limits))
+
+
+def test_limits_of_a_session_are_never_above_those_of_the_daemon() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = str(hard) if hard != resource.RLIM_INFINITY else "unlimited"
+    asked = SessionLimits(64, most_descriptors=0)
+    assert lines_of("/bin/sh", "-c", "ulimit -Hn; ulimit -f", limits=asked)[0] == most
+    if hard != resource.RLIM_INFINITY:
+        beyond = SessionLimits(64, most_descriptors=hard * 2)
+        assert lines_of("/bin/sh", "-c", "ulimit -Hn", limits=beyond) == [most]
+
+
+def test_program_joins_its_cgroup_or_does_not_start(tmp_path: Path) -> None:
+    """A process that writes 0 joins itself (cgroups(7)); here a folder takes the kernel's place."""
+    joining = SessionLimits(64, cgroup=str(tmp_path))
+    assert lines_of("/bin/sh", "-c", "echo started", limits=joining) == ["started"]
+    assert (tmp_path / "cgroup.procs").read_text() == "0\n"
+    nowhere = SessionLimits(64, cgroup=str(tmp_path / "gone"))
+    with running("/bin/sh", "-c", "echo started", limits=nowhere) as terminal:
+        assert b"started" not in terminal.until_end()
+        assert terminal.child.process.wait(PATIENCE) == 125
 
 
 def test_raised_descriptor_limit_is_not_handed_to_the_child() -> None:
@@ -163,7 +195,7 @@ def test_raised_descriptor_limit_is_not_handed_to_the_child() -> None:
         was = raise_descriptor_limit()
         assert was == 512
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 512
-        assert lines_of("/bin/sh", "-c", "ulimit -Sn", descriptor_limit=was) == ["512"]
+        assert lines_of("/bin/sh", "-c", "ulimit -Sn", limits=SessionLimits(was)) == ["512"]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
@@ -219,7 +251,7 @@ def test_no_signal_is_ignored_or_blocked_in_the_child() -> None:
 def test_folder_that_is_gone_is_an_error_and_leaks_no_descriptor(tmp_path: Path) -> None:
     before = os.listdir("/proc/self/fd")
     with pytest.raises(Internal, match="cannot start ls"):
-        spawn(["ls"], cwd=str(tmp_path / "gone"), env={}, rows=2, cols=2, descriptor_limit=256)
+        spawn(["ls"], cwd=str(tmp_path / "gone"), env={}, rows=2, cols=2, limits=SessionLimits(256))
     assert os.listdir("/proc/self/fd") == before
 
 
@@ -253,4 +285,4 @@ def test_foreground_group_of_a_terminal_nobody_has_is_none() -> None:
 def test_command_that_is_too_long_for_the_system_is_told_as_one(tmp_path: Path) -> None:
     argv = ["cat", "x" * 200_000]  # Linux allows 128 KiB an argument
     with pytest.raises(InvalidInput, match="longer than the system allows"):
-        spawn(argv, cwd=str(tmp_path), env={}, rows=2, cols=2, descriptor_limit=256)
+        spawn(argv, cwd=str(tmp_path), env={}, rows=2, cols=2, limits=SessionLimits(256))

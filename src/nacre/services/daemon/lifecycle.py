@@ -49,8 +49,9 @@ class Lifecycle:
         grace: float,
         warnings: Callable[[], tuple[str, ...]] = tuple,
         to_come: Callable[[], int] = lambda: 0,
+        cgroups: Callable[[], tuple[str, str]] = lambda: ("", ""),
     ) -> None:
-        """`warnings` returns what people must know of the daemon now.
+        """`warnings` returns what people must know of it now, `cgroups` what they limit.
 
         `to_come` counts the listed sessions of an earlier daemon that are not recovered yet; when
         they are, `reconsider` is called.
@@ -63,6 +64,7 @@ class Lifecycle:
         self._grace = grace
         self._warnings = warnings
         self._to_come = to_come
+        self._cgroups = cgroups
         self._clients = 0
         self._started = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
@@ -113,6 +115,7 @@ class Lifecycle:
         )
 
     async def status(self, caller: Caller, request: GetStatus) -> Status:
+        cgroups, fix = self._cgroups()
         return Status(
             pid=os.getpid(),
             port=self._address.port,
@@ -125,6 +128,8 @@ class Lifecycle:
             token_file=self._address.token_file,
             keeper_pid=self._keeping.pid,
             warnings=self._warnings(),
+            cgroups=cgroups,
+            cgroups_fix=fix,
         )
 
     def _count(self, caller: Caller) -> int:

@@ -12,6 +12,7 @@ from nacre.services.host.read_share import ReadShare
 from nacre.services.host.secrets import KnownSecrets
 from nacre.services.host.warnings import Warnings
 from nacre.settings.table import Settings
+from nacre.system.cgroups.groups import SessionGroups
 from nacre.system.keeper.client import Keeping
 from nacre.system.sandbox.sandboxes import Sandboxes
 
@@ -37,6 +38,8 @@ class Host:
     audit: Audit | None = None  # None: nothing is recorded
     # What sessions are confined by.
     sandboxes: Sandboxes = field(default_factory=lambda: Sandboxes(Settings(), (), None))
+    # What limits sessions as a whole.
+    groups: SessionGroups = field(default_factory=lambda: SessionGroups(Settings(), on=False))
     # What agents are not shown, and logs do not get.
     secrets: KnownSecrets = field(default_factory=lambda: KnownSecrets(Settings()))
     askpass: tuple[str, str] | None = None  # the program that asks people, and its socket

@@ -23,6 +23,7 @@ from nacre.system.processes.foreground import TerminalFacts, sample
 from nacre.system.processes.integration import integrate
 from nacre.system.processes.pty import (
     Child,
+    SessionLimits,
     foreground_group,
     leader_of,
     set_size,
@@ -65,6 +66,7 @@ class ChildProcess:
         self.pid = pid
         self.confined = confined
         self._leader: int | None = None if confined else pid
+        self._cgroup: str | None = None  # what it limits, once somebody asked
         self.since = 0  # when it was started; see Tree
         self.master = master
         self.keys = keys
@@ -165,6 +167,12 @@ class ChildProcess:
             self._leader = leader_of(self.master)
         return self._leader
 
+    def cgroup(self, identifier: str) -> str:
+        """Return what limits it with all that it starts."""
+        if self._cgroup is None and not self.reaped.is_set():
+            self._cgroup = self._host.groups.limits_of(identifier, self.pid) or "none"
+        return self._cgroup or "none"
+
     def set_size(self, rows: int, cols: int) -> None:
         if self.reading:
             set_size(self.master, rows, cols)
@@ -248,8 +256,7 @@ def start_child(host: Host, record: SessionRecord, rows: int, cols: int) -> tupl
             env=env,
             rows=rows,
             cols=cols,
-            descriptor_limit=host.descriptor_limit,
-            core_bytes=host.settings.session_core_bytes,
+            limits=_limits(host, identifier),
             confined=launch.confined,
             opened=lambda master: host.keeping.keep(f"sessions/{identifier}/master", master),
             pass_on=pipes,
@@ -260,6 +267,17 @@ def start_child(host: Host, record: SessionRecord, rows: int, cols: int) -> tupl
             os.close(pipe)
     host.keeping.watch(child.pid)
     return child, keys
+
+
+def _limits(host: Host, identifier: str) -> SessionLimits:
+    settings = host.settings
+    return SessionLimits(
+        host.descriptor_limit,
+        settings.session_max_open_files,
+        settings.session_core_bytes,
+        settings.session_max_file_bytes,
+        host.groups.make(identifier),
+    )
 
 
 def _asking(how: str, program: str, socket: str) -> dict[str, str]:

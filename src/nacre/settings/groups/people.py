@@ -4,10 +4,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from nacre.settings.groups.sandbox import SandboxSettings
+from nacre.settings.groups.limits import LimitSettings
 
 
-class PeopleSettings(SandboxSettings, frozen=True, kw_only=True):
+class PeopleSettings(LimitSettings, frozen=True, kw_only=True):
     max_elements: Annotated[
         int,
         Meta(

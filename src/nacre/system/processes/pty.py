@@ -20,18 +20,23 @@ import termios
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nacre.core.operations.steps import END_ONE
 from nacre.errors import Internal, InvalidInput, LimitReached, NacreError
 
 # A session leader without a controlling terminal gets the first one it opens (tty_ioctl(4)); $0 is
 # the terminal's path. Children must not get the daemon's own raised descriptor limit.
-_WRAPPER = 'exec 0<>"$0" 1>&0 2>&0; ulimit -S -n "$1"; ulimit -S -c "$2"; shift 2; exec "$@"'
+_LIMITED = (
+    'ulimit -S -n "$1"; ulimit -H -n "$2"; ulimit -S -c "$3"; ulimit -f "$4";'
+    ' [ -z "$5" ] || echo 0 >"$5/cgroup.procs" || exit 125; shift 5;'
+)
+_WRAPPER = f'exec 0<>"$0" 1>&0 2>&0; {_LIMITED} exec "$@"'
 
 # What makes a sandbox takes no terminal: the program inside does (system/sandbox/bubblewrap.py).
 # This shell stays, because everything in the sandbox is told to die with its parent.
-_CONFINED = 'exec 1>&0 2>&0; ulimit -S -n "$1"; ulimit -S -c "$2"; shift 2; "$@"; exit $?'
-_BLOCK = 512  # bytes: the unit of ulimit -c (POSIX)
+_CONFINED = f'exec 1>&0 2>&0; {_LIMITED} "$@"; exit $?'
+_BLOCK = 512  # bytes: the unit of ulimit -c and -f (POSIX)
 
 
 _TIOCGPTN = 0x80045430  # asm-generic/ioctls.h: the number of the pts behind a master
@@ -41,6 +46,7 @@ _TIOCGSID = 0x5429 if sys.platform == "linux" else 0x40047463  # the same; sys/t
 # Descriptors of this process or of the system, memory, processes of the user, terminals.
 _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC)
 
+_ALL = "unlimited"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -53,6 +59,36 @@ class Child:
     process: "subprocess.Popen[bytes]"
 
 
+class SessionLimits(NamedTuple):
+    """What each program of a session may use (setrlimit(2)), and the cgroup that all are in.
+
+    Files to begin with, and at most, are apart: a program may raise the one up to the other. 0: as
+    much as this process may.
+    """
+
+    descriptors: int
+    most_descriptors: int = 0
+    core_bytes: int = 0
+    file_bytes: int = 0
+    cgroup: str = ""  # the folder of one that the program joins; empty: none
+
+    def words(self) -> list[str]:
+        """Return them as ulimit takes them, none higher than we may set it."""
+        most = _within(resource.RLIMIT_NOFILE, self.most_descriptors)
+        first = self.descriptors if most == _ALL else min(self.descriptors, int(most))
+        return [
+            *(str(first), most, str(self.core_bytes // _BLOCK)),
+            *(_within(resource.RLIMIT_FSIZE, self.file_bytes, _BLOCK), self.cgroup),
+        ]
+
+
+def _within(kind: int, wanted: int, unit: int = 1) -> str:
+    most = resource.getrlimit(kind)[1]
+    if most == resource.RLIM_INFINITY:
+        return str(max(1, wanted // unit)) if wanted else _ALL
+    return str(max(1, min(wanted or most, most) // unit))
+
+
 def spawn(
     argv: Sequence[str],
     *,
@@ -60,8 +96,7 @@ def spawn(
     env: Mapping[str, str],
     rows: int,
     cols: int,
-    descriptor_limit: int,
-    core_bytes: int = 0,
+    limits: SessionLimits,
     opened: Callable[[int], None] | None = None,
     pass_on: Sequence[int] = (),
     umask: int = -1,
@@ -69,10 +104,9 @@ def spawn(
 ) -> Child:
     """Start argv as the leader of a new session on a new terminal.
 
-    With `confined`, argv makes a sandbox, and what it runs there leads the terminal's session. The
-    limits are soft ones: a program can raise them again, up to those of the daemon. `opened` gets
-    the terminal's master before the process starts. The process gets the descriptors of `pass_on`,
-    and the umask, unless that is -1.
+    With `confined`, argv makes a sandbox, and what it runs there leads the terminal's session.
+    `opened` gets the terminal's master before the process starts. The process gets the descriptors
+    of `pass_on`, and the umask, unless that is -1.
 
     Raises LimitReached when the system has no terminal, descriptor or process left, InvalidInput
     for a command that is too long for the system, and Internal when the start fails otherwise. The
@@ -91,7 +125,7 @@ def spawn(
         process = subprocess.Popen(
             [
                 *("/bin/sh", "-c", _CONFINED if confined else _WRAPPER, os.ttyname(slave)),
-                *(str(descriptor_limit), str(core_bytes // _BLOCK)),
+                *limits.words(),
                 *_past_the_shell(env),
                 *argv,
             ],
