@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from confining import needs_bubblewrap
+from confining import needs_bubblewrap, needs_landlock
 from conftest import environment
 from nacre.cli.commands import doctor
 from nacre.cli.commands.doctor import (
@@ -22,6 +22,7 @@ from nacre.cli.commands.doctor import (
     ask_daemon,
     check_daemon,
     check_folders,
+    check_limits,
     check_port,
     check_sandbox,
     check_shells,
@@ -33,6 +34,7 @@ from nacre.settings.table import Settings
 
 from cli.conftest import Nacre
 
+BUBBLEWRAP = Settings(sandbox_backend="bubblewrap")
 CHECKS = {
     "platform",
     "python",
@@ -41,6 +43,7 @@ CHECKS = {
     "terminal",
     "shells",
     "sandbox",
+    "limits",
     "folders",
     "token",
     "daemon",
@@ -96,7 +99,7 @@ def test_a_good_machine_has_no_failure(running: Nacre) -> None:
     assert report["ok"] is True
     found = {finding["check"]: finding for finding in report["checks"]}
     assert set(found) - {"user"} == CHECKS
-    assert {found[check]["level"] for check in CHECKS - {"sandbox"}} == {"ok"}
+    assert {found[check]["level"] for check in CHECKS - {"sandbox", "limits"}} == {"ok"}
     assert ("user" in found) == (os.geteuid() == 0)  # a warning that agents get root
     status = running.call("status")
     assert f"pid {status['pid']}" in found["daemon"]["message"]
@@ -146,7 +149,7 @@ def test_a_path_without_programs_has_no_shell_and_no_sandbox(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("SHELL", raising=False)
     assert only(check_shells()).level == "fail"
-    finding = only(check_sandbox(machine))
+    finding = only(check_sandbox(machine._replace(settings=BUBBLEWRAP)))
     assert finding.level == "warn"
     assert "apt install bubblewrap" in (finding.advice or "")
 
@@ -155,7 +158,8 @@ def test_a_default_sandbox_that_cannot_be_had_is_a_failure(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    confined = machine._replace(settings=Settings(sandbox="workspace"))
+    settings = Settings(sandbox="workspace", sandbox_backend="bubblewrap")
+    confined = machine._replace(settings=settings)
     assert only(check_sandbox(confined)).level == "fail"
 
 
@@ -163,7 +167,34 @@ def test_a_default_sandbox_that_cannot_be_had_is_a_failure(
 def test_profiles_that_work_here_are_named(machine: Machine) -> None:
     finding = only(check_sandbox(machine))
     assert finding.level == "ok"
-    assert finding.message.startswith("readonly, workspace, strict, review")
+    assert finding.message.startswith("readonly, workspace, strict, review by bubblewrap")
+
+
+@needs_landlock
+def test_landlock_takes_the_place_of_a_bubblewrap_that_is_missing(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    works, review = check_sandbox(machine)
+    assert (works.level, works.message) == ("ok", "readonly, workspace, strict by landlock")
+    assert (review.level, "no review" in review.message) == ("warn", True)
+    assert "install bubblewrap" in (review.advice or "") or "install it" in (review.advice or "")
+
+
+@pytest.mark.parametrize(
+    ("daemon", "level", "said"),
+    [
+        (None, "ok", "when the daemon starts"),
+        ({"cgroups": "memory 2.0 GiB", "cgroups_fix": ""}, "ok", "each session memory 2.0 GiB"),
+        ({"cgroups": "none: too bad", "cgroups_fix": "do this"}, "warn", "none: too bad"),
+    ],
+)
+def test_what_limits_sessions_is_told(
+    machine: Machine, daemon: dict[str, str] | None, level: str, said: str
+) -> None:
+    finding = only(check_limits(machine._replace(daemon=daemon)))
+    assert finding.level == level
+    assert said in finding.message
 
 
 def test_shells_are_told_with_their_versions() -> None:
@@ -184,7 +215,7 @@ def test_a_sandbox_that_cannot_be_made_is_a_warning(
     bwrap.write_text("#!/bin/sh\necho 'bwrap: no permissions' >&2\nexit 1\n")
     bwrap.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    finding = only(check_sandbox(machine))
+    finding = only(check_sandbox(machine._replace(settings=BUBBLEWRAP)))
     assert (finding.level, "no permissions" in finding.message) == ("warn", True)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from confining import needs_bubblewrap
+from confining import needs_bubblewrap, needs_landlock
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.results import RunOutcome
 from nacre.core.operations.runs import Run
@@ -23,8 +23,10 @@ from nacre.errors import BadParameter, CommandNotFound, Forbidden, InvalidInput,
 from nacre.services.observe.state import look
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services
+from nacre.settings.table import Settings
 from nacre.system.processes.exits import wait_gone
 from nacre.system.processes.pty import size_of
+from nacre.system.sandbox.sandboxes import Sandboxes
 
 from services.living import (
     CALLER,
@@ -274,7 +276,7 @@ async def test_without_bubblewrap_nothing_is_started_and_the_fix_is_told(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    async with living() as services:
+    async with living(sandbox_backend="bubblewrap") as services:
         with pytest.raises(SandboxUnavailable, match="apt install bubblewrap"):
             await services.sessions.create(
                 CALLER, CreateSession(command="/bin/cat", cwd=str(workspace), sandbox="strict")
@@ -299,12 +301,45 @@ async def test_sandbox_that_does_not_hold_is_not_used(
     fake.write_text(f"#!/bin/sh\n{version}\n{does}\n")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
-    async with living() as services:
+    async with living(sandbox_backend="bubblewrap") as services:
         before = os.listdir("/etc")
         with pytest.raises(SandboxUnavailable, match=told):
             await start(services, "cat", cwd=str(workspace), sandbox="workspace")
         assert not services.registry.all()
         assert os.listdir("/etc") == before, "the trial ran outside"
+
+
+@needs_landlock
+async def test_where_bubblewrap_is_missing_landlock_confines_and_says_so(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    async with living() as services:
+        request = CreateSession(command="/bin/cat", cwd=str(workspace), sandbox="workspace")
+        created = await services.sessions.create(CALLER, request)
+        assert "made by Landlock" in (created.notice or "")
+        review = CreateSession(command="/bin/cat", cwd=str(workspace), sandbox="review")
+        with pytest.raises(SandboxUnavailable, match="no layers"):
+            await services.sessions.create(CALLER, review)
+
+
+@needs_landlock
+async def test_landlock_refuses_a_workspace_that_holds_what_it_has_to_hide(
+    workspace: Path, tmp_path: Path
+) -> None:
+    own = workspace / ".nacre"
+    own.mkdir()
+    sandboxes = Sandboxes(Settings(sandbox_backend="landlock"), (str(own),), None)
+    await sandboxes.require("workspace")
+    with pytest.raises(BadParameter, match="cannot hide"):
+        sandboxes.enclose(
+            "workspace",
+            ("/bin/cat",),
+            workspace=str(workspace),
+            layer="",
+            cwd=str(workspace),
+            env={},
+        )
 
 
 async def test_profile_is_tried_once(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,6 +88,7 @@ def _examine() -> Iterator[Finding]:
     machine = Machine(paths, settings, ask_daemon())
     checks: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
         check_sandbox,
+        check_limits,
         check_folders,
         check_token,
         check_daemon,
@@ -234,20 +235,35 @@ def check_sandbox(machine: Machine) -> Iterator[Finding]:
     from nacre.system.sandbox.sandboxes import Sandboxes
 
     sandboxes = Sandboxes(machine.settings, machine.paths, None)
-    works: list[str] = []
+    works: dict[str, list[str]] = {}
     troubles: dict[tuple[str, str], list[str]] = {}
     for name in PROFILES:
         if (trouble := sandboxes.trouble_with(name)) is None:
-            works.append(name)
+            works.setdefault(sandboxes.backend_of(name) or "", []).append(name)
         else:
             troubles.setdefault(trouble, []).append(name)
-    if works:
+    for backend, profiles in works.items():
         ways = "overlays" if sandboxes.makes_overlays else "copies: bubblewrap is older than 0.11"
-        also = f" (review by {ways})" if "review" in works else ""
-        yield Finding("sandbox", "ok", f"{', '.join(works)}{also}")
+        also = f" (review by {ways})" if "review" in profiles else ""
+        yield Finding("sandbox", "ok", f"{', '.join(profiles)} by {backend}{also}")
     for (reason, fix), names in troubles.items():
         level: Level = "fail" if machine.settings.sandbox in names else "warn"
         yield Finding("sandbox", level, f"no {', '.join(names)}: {reason}", fix)
+
+
+def check_limits(machine: Machine) -> Iterator[Finding]:
+    """Say what limits sessions; cgroups are tried by the daemon alone, which they would hold."""
+    settings, daemon = machine.settings, machine.daemon
+    files, largest = settings.session_max_open_files, settings.session_max_file_bytes
+    each = f"each program {files or 'any number of'} files of {largest or 'any number of'} bytes"
+    if not isinstance(daemon, dict):
+        yield Finding("limits", "ok", f"{each}; cgroups are tried when the daemon starts")
+    elif fix := daemon.get("cgroups_fix"):
+        message = f"{each}; no limit of memory and processes, for there are no cgroups"
+        level: Level = "ok" if settings.session_cgroups == "off" else "warn"
+        yield Finding("limits", level, f"{message} ({daemon['cgroups']})", fix)
+    else:
+        yield Finding("limits", "ok", f"{each}; each session {daemon.get('cgroups')}")
 
 
 def _output(argv: list[str]) -> str | None:

@@ -69,6 +69,8 @@ class SessionDetails(SessionBrief, frozen=True, kw_only=True):
     mode: ScreenMode = "normal"
     keep: bool = False
     sandbox: str = "off"  # the profile of its sandbox
+    sandbox_backend: str = ""  # what makes it: bubblewrap or landlock; empty: not tried yet
+    cgroup: str = "none"  # what its cgroup limits; none: only each program by itself is limited
     tags: list[str] = msgspec.field(default_factory=list)
     asks: str | None = None
     viewers: int = 0  # how many watch it now
@@ -186,6 +188,8 @@ class Status(Result, frozen=True, kw_only=True):
     token_file: str
     keeper_pid: int | None = None  # None: the daemon runs without a keeper
     warnings: tuple[str, ...] = ()  # what a person should know, such as a keeper that is gone
+    cgroups: str = ""  # what the cgroups of sessions limit, or why there are none
+    cgroups_fix: str = ""  # what to do where there are none
 
 
 # --- runs and waits ------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from nacre.services.catalog.stages import PipeStage
 from nacre.services.host.host import Host
 from nacre.system.processes.one_shot import OneProgram, ResourceLimits, start
 from nacre.system.processes.pty import shortage
-from nacre.system.sandbox.sandboxes import BARE, close_all
+from nacre.system.sandbox.sandboxes import close_all
 
 
 class CommandSurroundings(NamedTuple):
@@ -50,7 +50,7 @@ class Programs:
         if not confined or self._confines:
             return
         try:
-            await self._host.sandboxes.require(BARE)
+            await self._host.sandboxes.require_bare()
             self._confines = True
         except SandboxUnavailable:
             if any(_needs_sandbox(stage) for stage in confined):

@@ -77,7 +77,7 @@ class Supervisor:
             self._ring,
             self._show,
             self._full,
-            self._ended,
+            self._over,
             confined=self._record.launch.confined,
         )
         return taken
@@ -145,11 +145,25 @@ class Supervisor:
         """The process of the session's own program; None before its sandbox is made."""
         return self._record.pid if self.last is None else self.last.leader
 
+    @property
+    def sandbox_backend(self) -> str:
+        """What makes its sandbox; empty: it has none, or none was tried since the daemon began."""
+        return self._host.sandboxes.backend_of(self._record.launch.sandbox) or ""
+
+    @property
+    def cgroup(self) -> str:
+        """What limits it as a whole."""
+        return "none" if self.last is None else self.last.cgroup(self._record.identity.id)
+
     def drop_input_of_others(self, key: str) -> int:
         """Forget what waits for the child and somebody else has sent; return how many bytes."""
         return 0 if self.last is None else self.last.input.drop_others(key)
 
     # --- end -------------------------------------------------------------------------------
+
+    def _over(self, child: ChildProcess, ending: Ending) -> None:
+        self._host.groups.release(self._record.identity.id)
+        self._ended(child, ending)
 
     @property
     def tree(self) -> Tree:
@@ -187,6 +201,7 @@ class Supervisor:
         grace = self._host.settings.kill_grace
         if not await set_by(child.reaped, self._host.loop.time() + grace + _REAPED):
             return
+        self._host.groups.release(self._record.identity.id)
         # Each turn of the loop shows a part of what it printed. 32 KB can take half a minute to
         # draw when others draw, too, and who kills it does not want to see them.
         if not await set_by(child.gone, self._host.loop.time() + grace):

@@ -76,6 +76,7 @@ from nacre.services.session.session import Session
 from nacre.system.processes.ending import end_trees
 from nacre.system.processes.pty import require_descriptors, shortage
 from nacre.system.processes.tree import signal_number
+from nacre.system.sandbox.landlock import NOTICE
 from nacre.system.sandbox.layers import has_base, remove_layer
 from nacre.system.sandbox.profiles import needs_layer
 from nacre.system.sandbox.review import compare
@@ -120,14 +121,17 @@ class Sessions:
     # --- life ------------------------------------------------------------------------------
 
     async def create(self, caller: Caller, request: CreateSession) -> SessionCreated:
-        created = _created(await self._create(caller, request, None))
+        session = await self._create(caller, request, None)
+        created = _created(session)
+        told = [created.notice]
         applies = stricter(self._host.settings.policy, request.policy or "open")
-        if request.policy in (None, applies):
-            return created
-        told = f"the policy of this session is {applies}, as the daemon's: it cannot be laxer"
-        return msgspec.structs.replace(
-            created, notice="; ".join(filter(None, (created.notice, told)))
-        )
+        if request.policy not in (None, applies):
+            told.append(
+                f"the policy of this session is {applies}, as the daemon's: it cannot be laxer"
+            )
+        if session.supervisor.sandbox_backend == "landlock":
+            told.append(NOTICE)
+        return msgspec.structs.replace(created, notice="; ".join(filter(None, told)) or None)
 
     async def _create(self, caller: Caller, request: CreateSession, port: int | None) -> Session:
         settings = self._host.settings
@@ -137,6 +141,7 @@ class Sessions:
                 f"{settings.sandbox}); only a person can start one without",
                 Omit(("sandbox",), "to get that one"),
             )
+        await self._host.groups.prepare()
         confine = await self._confine(request.sandbox or settings.sandbox)
         launch = await plan_launch(
             request,
@@ -241,6 +246,7 @@ class Sessions:
         if not session.listed:
             raise InvalidInput("a session that was killed or dismissed cannot be restarted", CREATE)
         launch = None
+        await self._host.groups.prepare()
         confine = await self._confine(session.launch.sandbox)
         if confine is not None:  # before anything is killed for it
             confine.settle(session.launch.workspace)

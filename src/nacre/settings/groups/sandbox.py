@@ -1,4 +1,4 @@
-"""Sandboxes: what confines sessions, and what they may use up."""
+"""Sandboxes: what confines sessions."""
 
 from typing import Annotated, Literal
 
@@ -17,6 +17,15 @@ class SandboxSettings(SessionSettings, frozen=True, kw_only=True):
             )
         ),
     ] = "off"
+    sandbox_backend: Annotated[
+        Literal["auto", "bubblewrap", "landlock"],
+        Meta(
+            description=(
+                "What makes sandboxes. auto: bubblewrap, and the kernel's Landlock where "
+                "bubblewrap does not work. docs/sandbox.md says what Landlock cannot promise."
+            )
+        ),
+    ] = "auto"
     sandbox_read: Annotated[
         str,
         Meta(
@@ -65,13 +74,3 @@ class SandboxSettings(SessionSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 1024 * 1024
-    session_core_bytes: Annotated[
-        int,
-        Meta(
-            ge=0,
-            description=(
-                "Largest core dump of programs in sessions (RLIMIT_CORE). By default there are "
-                "none: they would contain whatever a program knew."
-            ),
-        ),
-    ] = 0

@@ -36,11 +36,15 @@ async def end_trees(
 
 async def kill_trees(trees: Callable[[], Collection[Tree]]) -> None:
     """Kill what there is of them; return when all are gone."""
-    for _ in range(_KILL_ROUNDS):
+    for attempt in range(_KILL_ROUNDS):
         # What was forked during the kill is found in the next round.
-        members = await find_members(trees())
+        wanted = trees()
+        members = await find_members(wanted)
         if not members:
             return
-        send_signal(members, SIGKILL)
+        # What holds a sandbox ends all in it when its own parent, the leader, ends: let it first.
+        leaders = {tree.leader for tree in wanted if tree.leader is not None}
+        leading = without_holders(members, wanted) | (members & leaders)
+        send_signal(members if attempt else leading, SIGKILL)
         await wait_gone(members, 1.0)
     _log.warning("processes survived the end of their session", extra={"pids": list(members)})

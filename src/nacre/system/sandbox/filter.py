@@ -5,25 +5,40 @@ them need no right: TIOCSTI types into the own terminal, the kernel's keyrings a
 namespace, and io_uring is not seen by filters. A namespace of the network does not part sockets of
 all families: those of AF_VSOCK reach the machine that a virtual one runs on.
 
+Where Landlock takes the place of namespaces, more is refused: what it does not know of. That are
+sockets of all kinds (a Unix socket is reached by connect(2), whatever may be read), memory and
+messages between processes (System V, POSIX), watches of folders, limits and priorities of other
+processes, and attributes of files. What changes modes, owners and times of files is held up
+(inside/notices.py).
+
 Rule: a program of another architecture (32 bits) is ended, because its calls have other numbers.
 """
 
 import os
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from nacre.system.sandbox.inside.notices import held_up
 
 # linux/filter.h, linux/bpf_common.h
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_AND = 0x54
 # struct seccomp_data: the call's number, the architecture, and the low halves of two arguments
 _NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
 # linux/seccomp.h, with the error in the low half
-_ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
-_EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
+_ALLOW, _KILL, _ERROR, _ASK = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
+_EPERM, _EACCES, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 13, 38, 95, 97
 _FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: those that a namespace parts
 
 _X32 = 0x40000000  # calls of the x32 ABI
 _NEW_USER = 0x10000000  # CLONE_NEWUSER of sched.h
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # asm-generic/ioctls.h
+
+
+_UNIX, _PAIRS = 1, (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET: what cannot be connected a second time
+# linux/fs.h: FS_IOC_SETFLAGS in two sizes, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION
+_ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820, 0x40087602)
 
 
 class _Calls(NamedTuple):
@@ -35,6 +50,11 @@ class _Calls(NamedTuple):
     unshare: int
     socket: int
     refused: tuple[int, ...]
+    pair: int  # socketpair
+    unreached: tuple[int, ...]  # what would reach others, where there are no namespaces
+    attributes: tuple[int, ...]
+    of_others: tuple[int, ...]  # whose first argument is a process; 0 is the own one
+    priorities: tuple[tuple[int, int], ...]  # whose second is one; and what the first must not be
 
 
 _CLONE3 = 435
@@ -54,6 +74,18 @@ _MACHINES = {
             *(246, 320, 175, 313, 176),  # kexec_load, kexec_file_load, the modules
             *(103, 163, 167, 168, 179),  # syslog, acct, swapon, swapoff, quotactl
         ),
+        pair=53,
+        unreached=(
+            *(42, 254, 301),  # connect, inotify_add_watch, fanotify_mark
+            *(29, 30, 31),  # shmget, shmat, shmctl
+            *(64, 65, 66, 220),  # semget, semop, semctl, semtimedop
+            *(68, 69, 70, 71),  # msgget, msgsnd, msgrcv, msgctl
+            *(240, 241),  # mq_open, mq_unlink
+        ),
+        attributes=(188, 189, 190, 197, 198, 199),  # setxattr, removexattr and their kin
+        # prlimit64, sched_setaffinity, sched_setparam, sched_setscheduler, sched_setattr
+        of_others=(302, 203, 142, 144, 314),
+        priorities=((141, 2), (251, 3)),  # setpriority (PRIO_USER), ioprio_set (IOPRIO_WHO_USER)
     ),
     "aarch64": _Calls(
         0xC00000B7,
@@ -68,16 +100,38 @@ _MACHINES = {
             *(104, 294, 105, 273, 106),
             *(116, 89, 224, 225, 60),
         ),
+        pair=199,
+        unreached=(
+            *(203, 27, 263),
+            *(194, 196, 195),
+            *(190, 193, 191, 192),
+            *(186, 189, 188, 187),
+            *(180, 181),
+        ),
+        attributes=(5, 6, 7, 14, 15, 16),
+        of_others=(261, 122, 118, 119, 274),
+        priorities=((140, 2), (30, 3)),
     ),
 }
 
 
-def filter_program(machine: str | None = None) -> bytes | None:
-    """Return the program for bubblewrap; None for a machine whose numbers we do not know."""
-    calls = _MACHINES.get(machine or os.uname().machine)
+_NEW_ATTRIBUTES = (463, 466)  # setxattrat, removexattrat
+_SET_FILE = 469  # file_setattr
+
+_Lines = list[tuple[int, int, str, str]]  # code, value, where to go if so, and if not
+
+
+def filter_program(machine: str | None = None, *, alone: bool = False) -> bytes | None:
+    """Return the program; None for a machine whose numbers we do not know.
+
+    `alone`: there are no namespaces around it, and Landlock decides about files.
+    """
+    machine = machine or os.uname().machine
+    calls = _MACHINES.get(machine)
     if calls is None:
         return None
-    lines: list[tuple[int, int, str, str]] = [  # code, value, where to go if so, and if not
+    more = _more(calls, held_up(machine)) if alone else []
+    lines: _Lines = [
         (_LOAD, _ARCHITECTURE, "", ""),
         (_JUMP_EQUAL, calls.audit, "", "kill"),
         (_LOAD, _NUMBER, "", ""),
@@ -85,6 +139,7 @@ def filter_program(machine: str | None = None) -> bytes | None:
         *((_JUMP_EQUAL, number, "refuse", "") for number in calls.refused + _SAME_EVERYWHERE),
         # Its arguments lie in memory, where no filter looks; callers fall back to clone.
         (_JUMP_EQUAL, _CLONE3, "unknown", ""),
+        *more,
         (_JUMP_EQUAL, calls.ioctl, "ioctl", ""),
         (_JUMP_EQUAL, calls.socket, "family", ""),
         (_JUMP_EQUAL, calls.clone, "flags", ""),
@@ -96,17 +151,23 @@ def filter_program(machine: str | None = None) -> bytes | None:
     lines += [
         (_LOAD, _SECOND, "", ""),
         (_JUMP_EQUAL, _TIOCSTI, "refuse", ""),
+        *((_JUMP_EQUAL, number, "refuse", "") for number in (_ATTRIBUTES if alone else ())),
         (_JUMP_EQUAL, _TIOCLINUX, "refuse", "allow"),
     ]
     ends["family"] = len(lines)
     lines += [
         (_LOAD, _FIRST, "", ""),
-        *((_JUMP_EQUAL, family, "allow", "") for family in _FAMILIES),
-        (_RETURN, _ERROR | _EAFNOSUPPORT, "", ""),
+        *((_JUMP_EQUAL, family, "allow", "") for family in (() if alone else _FAMILIES)),
+        (_RETURN, _ERROR | (_EACCES if alone else _EAFNOSUPPORT), "", ""),
     ]
+    if alone:
+        _add_blocks(lines, ends, calls)
     for name, value in (
         ("refuse", _ERROR | _EPERM),
         ("unknown", _ERROR | _ENOSYS),
+        ("unreached", _ERROR | _EACCES),
+        ("unsupported", _ERROR | _EOPNOTSUPP),
+        ("ask", _ASK),
         ("kill", _KILL),
         ("allow", _ALLOW),
     ):
@@ -120,3 +181,39 @@ def filter_program(machine: str | None = None) -> bytes | None:
         struct.pack("=HBBI", code, over(at, yes), over(at, no), value)
         for at, (code, value, yes, no) in enumerate(lines)
     )
+
+
+def _more(calls: _Calls, asked: Sequence[int]) -> _Lines:
+    return [
+        *((_JUMP_EQUAL, number, "ask", "") for number in asked),
+        *((_JUMP_EQUAL, number, "unreached", "") for number in calls.unreached),
+        *((_JUMP_EQUAL, number, "unsupported", "") for number in calls.attributes),
+        *((_JUMP_EQUAL, number, "unsupported", "") for number in _NEW_ATTRIBUTES),
+        (_JUMP_EQUAL, _SET_FILE, "unknown", ""),
+        (_JUMP_EQUAL, calls.pair, "pair", ""),
+        *((_JUMP_EQUAL, number, "own", "") for number in calls.of_others),
+        *((_JUMP_EQUAL, number, f"priority{user}", "") for number, user in calls.priorities),
+    ]
+
+
+def _add_blocks(lines: _Lines, ends: dict[str, int], calls: _Calls) -> None:
+    """Add what looks at the arguments of calls that are refused only `alone`."""
+    ends["pair"] = len(lines)
+    lines += [
+        (_LOAD, _FIRST, "", ""),
+        (_JUMP_EQUAL, _UNIX, "", "unreached"),
+        (_LOAD, _SECOND, "", ""),
+        (_AND, 0xF, "", ""),  # without SOCK_CLOEXEC and SOCK_NONBLOCK
+        *((_JUMP_EQUAL, kind, "allow", "") for kind in _PAIRS),
+        (_RETURN, _ERROR | _EACCES, "", ""),
+    ]
+    ends["own"] = len(lines)
+    lines += [(_LOAD, _FIRST, "", ""), (_JUMP_EQUAL, 0, "allow", "refuse")]
+    for _, user in calls.priorities:
+        ends[f"priority{user}"] = len(lines)
+        lines += [
+            (_LOAD, _FIRST, "", ""),
+            (_JUMP_EQUAL, user, "refuse", ""),
+            (_LOAD, _SECOND, "", ""),
+            (_JUMP_EQUAL, 0, "allow", "refuse"),
+        ]

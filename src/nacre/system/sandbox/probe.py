@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from typing import NamedTuple
 
 _PATIENCE = 20.0  # seconds for what takes 10 ms: only a machine that hangs takes longer
@@ -59,8 +60,8 @@ def script(secret: str, workspace: str, way: str, denied: str | None) -> list[st
     return ["/bin/sh", "-c", _INSIDE, "sh", secret, workspace, way, denied or ""]
 
 
-def judge(trial: Trial) -> Trouble | None:
-    """Run a trial; return what is wrong."""
+def judge(trial: Trial, advise: Callable[[str], str] | None = None) -> Trouble | None:
+    """Run a trial; return what is wrong. `advise` says what helps against a message."""
     try:
         done = subprocess.run(
             trial.argv,
@@ -75,7 +76,7 @@ def judge(trial: Trial) -> Trouble | None:
             cwd="/",
         )
     except (OSError, subprocess.SubprocessError) as error:
-        return Trouble(f"bubblewrap does not run: {error}", "reinstall bubblewrap")
+        return Trouble(f"it does not run: {error}", "install bubblewrap again")
     said = done.stdout.split("\n")
     if said == ["done", ""]:
         return None
@@ -83,7 +84,7 @@ def judge(trial: Trial) -> Trouble | None:
         leaks = "; ".join(line for line in said if line not in ("done", ""))
         return Trouble(f"the sandbox does not hold: {leaks}", "report this as a bug")
     words = done.stderr.strip().split("\n")[-1] or f"exit code {done.returncode}"
-    return Trouble(words, _advice(words))
+    return Trouble(words, (advise or _advice)(words))
 
 
 def _advice(words: str) -> str:
@@ -136,9 +137,10 @@ class Stage:
         self.workspace, self.layers = os.path.join(root, "work"), os.path.join(root, "layers")
         # Within the workspace, where it would be seen if nothing covered it.
         self.hidden = os.path.join(self.workspace, "hidden")
-        for folder in (self.workspace, self.hidden, self.layers):
+        self.outside = os.path.join(root, "outside")
+        for folder in (self.workspace, self.hidden, self.layers, self.outside):
             os.mkdir(folder, 0o700)
-        for folder in (self.workspace, self.hidden):
+        for folder in (self.workspace, self.hidden, self.outside):
             with open(os.path.join(folder, "token"), "w", encoding="ascii") as file:
                 file.write("secret")
 

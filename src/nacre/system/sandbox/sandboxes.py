@@ -4,6 +4,8 @@ Rule 1: a profile is used only after a trial has shown that it works (probe.py).
 the program is not started: nothing runs outside of a sandbox that was asked for.
 Rule 2: a trial that went well is not repeated; one that failed is, because somebody may have mended
 the machine.
+Rule 3: which backend makes a profile is found out by trying, bubblewrap first. A profile that only
+Landlock can make has what Landlock can promise, and no program is told otherwise.
 """
 
 import asyncio
@@ -11,13 +13,19 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nacre.errors import BadParameter, SandboxUnavailable
 from nacre.settings.table import Settings
 from nacre.system.sandbox import probe
 from nacre.system.sandbox.bubblewrap import Bubblewrap, find_bubblewrap
 from nacre.system.sandbox.filter import filter_program
+from nacre.system.sandbox.landlock import (
+    landlock_advice,
+    landlock_command,
+    landlock_plan,
+    trouble_with_landlock,
+)
 from nacre.system.sandbox.layers import is_overlay, make_layer, place_of
 from nacre.system.sandbox.profiles import PROFILES
 from nacre.system.sandbox.view import (
@@ -36,6 +44,9 @@ from nacre.system.sandbox.view import (
 BARE = "strict"
 
 
+Backend = Literal["bubblewrap", "landlock"]
+
+
 class Enclosed(NamedTuple):
     """How to start a program in a sandbox; the caller closes the descriptors afterwards."""
 
@@ -50,7 +61,10 @@ class Sandboxes:
         self._hidden = tuple(hidden)
         self._layers = layers
         self._found: Bubblewrap | None = None
-        self._proven: set[str] = set()
+        self._proven: dict[str, Backend] = {}
+        self._backends: tuple[Backend, ...] = ("bubblewrap", "landlock")
+        if settings.sandbox_backend != "auto":
+            self._backends = (settings.sandbox_backend,)
         self._trials: dict[str, asyncio.Lock] = {}
 
     # --- what can be had ---------------------------------------------------------------------
@@ -61,12 +75,17 @@ class Sandboxes:
             if profile in self._proven:
                 return
             trouble = await asyncio.to_thread(self.trouble_with, profile)
-        if trouble is not None:
-            raise SandboxUnavailable(
-                f"the sandbox {profile!r} cannot be had here, and nothing was started without it: "
-                f"{trouble.reason}",
-                trouble.fix,
-            )
+        _refuse(profile, trouble)
+
+    async def require_bare(self) -> None:
+        """Raises SandboxUnavailable where no program can be confined to a few files."""
+        await self.require(BARE)
+        if self._proven[BARE] != "bubblewrap":
+            _refuse(BARE, probe.Trouble("Landlock shows whole folders alone", "install bubblewrap"))
+
+    def backend_of(self, profile: str) -> Backend | None:
+        """Return what makes a profile; None before that was tried."""
+        return self._proven.get(profile)
 
     def trouble_with(self, profile: str) -> probe.Trouble | None:
         """Try a profile, if that was not done before. Takes some ten milliseconds."""
@@ -74,14 +93,47 @@ class Sandboxes:
             return None
         if not probe.has_linux():
             return probe.NOT_LINUX
+        troubles: list[probe.Trouble] = []
+        for backend in self._backends:
+            by = self._try_bubblewrap if backend == "bubblewrap" else self._try_landlock
+            trouble = by(profile)
+            if trouble is None:
+                self._proven[profile] = backend
+                return None
+            troubles.append(trouble)
+        reasons = "; ".join(dict.fromkeys(trouble.reason for trouble in troubles))
+        return probe.Trouble(reasons, troubles[0].fix)
+
+    def _try_bubblewrap(self, profile: str) -> probe.Trouble | None:
         self._found = self._found or find_bubblewrap()
         if self._found is None:
             return probe.NOT_INSTALLED
         with probe.Stage() as stage:
-            trouble = self._try(self._found, profile, stage)
-        if trouble is None:
-            self._proven.add(profile)
-        return trouble
+            return self._try(self._found, profile, stage)
+
+    def _try_landlock(self, profile: str) -> probe.Trouble | None:
+        known = PROFILES[profile]
+        if (trouble := trouble_with_landlock(known)) is not None:
+            return trouble
+        with probe.Stage() as stage:
+            view = view_of(known, self._surroundings(), stage.workspace)
+            facts = {
+                "secret": os.path.join(stage.outside, "token"),
+                "workspace": stage.workspace,
+                "writable": known.workspace == "write",
+                "process": os.getpid(),
+            }
+            # What is hidden of nacre's own is of no matter here, and the workspace may hold it.
+            shown = SandboxView(tuple(one for one in view.mounts if one.path != stage.hidden))
+            plan = landlock_plan(
+                shown, (), cwd=stage.workspace, env=_PLAIN, on_terminal=False, trial=facts
+            )
+            descriptor = _in_memory("plan", plan)
+            try:
+                trial = probe.Trial(landlock_command(descriptor), (descriptor,))
+                return probe.judge(trial, landlock_advice)
+            finally:
+                os.close(descriptor)
 
     def _try(self, found: Bubblewrap, profile: str, stage: probe.Stage) -> probe.Trouble | None:
         known = PROFILES[profile]
@@ -143,7 +195,8 @@ class Sandboxes:
         env: Mapping[str, str],
     ) -> Enclosed:
         """Return how to start a program. Raises SandboxUnavailable, BadParameter and OSError."""
-        if profile not in self._proven or self._found is None:
+        backend = self._proven.get(profile)
+        if backend is None:
             raise SandboxUnavailable(f"the sandbox {profile!r} was not tried yet", "try again")
         check_workspace(workspace, self._surroundings())
         view = self.view(profile, workspace, layer)
@@ -154,6 +207,9 @@ class Sandboxes:
                 "install it for all users of this machine",
                 "name its folder in the setting sandbox_read",
             )
+        if backend == "landlock" or self._found is None:
+            descriptor = _in_memory("plan", landlock_plan(view, argv, cwd=cwd, env=env))
+            return Enclosed(landlock_command(descriptor), (descriptor,))
         return self._enclose(self._found, view, argv, cwd, env)
 
     def enclose_bare(
@@ -169,7 +225,7 @@ class Sandboxes:
 
         What is `hidden` below them stays so. Raises SandboxUnavailable and OSError.
         """
-        if BARE not in self._proven or self._found is None:
+        if self._proven.get(BARE) != "bubblewrap" or self._found is None:
             raise SandboxUnavailable("the sandbox for this program was not tried yet", "try again")
         view = bare_view(shown, cwd, argv[0], (*self._hidden, *hidden))
         return self._enclose(self._found, view, argv, cwd, env, on_terminal=False)
@@ -212,6 +268,15 @@ class Sandboxes:
         if is_overlay(layer):
             return Mount("overlay", workspace, layer)
         return Mount("write", workspace, place_of(layer))
+
+
+def _refuse(profile: str, trouble: probe.Trouble | None) -> None:
+    if trouble is not None:
+        raise SandboxUnavailable(
+            f"the sandbox {profile!r} cannot be had here, and nothing was started without it: "
+            f"{trouble.reason}",
+            trouble.fix,
+        )
 
 
 _PLAIN = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin"}
