@@ -126,6 +126,7 @@ COMMANDS = (
     ),
     Command("commands", "catalog", "List, find and run commands of the catalog."),
     Command("upstream", "upstream", "Use MCP servers behind nacre: list, add, test, call."),
+    Command("config", "config", "Show the settings, or begin a config.toml with all of them."),
     Command("policy", "safety.policy", "Judge command lines by the rules, without running them."),
     Command("audit", "safety.audit", "Verify, show and search the record of who did what."),
     Command("token", "safety.token", "Make, list and revoke tokens for programs and machines."),

@@ -7,7 +7,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -36,17 +36,39 @@ def load_settings(
 
     Raises InvalidInput, which names the source, for a wrong value or an unknown name.
     """
+    given = given_settings(config_file, environ=environ, flags=flags)
+    return Settings(**{name: one.value for name, one in given.items()})
+
+
+class Given(NamedTuple):
+    """A setting that somebody gave a value."""
+
+    value: Any
+    source: str  # the file, the variable or the flag
+
+
+def given_settings(
+    config_file: str,
+    *,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> dict[str, Given]:
+    """Return the settings that do not have their default, and where each comes from.
+
+    Raises InvalidInput as load_settings does.
+    """
     env = os.environ if environ is None else environ
-    merged = _from_file(config_file)
+    merged = {name: Given(value, config_file) for name, value in _from_file(config_file).items()}
     for name in setting_names():
         for variable in (FALL_BACKS.get(name), environment_name(name)):
             text = env.get(variable) if variable else None
             if variable and text:
-                merged[name] = _parse(name, text, source=variable)
+                merged[name] = Given(_parse(name, text, source=variable), variable)
     for name, value in (flags or {}).items():
         if value is not None:
-            merged[name] = _parse(name, value, source=f"--{name.replace('_', '-')}")
-    return Settings(**merged)
+            flag = f"--{name.replace('_', '-')}"
+            merged[name] = Given(_parse(name, value, source=flag), flag)
+    return merged
 
 
 def _from_file(path: str) -> dict[str, Any]:
