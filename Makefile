@@ -116,6 +116,9 @@ bench: $(VENV)/.dev
 
 # uv is used if it is installed: the same environment, in seconds instead of a minute.
 $(VENV)/.run: pyproject.toml src/nacre/__init__.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "nacre needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1)." \
+			"Name another one: make run PYTHON=python3.12" >&2; exit 1; }
 	@echo "setting up $(VENV): a minute the first time"
 	@if command -v uv >/dev/null; then \
 		uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && \

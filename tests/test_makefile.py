@@ -36,3 +36,20 @@ def test_every_door_is_passed_on_another_python() -> None:
     inside = {"http", "page", "__pycache__"}  # below the others; in the browser's tests
     assert doors - inside <= passed
     assert {"commands", "attach", "web"} <= passed
+
+
+def test_a_python_that_is_too_old_is_told(tmp_path: Path) -> None:
+    old = tmp_path / "python3"  # no machine has one for sure: this one is one to Make
+    old.write_text('#!/bin/sh\ncase $1 in --version) echo "Python 3.10.13";; *) exit 1;; esac\n')
+    old.chmod(0o755)
+    made = subprocess.run(
+        ["make", "run", f"PYTHON={old}", f"VENV={tmp_path}/venv"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode != 0
+    assert "nacre needs Python 3.11 or newer" in made.stderr
+    assert "Python 3.10.13. Name another one: make run PYTHON=python3.12" in made.stderr
+    assert not (tmp_path / "venv").exists()
