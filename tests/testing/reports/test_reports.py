@@ -72,9 +72,16 @@ def test_the_page_has_everything_and_nothing_of_it_is_markup() -> None:
     ]
     assert told["frames"][0][4]["0"] == ["one ", ["red", "color:#cd0000"]]
     assert told["frames"][1][4]["1"] == ["</script>{{data}}"]  # as text, and not filled in
+    assert told["frames"][1][1] == [1, 17]
     assert list(told["frames"][1][4]) == ["1"]  # only what has changed
     assert "data:image/svg+xml;base64,PHN2Zy8+" in page
     assert not re.search(r'(?:src|href)="(?!data:)', page)
+
+
+def test_the_cursor_of_the_page_counts_characters() -> None:
+    cast = "\n".join([HEADER, json.dumps([0.0, "o", "a漢b\x1b[1;4H"])])
+    page = trace(TraceFacts("t", "f", "", (), cast, b""))
+    assert '"frames": [[0.0, [0, 2], 3, 20, ' in page
 
 
 def test_junit_tells_failures_and_what_is_flaky() -> None:

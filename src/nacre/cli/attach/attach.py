@@ -51,9 +51,19 @@ _LEAVE = restore() + PRIMARY + _WHEEL_AS_BEFORE + RESTORE_CLUSTERS + RESTORE_TIT
 
 
 def attach(
-    session: str, name: str, keys: OwnKeys, *, read_only: bool, status: bool, mouse: bool = False
+    session: str,
+    name: str,
+    keys: OwnKeys,
+    *,
+    read_only: bool,
+    status: bool,
+    mouse: bool = False,
+    typed: Callable[[bytes], None] | None = None,
 ) -> int:
-    """Show a session until it ends or the person detaches. Return the exit code."""
+    """Show a session until it ends or the person detaches. Return the exit code.
+
+    `typed` hears what the person types into the program.
+    """
 
     identity = secrets.token_hex(8)  # by it the next daemon knows us as who drove
 
@@ -67,7 +77,7 @@ def attach(
     control = None if read_only else keys.control
     own = (keys.detach, control, keys.look_back)
     approve = None if read_only else keys.approve
-    view = View(connection, *own, name, status=status, mouse=mouse, approve=approve)
+    view = View(connection, *own, name, status=status, mouse=mouse, approve=approve, typed=typed)
     # Signals first: one that came in between would leave the terminal raw.
     with _signals() as wakeup, _own_screen() as screen:
         if os.get_terminal_size(1) != size:  # it changed before we got signals

@@ -15,6 +15,7 @@ import os
 import selectors
 import signal
 import time
+from collections.abc import Callable
 from typing import Any
 
 from nacre.cli.attach.connection import Connection
@@ -74,8 +75,13 @@ class View:
         status: bool,
         mouse: bool = False,
         approve: OwnKey | None = None,
+        typed: Callable[[bytes], None] | None = None,
     ) -> None:
-        """`control` is None for a read-only viewer; `status`: the last row is a status line."""
+        """`control` is None for a read-only viewer; `status`: the last row is a status line.
+
+        `typed` hears what the person types into the program, before it is sent.
+        """
+        self._typed = typed
         self._connection = connection
         self._to_screen = b""
         self._detach = detach
@@ -254,6 +260,8 @@ class View:
     def _type(self, keys: bytes) -> None:
         if self._control is None:  # read-only
             return
+        if self._typed is not None:
+            self._typed(keys)
         if not self._connection.type(keys):
             self._to_screen += _BELL
             self._lament = self._lament or "too many without a daemon"

@@ -14,8 +14,10 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from nacre.core.screen.screen import COLOR_NAMES, Line, Rgb, Span
+from nacre.core.text.widths import char_width
 from nacre.testing.reports.frames import Frame, frames_of
 from nacre.testing.scenarios.runner import Attempt, StepTaken
+from nacre.testing.screens.shown import text_of
 
 # xterm's first sixteen colours, by their names on the wire, and the rest of its palette.
 _SIXTEEN = (
@@ -85,10 +87,22 @@ def _as_data(frames: list[Frame]) -> list[Any]:
             for row, line in enumerate(frame.rows)
             if row >= len(before) or before[row] != line
         }
-        cursor = [frame.cursor.row, frame.cursor.col] if frame.cursor.visible else None
+        cursor = [frame.cursor.row, _character(frame)] if frame.cursor.visible else None
         told.append([round(frame.time, 3), cursor, len(frame.rows), frame.cols, changed])
         before = frame.rows
     return told
+
+
+def _character(frame: Frame) -> int:
+    """Return before which character of its row the cursor stands; some take two columns."""
+    row, col = frame.cursor.row, frame.cursor.col
+    text = text_of(frame.rows[row]) if row < len(frame.rows) else ""
+    at = 0
+    for number, char in enumerate(text):
+        if at >= col:
+            return number
+        at += char_width(char)
+    return len(text) + max(0, col - at)
 
 
 def _row(line: Line) -> list[Any]:

@@ -41,6 +41,11 @@ def add_record(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--all", action="store_true", help="Include everything that was recorded before."
     )
+    parser.add_argument(
+        "--scenario",
+        metavar="FILE",
+        help="Attach instead, and write what you do as a scenario for 'nacre test' (new file).",
+    )
     add_flags(parser, ExportRecording, ("idle_cap", "input", "markers"))
     add_json(parser)
     parser.set_defaults(run=run_record)
@@ -48,6 +53,10 @@ def add_record(parser: ArgumentParser) -> None:
 
 def run_record(arguments: Namespace) -> int:
     """Record until the session ends or Ctrl+C."""
+    if arguments.scenario is not None:
+        from nacre.cli.commands.testing.written import record_scenario
+
+        return record_scenario(arguments)
     output = arguments.output or f"{arguments.session}.cast"
     name = harmless(str(arguments.session))
     with Client.open(told=False) as client:  # before anything is made or announced
