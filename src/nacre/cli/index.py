@@ -40,7 +40,11 @@ COMMANDS = (
     Command("snapshot", "apps.snapshot", "Show what stands on a screen.", "snapshot", _SESSION),
     Command("compare", "apps.compare", "Compare two screens of a session or of recordings."),
     Command(
-        "screenshot", "pictures", "Save a picture of a session's screen.", "screenshot", _SESSION
+        "screenshot",
+        "apps.pictures",
+        "Save a picture of a session's screen.",
+        "screenshot",
+        _SESSION,
     ),
     Command("scrollback", "screens", "Show a session's scrollback.", "get_scrollback", _SESSION),
     Command(

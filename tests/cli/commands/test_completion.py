@@ -37,6 +37,7 @@ def test_commands_are_completed(nacre: Nacre) -> None:
     assert complete(nacre, "nacre s") == [
         "send",
         "screen",
+        "snapshot",
         "screenshot",
         "scrollback",
         "signal",
