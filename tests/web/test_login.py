@@ -93,3 +93,26 @@ def test_a_key_that_holds_no_more_leads_to_the_login(daemon: Daemon, pages: Page
     # Into the same tab, as people paste it: only the address's fragment changes.
     page.goto(page_address(daemon))
     expect(page.get_by_role("navigation", name="Sessions")).to_be_visible()
+
+
+def test_who_has_a_shared_link_watches_one_session_and_types_nothing(
+    daemon: Daemon, pages: Pages, new_session: Callable[..., str]
+) -> None:
+    name = new_session("shared")
+    new_session("private")
+    line = [sys.executable, "-m", "nacre", "share", name, "--ttl", "5m"]
+    printed = subprocess.run(line, env=daemon.env, capture_output=True, text=True, timeout=60)
+    page = pages.context().new_page()
+    page.goto(printed.stdout.strip())
+    expect(page.get_by_text("You are watching")).to_be_visible()
+    ready(page)
+    assert "token=" not in page.url, "it does not stay in the history"
+    rows = page.get_by_role("navigation", name="Sessions").get_by_role("link")
+    expect(rows).to_have_count(1)
+    for gone in ("New", "Take over", "MCP servers"):
+        expect(page.get_by_role("button", name=gone)).to_have_count(0)
+    page.keyboard.type("echo typed by a watcher\n")
+    daemon.as_person("send_input", session=name, input="echo the end\r")
+    page.wait_for_function("() => window.nacre.text().includes('the end')")
+    assert "typed by a watcher" not in "".join(page.evaluate("() => window.nacre.text()"))
+    expect(page.get_by_role("alert")).to_have_count(0)

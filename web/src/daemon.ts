@@ -6,7 +6,7 @@ import * as approvals from "./approvals";
 import { go, route } from "./route";
 import * as sessions from "./sessions";
 import { complain } from "./toasts";
-import { key } from "./wire/api";
+import { allowed, key, onlyWatches } from "./wire/api";
 import { JsonDoor } from "./wire/json-door";
 import type { Approval, Event } from "./wire/shapes";
 
@@ -62,6 +62,7 @@ function warn(told: readonly string[]): void {
 
 /** A sync has no questions: ask for those that are open. */
 async function catchUp(): Promise<void> {
+  if (onlyWatches.value || allowed.value.limited) return; // they are asked nothing
   const found = await ask<{ approvals: Approval[] }>("list_approvals", null);
   if (found) approvals.approvals.value = found.approvals;
 }

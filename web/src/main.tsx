@@ -4,15 +4,15 @@ import "./style/index.css";
 
 import { render } from "preact";
 
-import { takeCode } from "./route";
+import { takeProof } from "./route";
 import { find } from "./sessions";
 import { key } from "./wire/api";
 import { App } from "./views/app";
 import { current } from "./views/session";
 import { followViewport } from "./style/viewport";
 
-const code = takeCode();
-if (code !== null) key.value = null; // a fresh link is a fresh login
+const proof = takeProof();
+if (proof !== null) key.value = null; // a fresh link is a fresh login
 
 // For tests, and for people at the console.
 Object.defineProperty(window, "nacre", {
@@ -37,4 +37,4 @@ Object.defineProperty(window, "nacre", {
 
 followViewport();
 const page = document.getElementById("page");
-if (page) render(<App code={code} />, page);
+if (page) render(<App proof={proof} />, page);

@@ -2,6 +2,8 @@
 
 import { signal } from "@preact/signals";
 
+import type { Proof } from "./wire/api";
+
 export type Route =
   { view: "list" } | { view: "session"; session: string } | { view: "replay"; session: string };
 
@@ -9,7 +11,7 @@ export const route = signal<Route>(read());
 
 addEventListener("hashchange", () => {
   // A new login link in the same tab changes only the fragment, so the page must be reloaded.
-  if (location.hash.startsWith("#code=")) location.reload();
+  if (/^#(code|token)=/.test(location.hash)) location.reload();
   else route.value = read();
 });
 
@@ -23,14 +25,14 @@ export function go(to: Route, { replace = false } = {}): void {
   route.value = to;
 }
 
-/** Take a one-time login code out of the address, so that it does not stay in the history. */
-export function takeCode(): string | null {
+/** Take what logs in out of the address, so that it does not stay in the history. */
+export function takeProof(): Proof | null {
   const fragment = new URLSearchParams(location.hash.slice(1));
-  const code = fragment.get("code");
-  if (code === null) return null;
+  const [code, token] = [fragment.get("code"), fragment.get("token")];
+  if (code === null && token === null) return null;
   const session = fragment.get("session");
   go(session === null ? { view: "list" } : { view: "session", session }, { replace: true });
-  return code;
+  return code !== null ? { code } : { token: token ?? "" };
 }
 
 function read(): Route {

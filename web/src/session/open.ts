@@ -7,6 +7,7 @@ import { door } from "../daemon";
 import { createEmulator, themed, type Emulator } from "../terminal/emulator";
 import { Feed } from "../terminal/feed";
 import { complain, note } from "../toasts";
+import { onlyWatches } from "../wire/api";
 import { RawDoor, SCROLLBACK } from "../wire/raw-door";
 import type { Event, Overlay, Panel, RawEvent } from "../wire/shapes";
 import { nameOf } from "../words";
@@ -115,6 +116,7 @@ export class OpenSession {
   }
 
   async toggleControl(): Promise<void> {
+    if (onlyWatches.value) return;
     if (this.lease.yours.value) await this.lease.give();
     else if (await this.lease.take()) this.viewport.fit();
     this.emulator.terminal.focus();
@@ -176,7 +178,7 @@ export class OpenSession {
     const text = data.length < 32 ? new TextDecoder().decode(data) : "";
     // The program needs to know about this window's focus only while this person drives.
     if (FOCUS_REPORT.test(text) && !mine) return;
-    if (this.ending.value) return;
+    if (this.ending.value || onlyWatches.value) return;
     // What nobody typed is not worth waiting for a connection, nor worth a word.
     const report = FOCUS_REPORT.test(text) || MOUSE_REPORT.test(text);
     if (report && (this.dropping !== null || this.raw.value?.state.value !== "open")) return;

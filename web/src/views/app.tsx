@@ -7,7 +7,7 @@ import { dialog } from "../dialogs";
 import { door, warnings } from "../daemon";
 import { route } from "../route";
 import { find } from "../sessions";
-import { key } from "../wire/api";
+import { key, type Proof } from "../wire/api";
 import { Approvals } from "./approvals";
 import { Dialogs } from "./dialogs";
 import { Empty } from "./empty";
@@ -19,14 +19,14 @@ import { Toaster } from "./toaster";
 import { Updated } from "./updated";
 import { Warnings } from "./warnings";
 
-export function App({ code }: { code: string | null }) {
+export function App({ proof }: { proof: Proof | null }) {
   const at = route.value;
   const shown = at.view === "list" ? null : (find(at.session)?.name ?? at.session);
-  const unused = useRef(code); // a code is good once: after a log-out it is not tried again
+  const unused = useRef(proof); // a code is good once: after a log-out it is not tried again
   document.title = shown ? `${shown} · nacre` : "nacre";
   return (
     <>
-      {key.value === null ? <Login code={unused} /> : <Shell />}
+      {key.value === null ? <Login proof={unused} /> : <Shell />}
       <Toaster />
       <Dialogs />
     </>

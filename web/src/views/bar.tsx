@@ -7,6 +7,7 @@ import { go } from "../route";
 import { isOver, referenceTo, type Listed } from "../sessions";
 import { nameOf, shortPath, stateOf } from "../words";
 import { isMac } from "../session/keyboard";
+import { onlyWatches } from "../wire/api";
 import { Captured } from "./captured";
 import { Icon } from "./icons";
 import { Menu, type Action } from "./menu";
@@ -39,8 +40,13 @@ export function Bar({ session, open, search }: Props) {
         </p>
       </div>
       {open && <Captured open={open} place="bar" />}
-      {open && !isOver(session) && <Driver open={open} viewers={session.viewers ?? 0} />}
-      {open && !isOver(session) && (
+      {open && !isOver(session) && onlyWatches.value && (
+        <span class="driver-who" title="With this link you can watch, and do nothing else.">
+          You are watching
+        </span>
+      )}
+      {open && !isOver(session) && !onlyWatches.value && <Driver open={open} viewers={session.viewers ?? 0} />}
+      {open && !isOver(session) && !onlyWatches.value && (
         <button
           class="bar-fit icon-only"
           title="Fit: resize the session to this window"
@@ -92,7 +98,7 @@ function Driver({ open, viewers }: { open: OpenSession; viewers: number }) {
 function menu(session: Listed, open: OpenSession | null, search: () => void): (Action | null)[] {
   const copy = isMac ? "⌘C" : "Ctrl+Shift+C";
   const paste = isMac ? "⌘V" : "Ctrl+Shift+V";
-  const over = isOver(session);
+  const over = isOver(session) || onlyWatches.value; // nothing is typed, and no size changes
   const ofTerminal: (Action | null)[] = open
     ? [
         { text: "Copy the selection", keys: copy, act: () => open.copy() },
@@ -109,7 +115,7 @@ function menu(session: Listed, open: OpenSession | null, search: () => void): (A
   return [
     ...ofTerminal,
     { text: "Replay", act: () => go({ view: "replay", session: referenceTo(session) }) },
-    ...(session.gone ? [] : ofSession(session)),
+    ...(session.gone || onlyWatches.value ? [] : ofSession(session)),
   ];
 }
 

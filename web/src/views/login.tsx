@@ -1,22 +1,22 @@
-// The login: with the token, or with the code in an address that `nacre web` printed.
+// The login: with the token, or with what is in an address that `nacre web` or `nacre share` printed.
 
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-import { farewell, logIn } from "../wire/api";
+import { farewell, logIn, type Proof } from "../wire/api";
 import { Pearl } from "./icons";
 
-export function Login({ code }: { code: RefObject<string | null> }) {
-  const busy = useSignal(code.current !== null);
+export function Login({ proof }: { proof: RefObject<Proof | null> }) {
+  const busy = useSignal(proof.current !== null);
   const problem = useSignal<string | null>(null);
   const field = useRef<HTMLInputElement>(null);
 
-  async function enter(proof: { token: string } | { code: string }): Promise<void> {
+  async function enter(given: Proof): Promise<void> {
     busy.value = true;
     problem.value = null;
     try {
-      await logIn(proof);
+      await logIn(given);
     } catch (error) {
       problem.value = sentence(error);
       busy.value = false;
@@ -25,8 +25,8 @@ export function Login({ code }: { code: RefObject<string | null> }) {
   }
 
   useEffect(() => {
-    if (code.current !== null) void enter({ code: code.current });
-    code.current = null;
+    if (proof.current !== null) void enter(proof.current);
+    proof.current = null;
     field.current?.focus();
   }, []);
 

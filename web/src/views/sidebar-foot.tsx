@@ -3,7 +3,7 @@
 import { dialog } from "../dialogs";
 import { door } from "../daemon";
 import { choice, choose, type Choice } from "../scheme";
-import { logOut } from "../wire/api";
+import { allowed, logOut } from "../wire/api";
 import { Icon, type IconName } from "./icons";
 
 const NEXT: Record<Choice, Choice> = { system: "dark", dark: "light", light: "system" };
@@ -23,14 +23,16 @@ export function SidebarFoot() {
       >
         <Icon name={ICONS[now]} />
       </button>
-      <button
-        class="icon-only"
-        title="MCP servers"
-        aria-label="MCP servers"
-        onClick={() => (dialog.value = { kind: "upstreams" })}
-      >
-        <Icon name="plug" />
-      </button>
+      {!allowed.value.limited && (
+        <button
+          class="icon-only"
+          title="MCP servers"
+          aria-label="MCP servers"
+          onClick={() => (dialog.value = { kind: "upstreams" })}
+        >
+          <Icon name="plug" />
+        </button>
+      )}
       <button
         class="icon-only"
         title="Keys and help (?)"

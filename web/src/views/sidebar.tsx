@@ -6,6 +6,7 @@ import type { TargetedKeyboardEvent } from "preact";
 import { dialog } from "../dialogs";
 import { door } from "../daemon";
 import { live, over, sessions, type Listed } from "../sessions";
+import { allowed, onlyWatches } from "../wire/api";
 import { Icon, Pearl } from "./icons";
 import { Row } from "./row";
 import { SidebarFoot } from "./sidebar-foot";
@@ -43,9 +44,11 @@ export function Sidebar() {
           <Pearl size={22} />
           <span>nacre</span>
         </a>
-        <button class="quiet" onClick={() => (dialog.value = { kind: "new" })}>
-          <Icon name="plus" /> New
-        </button>
+        {!onlyWatches.value && !allowed.value.limited && (
+          <button class="quiet" onClick={() => (dialog.value = { kind: "new" })}>
+            <Icon name="plus" /> New
+          </button>
+        )}
       </header>
       <Filter />
       <nav class="rows" aria-label="Sessions" onKeyDown={walk}>

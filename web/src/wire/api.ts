@@ -1,7 +1,7 @@
 // Requests over HTTP, and the key that stands for the person at this page.
 // Rule: the token itself is never stored; it is exchanged once for a key.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 
 import { keep, kept } from "../kept";
 import { address } from "./place";
@@ -23,7 +23,10 @@ export class Refused extends Error {
   }
 }
 
-export async function logIn(proof: { token: string } | { code: string }): Promise<void> {
+/** What logs in: a code is good once (`nacre web`), a token until it expires (`nacre share`). */
+export type Proof = { token: string } | { code: string };
+
+export async function logIn(proof: Proof): Promise<void> {
   const answer = await post("api/login", proof, null);
   farewell.value = null;
   setKey((answer as { key: string }).key);
@@ -34,9 +37,22 @@ export function logOut(reason: string | null = null): void {
   setKey(null);
 }
 
+/** What this person may do, and whether only with some sessions. */
+export const allowed = signal<{ scope: "observe" | "drive" | "admin"; limited: boolean }>({
+  scope: "admin",
+  limited: false,
+});
+
+/** Whether they can watch and do nothing else. */
+export const onlyWatches = computed(() => allowed.value.scope === "observe");
+
 /** Get a ticket, which opens one socket: a browser cannot send headers with a WebSocket. */
 export async function ticket(signal?: AbortSignal): Promise<string> {
-  return ((await call("api/ticket", {}, signal)) as { ticket: string }).ticket;
+  type Answer = { ticket: string } & typeof allowed.value;
+  const { ticket, scope, limited } = (await call("api/ticket", {}, signal)) as Answer;
+  const before = allowed.peek();
+  if (before.scope !== scope || before.limited !== limited) allowed.value = { scope, limited };
+  return ticket;
 }
 
 /** POST as the person who is logged in. If the key is no longer valid, show the login. */

@@ -92,7 +92,9 @@ def build_routes(credentials: Credentials, folder: str = FOLDER) -> list[Route]:
     async def give_ticket(request: Request) -> Response:
         caller: Caller = request.scope["nacre.caller"]
         ticket = credentials.new_ticket(grant_of(caller))
-        return _secret({"ticket": ticket, "expires_in": credentials.ticket_lifetime})
+        # So that the page offers nothing that would be refused.
+        may = {"scope": caller.scope.name.lower(), "limited": caller.sessions is not None}
+        return _secret({"ticket": ticket, "expires_in": credentials.ticket_lifetime, **may})
 
     return [
         Route("/", index),

@@ -71,13 +71,14 @@ def _create(arguments: Namespace) -> int:
             scope=arguments.scope,
             name=arguments.name,
             session_names=arguments.session,
-            ttl=_lifetime(arguments.ttl),
+            ttl=lifetime(arguments.ttl),
             person=arguments.person,
         )
     return show(arguments, made, made["token"])
 
 
-def _lifetime(given: str | None) -> float | None:
+def lifetime(given: str | None) -> float | None:
+    """Return a time such as 30m in seconds. Raises InvalidInput."""
     if given is None:
         return None
     found = _LIFETIME.fullmatch(given)
