@@ -46,6 +46,10 @@ def test_each_query_gets_its_line(recipe: Recipe, one: RecipeTry) -> None:
         "solve world hunger",
         "-rf / now",
         "the",
+        # A word that could be anything is no name where the phrase's own words are missing.
+        "rotate all .tmp files",
+        "list python wheels",
+        "disk usage of everything",
     ],
 )
 def test_what_no_recipe_covers_has_no_line(query: str) -> None:

@@ -65,7 +65,16 @@ _SAME = {
 }  # fmt: skip
 
 # Slots that take few words say more of a query than those that take any.
-_CHOOSY = frozenset(("number", "kind", "size"))
+_CHOOSY = frozenset(("number", "kind", "size", "tarball", "zipped"))
+
+# Words that are no names where a name could stand: "disk usage of each folder", "the first column".
+_NO_NAMES = frozenset(
+    (
+        *("each", "these", "those", "everything", "something", "text", "string", "stdin"),
+        *("delete", "remove", "create", "make", "copy", "move", "compress", "extract", "count"),
+        *("first", "second", "third", "last", "number", "lines", "words", "between"),
+    )
+)
 
 # What a kind of files is called, and how their names end.
 _KINDS = {
@@ -79,6 +88,9 @@ _KINDS = {
     "txt": "txt", "md": "md", "py": "py", "js": "js", "ts": "ts", "rs": "rs", "sh": "sh",
     "svg": "svg", "gif": "gif", "ini": "ini", "scala": "scala", "notebook": "ipynb",
 }  # fmt: skip
+
+# Slots that take a file by how its name ends.
+_ENDINGS = {"tarball": r"\.(tar(\.\w+)?|tgz|tbz2?|txz)$", "zipped": r"\.zip$"}
 
 
 class RecipeTry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -151,6 +163,7 @@ class _Fit(NamedTuple):
     said: int = 0  # fillers that both have
     unsaid: int = 0  # fillers of the phrase that the query lacks
     vague: int = 0  # slots that took a word that may be anything
+    led: bool = True  # the phrase's word before this place stands in the query, too
 
     @property
     def holds(self) -> bool:
@@ -179,7 +192,7 @@ def _match(phrase: str, tokens: list[str]) -> _Fit | None:
             if at == len(pattern):
                 continue
             if _is_filler(pattern[at]):  # not one that must be there: !file
-                less = fit._replace(score=fit.score - 0.05, unsaid=fit.unsaid + 1)
+                less = fit._replace(score=fit.score - 0.05, unsaid=fit.unsaid + 1, led=False)
                 _keep(best, (at + 1, seen), less)
             if seen < len(tokens) and (more := _next(fit, pattern[at], tokens[seen])) is not None:
                 _keep(best, (at + 1, seen + 1), more)
@@ -195,16 +208,20 @@ def _next(fit: _Fit, word: str, token: str) -> _Fit | None:
             return None
         slots = (*fit.slots, (slot[1], value))
         if slot[2] in _CHOOSY:
-            return fit._replace(score=fit.score + 0.7, slots=slots, telling=fit.telling + 1)
-        vague = fit.vague + (not _is_telling(token))
-        return fit._replace(score=fit.score + 0.5, slots=slots, vague=vague)
+            told = fit.telling + 1
+            return fit._replace(score=fit.score + 0.7, slots=slots, telling=told, led=True)
+        if _is_telling(token):
+            return fit._replace(score=fit.score + 0.5, slots=slots, led=True)
+        if not fit.led:  # "python packages" is not "python files in packages"
+            return None
+        return fit._replace(score=fit.score + 0.5, slots=slots, vague=fit.vague + 1)
     bare = word.removeprefix("!")
     same = _same(bare, token)
     if not same:
         return None
     if _is_filler(bare):
-        return fit._replace(score=fit.score + 0.3 * same, said=fit.said + 1)
-    return fit._replace(score=fit.score + same, telling=fit.telling + 1)
+        return fit._replace(score=fit.score + 0.3 * same, said=fit.said + 1, led=True)
+    return fit._replace(score=fit.score + same, telling=fit.telling + 1, led=True)
 
 
 def _is_telling(token: str) -> bool:
@@ -236,6 +253,10 @@ def _slot_value(kind: str, token: str) -> str | None:
     if not bare or any(ord(one) < 32 for one in bare):
         return None
     if token[:1] not in "\"'" and _is_filler(token):
+        return None
+    if kind in _ENDINGS:
+        return bare if re.search(_ENDINGS[kind], bare) else None
+    if kind != "kind" and token[:1] not in "\"'" and bare.lower() in _NO_NAMES:
         return None
     if kind == "file":
         kind, bare = "path", bare if _is_telling(token) else ""
