@@ -61,7 +61,8 @@ def read_commands(path: str) -> tuple[CommandEntry, ...]:
 class CommandFiles:
     """The book of commands as the files are now, and who hears when it has become another."""
 
-    def __init__(self, config: str | None) -> None:
+    def __init__(self, config: str | None, whitelist: frozenset[str] = frozenset()) -> None:
+        self._whitelist = whitelist
         self._paths = [] if config is None else [os.path.join(config, one) for one in USER_FILES]
         self._seen: tuple[Any, ...] | None = None
         self._book: CommandBook | None = None
@@ -120,7 +121,7 @@ class CommandFiles:
                     users += read_commands(path)
                 except InvalidInput as error:
                     problems.append(str(error))
-        book = CommandBook(shipped_commands(), users)
+        book = CommandBook(shipped_commands(), users, self._whitelist)
         book.warnings += problems
         return book
 

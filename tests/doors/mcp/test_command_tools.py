@@ -8,7 +8,7 @@ import pytest
 from nacre.core.commands.book import CommandBook
 from nacre.core.commands.entry import entries_from
 from nacre.core.operations.commands import CallCommand
-from nacre.doors.mcp.command_tools import OfferedCommands
+from nacre.doors.mcp.command_tools import CommandTools, OfferedCommands
 from nacre.doors.mcp.instructions import instruct
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.standing import Standing
@@ -64,6 +64,13 @@ def test_the_toolset_is_only_for_who_names_it() -> None:
 def test_three_tools_stand_for_too_many() -> None:
     tools = chosen("commands", most=10, prefix="x_")
     assert set(tools) == {"x_search_commands", "x_describe_command", "x_call_command"}
+
+
+def test_what_a_whitelist_leaves_out_is_no_tool() -> None:
+    book = CommandBook(shipped_commands(), whitelist=frozenset(("ls", "delete_file")))
+    names = {tool.name for tool in CommandTools(book, 10).tools("")}
+    beside = {"search_commands", "get_execution_status", "cancel_execution"}
+    assert names == {"ls", "myrm", *beside}
 
 
 def test_a_tools_parameters_are_the_commands_arguments() -> None:

@@ -452,3 +452,46 @@ async def test_arguments_that_are_too_long_are_told(agent: Agent) -> None:
     with pytest.raises(InvalidInput, match="longer than the system allows"):
         await agent("basename", path="x" * 3_000_000)
     assert (await agent("true")).exit_code == 0
+
+
+async def test_a_secret_that_was_exported_is_shown_and_logged_nowhere(
+    folder: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "audit.log"
+    async with catalog(folder, audit_log=str(log)) as found:
+        agent = found.agent()
+        await agent("export", name="MY_TOKEN", value="hunter2")
+        await agent("export", name="MY_PASSWORD=correct-horse")
+        await agent("export", name="PLAIN", value="ghp_abcdefghijklmnopqrstuvwxyz0123456789")
+        await agent("echo", text="ghp_abcdefghijklmnopqrstuvwxyz0123456789")
+        with pytest.raises(Forbidden):
+            await agent("export", name="MY_TOKEN", value="hunter2;")
+        await agent("export", name="GREETING", value="hello")
+        told = (await agent("get_shell_context")).output + (await agent("history")).output
+        told += (await agent("env")).output + log.read_text()
+    for secret in ("hunter2", "correct-horse", "ghp_abc"):
+        assert secret not in told
+    assert "export MY_TOKEN '[redacted]'" in told
+    assert "export GREETING hello" in told
+
+
+@pytest.mark.parametrize("args", [{}, {"pid": 1234}, {"signal": "9", "pid": "1"}, {"target": "x"}])
+async def test_kill_of_anything_but_a_job_is_blacklisted(
+    agent: Agent, args: dict[str, Any]
+) -> None:
+    with pytest.raises(Forbidden, match="Command 'kill' is blacklisted for security reasons"):
+        await agent("kill", **args)
+    assert "kill" not in (await agent("history")).output
+
+
+async def test_a_whitelist_says_what_is_listed_as_runnable(folder: Path) -> None:
+    async with catalog(folder, commands_whitelist="ls, mycat, nonsense") as found:
+        agent = found.agent()
+        listed = await found.dispatch(agent.caller, ListCommands())
+        assert isinstance(listed, CommandList)
+        runnable = {one["name"] for one in listed.commands if not one.get("refused")}
+        assert runnable == {"ls", "cat", "search_commands"}
+        assert listed.warnings == ["commands_whitelist names 'nonsense', which is no command"]
+        assert (await agent("search_commands", query="list files")).exit_code == 0
+        with pytest.raises(Forbidden, match="not in the whitelist"):
+            await agent("pwd")

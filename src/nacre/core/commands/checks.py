@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from posixpath import basename, dirname, join
 
 from nacre.core.commands.arguments import Bound
+from nacre.core.commands.book import is_listed
 from nacre.core.commands.entry import BLACKLIST, CommandArgument, CommandEntry
 from nacre.core.policy.decide import Policy, decide_argv
 from nacre.core.policy.paths import BLOCKED, DISKS, Where, is_below, matches
@@ -52,7 +53,7 @@ class Checks:
         """Raises Forbidden for what is blacklisted or not in the whitelist."""
         if entry.refused:
             raise blacklisted(called)
-        if self.whitelist and not self.whitelist & {entry.name, *entry.aliases}:
+        if not is_listed(entry, self.whitelist):
             raise Forbidden(
                 f"Command '{called}' is not in the whitelist",
                 "commands_whitelist names those that may run",

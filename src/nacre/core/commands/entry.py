@@ -27,6 +27,8 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 # The tools' own parameter beside the command's arguments.
 RESERVED = frozenset(("context", "stdin", "dry_run"))
 
+SEARCH = "search_commands"  # tells what there is, and runs nothing
+
 # Commands that never run: the document's 13.
 BLACKLIST = (
     *("sudo", "su", "rm", "chmod", "chown", "chgrp", "kill", "killall"),

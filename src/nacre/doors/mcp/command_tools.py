@@ -1,6 +1,6 @@
 """The toolset commands: each command of the catalog is a tool, or three tools stand for all.
 
-Rule 1: a command that is refused is no tool.
+Rule 1: a command that is refused, or that a whitelist leaves out, is no tool.
 Rule 2: with more than so many commands there are three tools instead: search, describe, call. A
 list of hundreds costs a model more than it tells.
 Rule 3: when the files of commands have changed, the list is another one from then on, for all who
@@ -14,14 +14,13 @@ from typing import Any, Protocol
 from nacre.core.catalog.catalog import Operation, parse_parameters
 from nacre.core.catalog.schema import output_schema
 from nacre.core.commands.book import CommandBook
-from nacre.core.commands.entry import CommandEntry
+from nacre.core.commands.entry import SEARCH, CommandEntry
 from nacre.core.operations.all import CATALOG
 from nacre.doors.mcp.toolsets import COMMANDS, Tool
 
 _CALL = "call_command"
 _IN_FULL = ("get_execution_status", "cancel_execution")
 _INSTEAD = ("describe_command", _CALL)  # beside the command search_commands
-_SEARCH = "search_commands"
 
 # Of call_command itself: a command's own arguments cannot have these names.
 _BESIDE = {
@@ -90,7 +89,7 @@ class CommandTools:
         few = len(entries) <= self._most
         calls = CATALOG[_CALL]
         for entry in entries:
-            if few or entry.name == _SEARCH:
+            if few or entry.name == SEARCH:
                 yield CommandTool(prefix + entry.name, calls, _OUTCOME, {}, COMMANDS, entry)
         for name in _IN_FULL if few else _INSTEAD:
             spec = CATALOG[name]

@@ -3,17 +3,21 @@
 Rule 1: the keys are a contract that scripts count by: timestamp, user, command, args, status
 (success, failed, denied), exit_code, execution_time_ms, all at the top level.
 Rule 2: a line is one write, and the file is opened for each: it may be moved away at any time.
-Rule 3: a log that cannot be written fails no command; the daemon's own log says so, once.
+Rule 3: no secret that is known stands in it (docs/secrets.md).
+Rule 4: a log that cannot be written fails no command; the daemon's own log says so, once.
 """
 
 import logging
 import os
 import pwd
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Literal, Protocol
 
 import msgspec
+
+from nacre.core.text.redaction import Redaction, SecretValues
 
 _log = logging.getLogger("nacre.audit")
 
@@ -38,7 +42,13 @@ class ExecutionAudit(Protocol):
 class AuditFile:
     """The document's log: one line of JSON for each; without a path, none."""
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(
+        self,
+        path: str | None,
+        redaction: Callable[[], Redaction] = lambda: Redaction(SecretValues()),
+    ) -> None:
+        """`redaction` is what takes secrets out of it."""
+        self._redaction = redaction
         self._path = None if path is None else os.path.abspath(os.path.expanduser(path))
         self._failed = False
 
@@ -46,6 +56,8 @@ class AuditFile:
         if self._path is None:
             return
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        text = self._redaction().text
+        execution = msgspec.structs.replace(execution, args=[text(one) for one in execution.args])
         try:
             descriptor = os.open(self._path, flags, 0o600)
             try:

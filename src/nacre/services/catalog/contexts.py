@@ -50,6 +50,7 @@ _SECRET_VALUE = re.compile(
     r"gh[pousr]_\w{20}|github_pat_|sk-[\w-]{16}|AKIA[0-9A-Z]{12}|xox[abpr]-|eyJ[\w-]{10,}\.|-----BEGIN"
     r"|glpat-|AIza[\w-]{20}|://[^/\s:]+:[^/\s@]+@"
 )
+_HIDDEN = "[redacted]"
 
 
 @dataclass(slots=True)
@@ -150,6 +151,17 @@ class Contexts:
     def end(self, key: str) -> None:
         if context := self._known.pop(key, None):
             context.ended = True
+
+
+def without_secret(command: str, words: list[str]) -> list[str]:
+    """Return a command's words as history and logs have them: export's without a secret's value."""
+    if command != "export" or not words:
+        return words
+    name, equals, value = words[0].partition("=")
+    values = [value, *words[1:]] if equals else words[1:]
+    if _SECRET.search(name) or any(map(_SECRET_VALUE.search, values)):
+        return [f"{name}={_HIDDEN}"] if equals else [name, *(_HIDDEN for _ in values)]
+    return words
 
 
 def describe(context: CommandContext, given: Mapping[str, str], most: int) -> dict[str, object]:

@@ -92,9 +92,11 @@ class LateCatalog:
 
     def _read_files(self) -> "CommandFiles":
         if self._files is None:
+            from nacre.core.commands.book import whitelist_of
             from nacre.system.command_files import CommandFiles
 
-            self._files = CommandFiles(self._config)
+            whitelist = whitelist_of(self._host.settings.commands_whitelist)
+            self._files = CommandFiles(self._config, whitelist)
         return self._files
 
     async def end_all(self) -> None:

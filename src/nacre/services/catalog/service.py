@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.core.catalog.caller import Caller
-from nacre.core.commands.book import CommandBook
+from nacre.core.commands.book import CommandBook, whitelist_of
 from nacre.core.commands.checks import Checks
 from nacre.core.operations.commands import (
     CallCommand,
@@ -40,7 +40,7 @@ from nacre.errors import (
 from nacre.services.catalog.assistant import Assistant
 from nacre.services.catalog.audit import AuditFile, AuditStatus, ExecutionAudit, audited
 from nacre.services.catalog.builtins import Builtins, ContextOutput
-from nacre.services.catalog.contexts import CommandContext, Contexts
+from nacre.services.catalog.contexts import CommandContext, Contexts, without_secret
 from nacre.services.catalog.execution import Execution
 from nacre.services.catalog.executions import Executions
 from nacre.services.catalog.programs import CommandSurroundings, Programs
@@ -81,14 +81,13 @@ class CommandCatalog:
         self._contexts = Contexts(settings.command_contexts, home, private)
         self._programs = Programs(host, self._where)
         self._assistant = Assistant(settings.sampling_wait)
-        self._audit = audit or AuditFile(settings.audit_log)
+        self._audit = audit or AuditFile(settings.audit_log, host.secrets.redaction_of_logs)
         self._executions = Executions(host, unfinished or Unfinished(None), self._note)
         self._tasks: set[asyncio.Task[None]] = set()
-        names = (one.strip() for one in (settings.commands_whitelist or "").split(","))
         rules = shipped("commands")
         self._checks = Checks(
             rules,
-            frozenset(filter(None, names)),
+            whitelist_of(settings.commands_whitelist),
             settings.commands_allow_patterns,
             private,
             links_in,
@@ -117,9 +116,11 @@ class CommandCatalog:
 
     async def list_all(self, caller: Caller, request: ListCommands) -> CommandList:
         book = self.book()
-        return CommandList(
-            commands=[entry.as_listed() for entry in book], warnings=list(book.warnings)
-        )
+        listed = [
+            entry.as_listed() if book.may_run(entry) else {**entry.as_listed(), "refused": True}
+            for entry in book
+        ]
+        return CommandList(commands=listed, warnings=list(book.warnings))
 
     async def describe(self, caller: Caller, request: DescribeCommand) -> CommandDescribed:
         """Raises CommandNotFound."""
@@ -204,12 +205,12 @@ class CommandCatalog:
         try:
             return self._calls.stages(request, context, self._given(caller), self.book())
         except (Forbidden, InvalidInput) as error:
-            self._audit.record(audited(called, words, "denied"))
+            self._audit.record(audited(called, without_secret(called, words), "denied"))
             raise error
 
     def _execution(self, caller: Caller, stages: list[PipeStage]) -> Execution:
         first = stages[0]
-        words = first.argv[1:]
+        words = without_secret(first.entry.name, first.argv[1:])
         for stage in stages[1:]:
             words = [*words, "|", stage.called, *stage.argv[1:]]
         settings = self._host.settings
@@ -251,7 +252,12 @@ class CommandCatalog:
         given, book = self._given(caller), self.book()
         acting = Builtins(context, book, self._checks, self._contexts.home, given)
         if act := acting.of(stage.entry.name):
-            return await act(stage.values)
+            done = await act(stage.values)
+            if (
+                stage.entry.name == "export"
+            ):  # a secret is taken out of answers and logs from now on
+                self._host.secrets.learn_variables(context.exported)
+            return done
 
         def runs(name: str, args: Mapping[str, Any]) -> bool:
             return self._calls.passes(name, args, context, given, book)
