@@ -50,6 +50,7 @@ COMMANDS = (
     Command(
         "read", "screens", "Show the last lines of a session's output.", "read_output", _SESSION
     ),
+    Command("cp", "apps.copy", "Copy a file into a session, or out of it.", "get_file"),
     Command("run", "run", "Run a command in a session, with its exit code.", "run", _RUN),
     Command(
         "wait",

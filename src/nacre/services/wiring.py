@@ -32,6 +32,7 @@ from nacre.services.dispatch.log import Log
 from nacre.services.dispatch.recovered import Recovered
 from nacre.services.dispatch.resolve import Resolve
 from nacre.services.dispatch.tell import Tell
+from nacre.services.files.service import Files
 from nacre.services.follow.service import Following
 from nacre.services.host.bus import Events
 from nacre.services.host.engine import Engine
@@ -125,13 +126,14 @@ class Services:
         watching = Watching(self.registry, self.host)
         controls = Controls(self.registry, self.host)
         seeing = Seeing(self.registry, self.host, self.history)
+        files = Files(self.registry, self.runs, self.host)
         pointing = Pointing(self.registry, seeing.references)
         run_parts = RunFollowing(self.ledger, self.host, self.runs.revisit)
         having_handlers = (
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
             *(self.history, self.pictures, self.reviews, visuals, watching, controls),
             *(self.approvals, self.prompts, self.catalog, self.apps, self.upstreams),
-            *(pointing, seeing, run_parts),
+            *(pointing, seeing, files, run_parts),
             AgentTyping(self.registry, self.host, self.apps.typing),
         )
         # Every call passes them in this order. Routing to other hosts will be added here.

@@ -1,5 +1,6 @@
 """wait_for, read_run, screen_at and export_recording over every transport."""
 
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -36,7 +37,7 @@ async def test_both_tools_are_listed_and_read_only(tools: Tools) -> None:
 
 async def test_tool_that_two_toolsets_have_is_one(tools: Tools) -> None:
     assert set(tools.listed) >= {"create_session", "start_session", "list_sessions", "run_command"}
-    assert len(tools.listed) == 15 + 8 + 14 - 2
+    assert len(tools.listed) == 15 + 8 + 17 - 2
 
 
 async def test_earlier_screen_and_recording(tools: Tools, echo: str) -> None:
@@ -83,6 +84,26 @@ async def test_screen_is_seen_as_what_it_shows(tools: Tools) -> None:
     assert changed["changes"][0]["after"] == "boldmore"
     refused = await tools.failure("mouse", session=session, ref="button1")
     assert "mouse" in refused["message"]
+
+
+async def test_file_is_put_edited_and_read(tools: Tools, tmp_path: Path) -> None:
+    session = (await tools("create_session", cwd=str(tmp_path)))["session"]
+    await tools("wait_for", session=session, state=["prompt"])
+    for name in ("put_file", "get_file", "edit_file"):
+        check_schema(tools.listed[name].input_schema)
+        check_schema(tools.listed[name].output_schema)
+    written = await tools("put_file", session=session, path="a.txt", content="one\n", mode="600")
+    assert (written["success"], written["size"], written["mode"]) == (True, 4, "600")
+    edited = await tools("edit_file", session=session, path="a.txt", old="one", new="two")
+    assert edited["replacements"] == 1
+    read = await tools("get_file", session=session, path="a.txt")
+    assert (read["content"], read["sha256"]) == ("two\n", edited["sha256"])
+    assert (tmp_path / "a.txt").read_text() == "two\n"
+    assert (
+        await tools.refused("edit_file", session=session, path="a.txt", old="x", new="") == INVALID
+    )
+    failed = await tools.failure("get_file", session=session, path="missing")
+    assert failed["code"] == "FAILED"
 
 
 async def test_text_regex_cursor_and_quiet(tools: Tools, echo: str) -> None:

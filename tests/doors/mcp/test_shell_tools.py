@@ -40,6 +40,9 @@ EXTRA = {
     "get_cells",
     "screen_hash",
     "screen_diff",
+    "put_file",
+    "get_file",
+    "edit_file",
 }
 DOCUMENTED = {
     "send",

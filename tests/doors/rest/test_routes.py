@@ -3,6 +3,7 @@
 import http.client
 import json
 import sys
+import tempfile
 import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -631,6 +632,41 @@ def screen_diff(daemon: Daemon, job: str) -> None:
         assert (found["same"], found["changes"]) == (True, [])
 
 
+def put_file(daemon: Daemon, job: str) -> None:
+    with shell_of(daemon) as (shell, folder):
+        body = {"path": "a.txt", "content": "one"}
+        written = ask(daemon, "POST", f"/sessions/{shell}/put_file", body)
+        assert (written["size"], written["way"]) == (3, "local")
+        assert (folder / "a.txt").read_text() == "one"
+
+
+def get_file(daemon: Daemon, job: str) -> None:
+    with shell_of(daemon) as (shell, folder):
+        (folder / "b.txt").write_text("two")
+        read = ask(daemon, "POST", f"/sessions/{shell}/get_file", {"path": "b.txt"})
+        assert (read["content"], read["encoding"]) == ("two", "utf8")
+
+
+def edit_file(daemon: Daemon, job: str) -> None:
+    with shell_of(daemon) as (shell, folder):
+        (folder / "c.txt").write_text("two")
+        body = {"path": "c.txt", "old": "two", "new": "three"}
+        assert ask(daemon, "POST", f"/sessions/{shell}/edit_file", body)["replacements"] == 1
+        answer = http_call(daemon, "POST", f"/api/sessions/{shell}/edit_file", body)
+        assert refusal(answer) == "INVALID_INPUT"
+
+
+@contextmanager
+def shell_of(daemon: Daemon) -> Iterator[tuple[str, Path]]:
+    """A shell in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        shell = ask(daemon, "POST", "/sessions", {"command": "bash", "cwd": folder})["session_id"]
+        wait = {"session": shell, "state": ["prompt"]}
+        assert ask(daemon, "POST", "/wait", wait)["matched"]
+        yield shell, Path(folder)
+        ask(daemon, "POST", f"/sessions/{shell}/close", {})
+
+
 def restart_app(daemon: Daemon, job: str) -> None:
     with launched(daemon) as app:
         again = ask(daemon, "POST", f"/apps/{app}/restart", {})
@@ -682,6 +718,7 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         revoke_token,
         *(launch_app, view_screen, send_keys, get_cursor_position, get_screen_size),
         *(resize_terminal, restart_app, mouse, snapshot, get_cells, screen_hash, screen_diff),
+        *(put_file, get_file, edit_file),
         diff_session,
         apply_session,
         discard_session,

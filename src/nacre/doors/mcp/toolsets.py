@@ -122,6 +122,9 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
             "get_cells",
             "screen_hash",
             "screen_diff",
+            "put_file",
+            "get_file",
+            "edit_file",
         )
     },
 }

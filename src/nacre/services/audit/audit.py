@@ -121,7 +121,8 @@ class Audit:
 
         Instead of fields it takes a function that returns them: it is called when they are written,
         which for most is a moment later, so that the caller does not wait for it.
-        Kinds: daemon, call, spawn, exit, input, run, decision, approval, token, login, upstream.
+        Kinds: daemon, call, spawn, exit, input, run, decision, approval, token, login, upstream,
+        file.
         """
         if self._open_log is None:
             return

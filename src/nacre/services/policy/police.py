@@ -12,6 +12,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from nacre.core.catalog.caller import Caller
+from nacre.core.operations.apps.files import EditFile, GetFile, PutFile
 from nacre.core.operations.apps.programs import LaunchApp, RestartApp
 from nacre.core.operations.recordings import ExportRecording, RestoreSessions
 from nacre.core.operations.runs import Run, RunCommand, Send
@@ -92,6 +93,8 @@ class Police:
             await self._restart(permit, operation)
         elif isinstance(operation, ExportRecording):
             await self._export(permit, operation)
+        elif isinstance(operation, PutFile | GetFile | EditFile):
+            await self._file(permit, operation)
         elif isinstance(operation, Run):
             await self._command(permit, operation.session, operation.command.strip("\r\n"))
         elif isinstance(operation, RunCommand):
@@ -225,6 +228,30 @@ class Police:
         await self._loaded()
         found = self._judge.line(line, site)
         await self._verdicts.settle(permit, session, site, Line(line), found)
+
+    async def _file(self, permit: Permit, request: PutFile | GetFile | EditFile) -> None:
+        """Judge a file that is read or written, as a line that does the same in its shell."""
+        caller = permit.caller
+        if caller.person and not (caller.pid and await self._is_inside(caller.pid)):
+            return
+        session = self._registry.find(request.session)
+        if not session.alive or "\0" in request.path:
+            return  # it is refused
+        await self._loaded()
+        site = self._judge.place(session)
+        path = request.path
+        if site.folder is not None and session.launch.sandbox == "off":
+            path = os.path.join(site.folder, self._judge.in_home(path))
+        reads = f"cat -- {shlex.quote(path)}"
+        writes = f"cat file > {shlex.quote(path)}"
+        lines = [] if isinstance(request, PutFile) else [reads]
+        lines += [] if isinstance(request, GetFile) else [writes]
+        for line in lines:
+            if session.launch.sandbox == "off" and self._judge.is_private(path):
+                why = "it is one of nacre's own folders"
+                raise denied(Judgement("deny", session.identity.id, line, site.preset, (why,)))
+            found = self._judge.line(line, site)
+            await self._verdicts.settle(permit, session, site, Line(line), found)
 
     # --- open ------------------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ class Delivery:
         # A wrapped line that was not understood once is no way out for the next command either.
         hurt = hurt and prompting.understands_wrapper
         # The line editor would show a secret; the wrapped line is hidden.
-        hurt = hurt or PLACE in command
+        hurt = hurt or PLACE in command or run.request.shown is not None
         if hurt or _NOT_TYPED.search(command) or len(command) > _LONGEST_TYPED:
             run.request.starts_by_wrapper = True
             await self._write_line(session, run, command, dialect, dialect.longest_line)
@@ -157,7 +157,7 @@ class Delivery:
         await type_into(
             session,
             pasted(session, line, run.request.enter),
-            recorded=command.encode(errors="replace") + b"\r",
+            recorded=_recorded(run, command),
             runs=command,
         )
 
@@ -169,7 +169,7 @@ class Delivery:
         await type_into(
             session,
             pasted(session, head, run.request.enter),
-            recorded=command.encode(errors="replace") + b"\r",
+            recorded=_recorded(run, command),
             runs=command,
         )
         until = self._host.loop.time() + self._host.settings.mark_wait
@@ -183,8 +183,13 @@ class Delivery:
     def _veil(self, session: Session, run: TrackedRun, command: str) -> None:
         session.stream.scanner.accept(run.request.nonce)
         run.when_changed()
-        shown = command.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
+        told = run.request.shown or command
+        shown = told.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
         session.stream.hide_echo(Veil(run.request.nonce, shown))
+
+
+def _recorded(run: TrackedRun, command: str) -> bytes:
+    return (run.request.shown or command).encode(errors="replace") + b"\r"
 
 
 def _line_end(facts: TerminalFacts | None) -> bytes:

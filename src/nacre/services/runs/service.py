@@ -81,6 +81,21 @@ class Runs:
             return outcome
         return replace(outcome, changed_before=before > request.since_generation)
 
+    async def run_script(
+        self, session: Session, command: str, shown: str, timeout_ms: int, max_chars: int
+    ) -> RunOutcome:
+        """Run a command of nacre's own for a call, in a shell and not in a REPL.
+
+        People and the audit are shown other words. Who calls this holds the session's lock.
+        """
+        request = Run(
+            session=session.identity.id,
+            command=command,
+            timeout_ms=timeout_ms,
+            max_chars=max_chars,
+        )
+        return await self._run(session, command, request, shown)
+
     async def read(self, caller: Caller, request: ReadRun) -> RunPage:
         run = await self._ledger.with_output(request.run_id)
         if request.find is not None:
@@ -206,7 +221,9 @@ class Runs:
 
     # --- one run ---------------------------------------------------------------------------
 
-    async def _run(self, session: Session, command: str, request: Run) -> RunOutcome:
+    async def _run(
+        self, session: Session, command: str, request: Run, shown: str | None = None
+    ) -> RunOutcome:
         now = self._host.loop.time()
         deadline = now + request.timeout_ms / 1000
         # Wait for a prompt that is about to come, even if the timeout is zero.
@@ -234,8 +251,12 @@ class Runs:
         if context is None:
             status: Literal["busy", "error"] = "busy" if state.state == "running" else "error"
             return self._refusal(status, session, state.hint, state)
-        run = self._ledger.begin(session, context, command)
-        if (relay := relay_of_call()) is not None and relay.begun is not None:
+        if context == "repl" and shown is not None:
+            return self._refusal("error", session, "a REPL is there, not a shell", state)
+        run = self._ledger.begin(session, context, shown or command)
+        run.request.shown = shown
+        relay = None if shown is not None else relay_of_call()  # nobody follows a script of ours
+        if relay is not None and relay.begun is not None:
             run.followed = True
             relay.begun(run.id)
         budget = self._host.budget(request.max_chars)

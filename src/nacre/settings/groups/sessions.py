@@ -136,6 +136,16 @@ class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 2 * 1024 * 1024
+    max_file_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            description=(
+                "Largest file that is read, written or edited in one call. It is held in memory, "
+                "and after ssh it goes through the terminal."
+            ),
+        ),
+    ] = 8 * 1024 * 1024
     max_pending_input_bytes: Annotated[
         int,
         Meta(

@@ -1,0 +1,1 @@
+"""Files of sessions: read, written and edited where their shells are."""
