@@ -251,6 +251,7 @@ async def test_every_operation_about_sessions_has_a_handler() -> None:
     of_the_daemon |= {"CreateToken", "ListTokens", "RevokeToken"}
     known = {spec.type.__name__ for spec in (*CATALOG.values(), *COMPOSED.values())}
     known |= {"GatherUpstreamTools", "GetUpstreamPrompt", "ReadUpstreamResource"}
+    known |= {"WatchUpstreamResource", "FindMain"}
     assert handled | of_the_daemon == known | {
         "TypeAtScreen",
         "TypeKeys",

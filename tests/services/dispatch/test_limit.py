@@ -47,6 +47,7 @@ def test_each_wait_has_a_limit_and_says_whether_it_is_the_calls_own() -> None:
         ("run_command", "max_wait_ms"): True,
         ("await_input", "max_wait_ms"): True,
         ("view_screen", "timeout_ms"): True,
+        ("follow_run", "timeout_ms"): True,
         ("put_file", "timeout_ms"): True,
         ("get_file", "timeout_ms"): True,
         ("edit_file", "timeout_ms"): True,
