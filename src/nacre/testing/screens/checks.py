@@ -15,6 +15,7 @@ from nacre.testing.screens.style import ExpectedStyle
 # A screen that shall not show something must have been quiet for so long (seconds), for a program
 # that draws its screen again takes everything away for a moment.
 QUIET = 0.1
+_LONGEST_WAITED = 500  # characters; the daemon has a limit of its own (max_pattern_chars)
 
 
 class Check(Protocol):
@@ -49,6 +50,13 @@ class TextCheck:
     @property
     def styled(self) -> bool:
         return self.style is not None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is only a text in one row, of a length that the daemon looks for itself."""
+        placed = self.style is not None or self.row is not None or self.col is not None
+        short = 0 < len(self.text) <= _LONGEST_WAITED and "\n" not in self.text
+        return short and not self.regex and not placed
 
     def problem(self, screen: ShownScreen) -> str | None:
         found = list(_matches(self, screen))

@@ -10,9 +10,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from nacre.core.operations.apps.programs import AppScreen
 from nacre.errors import SessionExited
 from nacre.library.session import AsyncSession
-from nacre.testing.screens.checks import Check, ended
+from nacre.testing.screens.checks import Check, TextCheck, ended
 from nacre.testing.screens.golden import GoldenCheck
 from nacre.testing.screens.shown import ShownCursor, ShownScreen
 
@@ -69,7 +70,9 @@ class Pilot:
     # --- seeing ----------------------------------------------------------------------------
 
     async def look(self, *, styled: bool) -> ShownScreen:
-        seen = await self.session.view()
+        return await self._shown(await self.session.view(), styled=styled)
+
+    async def _shown(self, seen: AppScreen, *, styled: bool) -> ShownScreen:
         lines: Sequence[Any] = seen.content.split("\n")
         cursor, generation = seen.cursor, seen.generation
         if styled:
@@ -85,8 +88,8 @@ class Pilot:
         limit = self.patience if patience is None else patience
         deadline = time.monotonic() + limit
         quiet = await self._quiet(check, None, deadline) if check.quiet else True
+        screen = await self._first_look(check, limit)
         while True:
-            screen = await self.look(styled=check.styled)
             problem = check.problem(screen)
             if problem is None and quiet:
                 return screen
@@ -99,6 +102,13 @@ class Pilot:
                 after = f" (after {limit:g} s)" if limit and shown else ""
                 raise UnmetExpectation(f"{problem}{after}{shown}", screen)
             quiet = await self._quiet(check, screen.generation, deadline)
+            screen = await self.look(styled=check.styled)
+
+    async def _first_look(self, check: Check, limit: float) -> ShownScreen:
+        """Look at the screen; for a text that is all there is to it, the daemon waits: one call."""
+        text = check.text if isinstance(check, TextCheck) and check.is_plain else None
+        seen = await self.session.view(wait_text=text, timeout=limit)
+        return await self._shown(seen, styled=check.styled)
 
     async def _quiet(self, check: Check, since: int | None, deadline: float) -> bool:
         """Wait for the next change, and then for as much silence as the check needs.
