@@ -46,6 +46,52 @@ def lines_of(name: str) -> list[str]:
     return (Path(__file__).parent / name).read_text().splitlines()
 
 
+# Of the lines that agents type: containers run as root, /etc is the system's, a server shows the
+# workspace to the network, and what is in a variable may be an option.
+ASKED_TYPED = {
+    "docker compose up -d db redis",
+    "cut -d: -f1 /etc/passwd | sort",
+    "python3 -m http.server 8000 &",
+    'psql "$DATABASE_URL" -c "select 1"',
+}
+
+
+def test_lines_that_agents_type_run_unasked() -> None:
+    lines = lines_of("typed.txt")
+    assert {line for line in lines if judge(line).verdict != "allow"} == ASKED_TYPED
+    assert len(ASKED_TYPED) / len(lines) < 0.02
+
+
+def test_no_disguised_line_is_allowed() -> None:
+    lines = lines_of("disguised.txt")
+    assert len(lines) > 150
+    assert [line for line in lines if judge(line).verdict == "allow"] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("cd / && git clean -fdx", "deny"),
+        ("git -C ~ clean -fd", "deny"),
+        ("cd src && git clean -fdx", "allow"),
+        ("mdadm --stop /dev/md0", "deny"),
+        ("mdadm --detail /dev/md0", "allow"),
+    ],
+)
+def test_open_denies_what_would_empty_the_system_or_take_a_disk_away(
+    line: str, verdict: str
+) -> None:
+    assert judge(line, OPEN).verdict == verdict
+
+
+def test_home_below_scratch_is_no_scratch() -> None:
+    where = Where("/tmp/me/project", home="/tmp/me", workspace="/tmp/me/project")
+    assert judge("echo x >> ~/.bashrc", where=where).verdict == "ask"
+    assert judge("cp x /tmp/me/.profile", where=where).verdict == "ask"
+    assert judge("echo x > /tmp/other", where=where).verdict == "allow"
+    assert judge("echo x > notes", where=where).verdict == "allow"
+
+
 def test_no_abuse_of_an_allowed_program_is_allowed() -> None:
     """Options that write, run or load, variables, folders: gone through program by program."""
     lines = lines_of("harmful.txt")

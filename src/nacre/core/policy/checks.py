@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from nacre.core.policy.awk import only_prints
+from nacre.core.policy.known.far import remote_line
+from nacre.core.policy.known.snippets import node_prints, python_prints
 from nacre.core.policy.options import operands
 from nacre.core.policy.sed import empties, sed_commands
 from nacre.core.policy.words import Word
@@ -366,6 +368,9 @@ CHECKS: Mapping[str, Check] = {
     "http": _http,
     "local http": _local_http,
     "sql": _sql,
+    "python prints": python_prints,
+    "node prints": node_prints,
+    "far": lambda words: remote_line(words) is not None,
 }
 
 # Which words are paths, and whether they are written to; of other programs all words may be.

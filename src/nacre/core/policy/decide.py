@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from nacre.core.policy.feeding import fed_programs
 from nacre.core.policy.grammar.signs import Syntax
+from nacre.core.policy.known.far import READING
 from nacre.core.policy.paths import Where
 from nacre.core.policy.resolving import Resolved, resolve_line, resolve_words
 from nacre.core.policy.rules import Rule, RuleBook, paths_of
@@ -19,6 +20,7 @@ from nacre.core.policy.variables import is_harmless, tells_zsh
 from nacre.core.policy.verdicts import STRICTNESS, Preset, Verdict
 from nacre.core.policy.way import Way
 from nacre.core.policy.words import FOLDER_COMMANDS, Program, Redirect, Word, literal
+from nacre.core.policy.wrappers import SCRIPT
 
 # What a preset says where no rule does: of a program, and of a line that nobody can prove.
 _NO_RULE: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "deny"}
@@ -170,8 +172,11 @@ class _Judge:
                 "ask", f"{program.words[0].shown} may be another program than {program.name}"
             )
             return
+        if "ssh" in program.via and not self._only_reads(program, rule):
+            self._find("ask", f"{program.name} may change another machine")
         if rule.runs:
             self._run.append((program.at, program.name))
+            self._judge_code(program)
         if not rule.speaks:
             self._judge_paths(program, rule)
 
@@ -187,6 +192,20 @@ class _Judge:
         if unknown and self._policy.rules.allows_some(program.name):
             return _UNPROVEN[self._policy.preset]
         return _NO_RULE[self._policy.preset]
+
+    @staticmethod
+    def _only_reads(program: Program, rule: Rule) -> bool:
+        writes = paths_of(rule, program.arguments)[1]
+        return program.name in READING and not rule.runs and not writes
+
+    def _judge_code(self, program: Program) -> None:
+        """What runs lies in the workspace; scratch is anybody's."""
+        for word in self._policy.rules.places_of_code(program):
+            path = None if word.text is None else self._where.path(word.text)
+            if path is None or (
+                (word.text or "")[:1] in ("/", "~") and not self._where.is_own(path)
+            ):
+                self._find("ask", f"{program.name} would run what is outside of the workspace")
 
     def _judge_paths(self, program: Program, rule: Rule) -> None:
         words, all_written = paths_of(rule, program.arguments)
@@ -309,6 +328,8 @@ def _is_installed(name: Word) -> bool:
         return True
     folder = text.rsplit("/", 1)[0]
     if folder in ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"):
+        return True
+    if SCRIPT.fullmatch(text):
         return True
     parts = folder.split("/")
     if ".." in parts or text.startswith(("/", "~")):

@@ -91,11 +91,20 @@ class Where:
         workspace = self.workspace or self.folder
         if self.is_blocked(path) or "/.git/" in f"{path}/" or "/.nacre/" in f"{path}/":
             return False
-        if is_below(path, _SCRATCH):
+        if is_below(path, _SCRATCH) and not self._is_home_in_scratch(path):
             return True
         if workspace is None or workspace == "/" or not is_below(path, (workspace,)):
             return False
         return not (workspace == self.home and path.startswith(f"{self.home}/."))
+
+    def is_own(self, path: str) -> bool:
+        """Return whether it is the workspace's."""
+        workspace = self.workspace or self.folder
+        return workspace is not None and is_below(path, (workspace,))
+
+    def _is_home_in_scratch(self, path: str) -> bool:
+        """A home is no scratch, wherever it lies."""
+        return is_below(self.home, _SCRATCH) and is_below(path, (self.home,))
 
     @property
     def secrets(self) -> list[str]:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nacre.core.policy.grammar.signs import Syntax
+from nacre.core.policy.known.far import remote_line
 from nacre.core.policy.reading import MOST_BYTES, LineReading, read_line
 from nacre.core.policy.words import (
     UNKNOWN,
@@ -31,6 +32,7 @@ from nacre.core.policy.wrappers import (
     LINE_OPTION,
     PARALLEL,
     PREFIXES,
+    SCRIPT,
     SHELL_OPTIONS,
     SHELLS,
     WATCH,
@@ -144,6 +146,14 @@ class _Resolver:
         elif name in PREFIXES:
             inner.prefix(PREFIXES[name])
 
+    def far(self, text: str, via: tuple[str, ...], depth: int, at: int) -> None:
+        """Resolve a line for another machine, whose files are not those of this one."""
+        known = len(self._out.redirects)
+        self.line(text, via, depth, at)
+        targets = self._out.redirects[known:]
+        if any(one.writes and one.target.text != "/dev/null" for one in targets):
+            self.doubt("it may write to a file of another machine")
+
     def doubt(self, why: str) -> None:
         self._out.doubt(why)
 
@@ -241,6 +251,8 @@ class _Inner:
                 break
         if line:
             self._line_at(index)
+        elif index == 0 and self._words and SCRIPT.fullmatch(self._words[0].text or ""):
+            self._run(self._words)
         else:
             self._resolver.doubt(f"what {self._via[-1]} reads is not known")
 
@@ -355,6 +367,12 @@ class _Inner:
                 if equals or self._via[-1] in _SETTING:
                     self._resolver.assign(Assignment(name, known))
 
+    def far(self) -> None:
+        """ssh: the line for the other machine, if it is known. Else a rule must know better."""
+        line = remote_line(self._words)
+        if line is not None:
+            self._resolver.far(line, self._via, self._depth, self._at)
+
     def all_words(self) -> None:
         if self._words:
             self._run(self._words)
@@ -453,6 +471,7 @@ _HANDLERS: dict[str, Callable[[_Inner], None]] = {
     "toybox": _Inner.all_words,
     "script": _Inner.lines_only,
     "su": _Inner.lines_only,
+    "ssh": _Inner.far,
     "source": _Inner.reads_a_script,
     ".": _Inner.reads_a_script,
 }

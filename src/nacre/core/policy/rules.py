@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -40,6 +41,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     unless: tuple[str, ...] = ()  # no argument is like one of these patterns
     only: tuple[str, ...] = ()  # every further argument is like one of these patterns
     paths: tuple[str, ...] = ()  # one of its paths is like these; @vital, @disk
+    folder: tuple[str, ...] = ()  # the folder that it runs in is like these; @vital
     last: bool = False  # of its paths only the last one counts: where it copies to
     writes_to: tuple[str, ...] = ()  # a redirection writes there; then there is no pattern
     tool: str = ""  # an upstream tool's name, or a pattern of them; then there is no pattern
@@ -181,7 +183,23 @@ class RuleBook:
             return None
         words = self._words_after_options(program)
         found = [rule for rule in (*rules, *everywhere) if _holds(rule, words, where)]
+        if any(rule.folder for rule in found):
+            places = _folders(program, where)
+            found = [rule for rule in found if not rule.folder or _is_in(places, rule, where)]
         return strictest(found) if found else None
+
+    def places_of_code(self, program: Program) -> Sequence[Word]:
+        """Return the words that say where the code is which a program runs (npm --prefix X)."""
+        options = self._options.get(program.name)
+        if options is None:
+            return ()
+        words = program.arguments
+        after = [word for before, word in pairwise(words) if before.text in options.values]
+        for word in words:
+            name, equals, value = (word.text or "").partition("=")
+            if equals and name in options.values:
+                after.append(Word(value, value))
+        return after
 
     def _words_after_options(self, program: Program) -> Sequence[Word]:
         options = self._options.get(program.name)
@@ -200,6 +218,21 @@ class RuleBook:
             else:
                 break
         return words[index:]
+
+
+def _folders(program: Program, where: Where) -> list[str]:
+    """Return the folders that a program may run in: the line's own, or what -C says (git, make)."""
+    words = program.arguments
+    asked = [
+        where.path(word.text)
+        for before, word in pairwise(words)
+        if before.text == "-C" and word.text is not None
+    ]
+    return [path for path in (asked or [where.folder]) if path is not None]
+
+
+def _is_in(places: Sequence[str], rule: Rule, where: Where) -> bool:
+    return any(_is_path(place, rule.folder, where) for place in places)
 
 
 def strictest(rules: Iterable[Rule]) -> Rule | None:

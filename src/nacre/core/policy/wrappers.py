@@ -136,6 +136,10 @@ PARALLEL = Options(
 )
 # A virtual environment's own script; its programs are believed too (.venv/bin/pytest).
 ACTIVATE = re.compile(r"(?:\./)?(?:[\w-]+/)*\.?v?env/bin/activate(?:\.fish)?")
+# A project's own script that builds or tests it, as a Makefile does; rules know it by its name.
+SCRIPT = re.compile(
+    r"(?:\./)?(?:[\w-]+/)*(?:build|test|tests|lint|check|format|typecheck|ci|run[_-]tests)\.sh"
+)
 FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 FD_RUNS = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 SHELL_OPTIONS = frozenset(
