@@ -6,6 +6,7 @@ from typing import Any
 
 import mcp_types as types
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from conftest import Daemon
 from nacre.core.operations.safety.approvals import Approval
@@ -49,6 +50,57 @@ async def test_the_hosts_person_is_asked(daemon: Daemon, tmp_path: Path, transpo
             assert len(asked) == 2
         finally:
             await tools("manage_session", session=name, action="kill")
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS[:2])
+async def test_the_hosts_person_answers_a_program_and_the_call_is_made_once(
+    daemon: Daemon, tmp_path: Path, transport: str
+) -> None:
+    """In 2026-07-28 a call is repeated with the answer: what it has typed is not typed again."""
+    asked: list[str] = []
+
+    async def elicit(context: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        answer = params.requested_schema["properties"]["answer"]["enum"]
+        assert answer == ["yes", "no"]
+        return types.ElicitResult(action="accept", content={"answer": "yes"})
+
+    async with AsyncExitStack() as stack:
+        client = await connect(stack, daemon, transport, "terminal,shell", elicit=elicit)
+        tools = Tools(client, (await client.list_tools()).tools)
+        made = await tools("create_session", command="bash", cwd=str(tmp_path))
+        try:
+            line = "echo x >>typed; read -p 'Continue? [y/N] ' it; echo it was $it"
+            ran = await tools("run_command", session=made["session"], input=line)
+            assert "answered yes" in str(ran)
+            assert len(asked) == 1
+            assert "Continue?" in asked[0]
+            await tools("await_quiesce", session=made["session"], timeout_ms=100)
+            shown = str(await tools("get_screen", session=made["session"]))
+            assert "it was y" in shown
+            assert (tmp_path / "typed").read_text() == "x\n"
+        finally:
+            await tools("manage_session", session=made["session"], action="kill")
+
+
+async def test_call_that_was_held_and_is_gone_is_not_made_again(
+    daemon: Daemon, tmp_path: Path
+) -> None:
+    async def elicit(context: Any, params: Any) -> types.ElicitResult:
+        raise AssertionError("nothing asks")
+
+    async with AsyncExitStack() as stack:
+        client = await connect(stack, daemon, "stdio-2026-07-28", "terminal", elicit=elicit)
+        params = types.CallToolRequestParams(
+            name="create_session",
+            arguments={"name": "twice", "cwd": str(tmp_path)},
+            request_state="held-of-another-time",
+        )
+        request = types.CallToolRequest(params=params)
+        with pytest.raises(MCPError, match="is gone"):
+            await client.session.send_request(request, types.CallToolResult)
+        tools = Tools(client, (await client.list_tools()).tools)
+        assert "twice" not in str(await tools("list_sessions"))
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS[2:])

@@ -66,12 +66,19 @@ def test_next_daemon_finds_the_branch_from_its_leaf(tmp_path: Path) -> None:
 
 
 def test_group_with_processes_of_others_is_left_alone(tmp_path: Path) -> None:
-    place = delegated(tmp_path, inside="101\n102\n7\n")
+    place = delegated(tmp_path, inside=f"101\n102\n{os.getppid()}\n")
     with pytest.raises(CgroupRefused, match="other programs") as caught:
         claim(place, LIMITS, OURS)
     assert "Delegate=yes" in caught.value.fix
     assert not (tmp_path / "app.scope" / "nacre-daemon").exists()
     assert (tmp_path / "app.scope" / "cgroup.subtree_control").read_text() == "\n"
+
+
+def test_what_the_daemon_started_is_moved_with_it(tmp_path: Path) -> None:
+    ours = (os.getppid(),)
+    claim(delegated(tmp_path, inside=f"{os.getpid()}\n"), LIMITS, ours)
+    moved = (tmp_path / "app.scope" / "nacre-daemon" / "cgroup.procs").read_text()
+    assert moved == str(os.getpid())
 
 
 def test_hierarchy_without_the_controllers_is_refused(tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from nacre.system.cgroups.place import CgroupPlace, CgroupRefused
+from nacre.system.processes.tree import ancestors_of
 
 _LEAF = "nacre-daemon"
 _PREFIX = "nacre-session-"
 _PROBE = "nacre-probe"
+_ROUNDS = 5
 _DELEGATE = "start it as a service with Delegate=yes, or by a systemd of the user's"
 
 
@@ -118,17 +120,31 @@ def _hand_down(folder: str, controllers: Collection[str], ours: Collection[int])
     missing = sorted(set(controllers) - set(_read(control).split()))
     if not missing:
         return
-    inside = {int(pid) for pid in _read(os.path.join(folder, "cgroup.procs")).split()}
-    if inside - set(ours):
-        raise CgroupRefused(
-            f"other programs are in its cgroup ({folder}), which nacre leaves alone", _DELEGATE
-        )
     leaf = os.path.join(folder, _LEAF)
-    with suppress(FileExistsError):
-        os.mkdir(leaf, 0o755)
-    for pid in inside:
-        _write(os.path.join(leaf, "cgroup.procs"), str(pid))
+    for _ in range(_ROUNDS):  # what we start meanwhile begins where we are
+        inside = {int(pid) for pid in _read(os.path.join(folder, "cgroup.procs")).split()}
+        if not inside:
+            break
+        others = [pid for pid in inside if not ancestors_of(pid) & set(ours) and pid not in ours]
+        if others:
+            raise CgroupRefused(
+                f"other programs are in its cgroup ({folder}): {_names(others)}", _DELEGATE
+            )
+        with suppress(FileExistsError):
+            os.mkdir(leaf, 0o755)
+        for pid in inside:
+            with suppress(ProcessLookupError):
+                _write(os.path.join(leaf, "cgroup.procs"), str(pid))
     _write(control, " ".join(f"+{name}" for name in missing))
+
+
+def _names(pids: Collection[int]) -> str:
+    """Return what processes are called, for who has to find them."""
+    found = []
+    for pid in sorted(pids)[:3]:
+        with suppress(OSError), open(f"/proc/{pid}/comm", errors="replace") as file:
+            found.append(f"{file.read().strip()} ({pid})")
+    return ", ".join(found) or "they have ended by now"
 
 
 def _controller(file: str) -> str:

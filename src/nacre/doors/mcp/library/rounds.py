@@ -4,8 +4,9 @@ The answer of a call may be a question in place of the result (InputRequiredResu
 repeats the call with what it was answered.
 
 Rule 1: a call that has done nothing before it asks is given up and made again (Round).
-Rule 2: a call of an upstream tool is never made twice: it goes on while its question is answered,
-and the repeated call takes up where it was (HeldCall).
+Rule 2: a call that may have done something is never made twice: one of an upstream tool, and one
+that meets a program that asks. It goes on while its question is answered, and the repeated call
+takes up where it was (HeldCall).
 Rule 3: a held call is found by a state that nobody can guess, and only by a call that equals it. It
 is given up if nobody comes back in time, or if whoever waits for it leaves.
 """
@@ -27,6 +28,8 @@ from nacre.errors import InvalidInput, LimitReached
 from nacre.services.dispatch.sampling import ModelPrompt, Sampled
 
 _APPROVAL, _SAMPLING = "approval", "sampling"  # keys of a question, and of its answer
+
+_HELD = "held-"  # how the state of such a call begins
 
 Context = ServerRequestContext[Any, Any]
 
@@ -52,8 +55,6 @@ class Round:
         await self._over
 
     async def ask_person(self, approval: Approval) -> Answer | None:
-        if approval.kind != "command":
-            return None  # the call that is repeated would be typed into the program that asks
         given = self._given(_APPROVAL)
         if given is not None and approval.id == self._params.request_state:
             return answer_of(given, approval)
@@ -85,7 +86,7 @@ class HeldCall:
     """
 
     def __init__(self, ctx: Context, params: types.CallToolRequestParams) -> None:
-        self.state = secrets.token_urlsafe(16)
+        self.state = _HELD + secrets.token_urlsafe(16)
         self.call = (params.name, params.arguments)
         self.request, self.lifespan_context = ctx.request, ctx.lifespan_context
         self.meta, self.session = ctx.meta, self
@@ -100,6 +101,11 @@ class HeldCall:
     ) -> None:
         if self._round is not None:
             await self._round.session.report_progress(progress, total, message)
+
+    @property
+    def was_held(self) -> bool:
+        """Whether it has asked something: then it cannot be made again."""
+        return self._count > 0
 
     async def ask_person(self, approval: Approval) -> Answer | None:
         return answer_of(await self.elicit(form_of(approval)) or {}, approval)
@@ -159,6 +165,11 @@ class HeldCall:
             return self.task.result()
         questions = {key: request for key, (request, _) in self._questions.items()}
         return types.InputRequiredResult(input_requests=questions, request_state=self.state)
+
+
+def goes_on(params: types.CallToolRequestParams) -> bool:
+    """Return whether a call takes up one that is held, or was."""
+    return (params.request_state or "").startswith(_HELD)
 
 
 class HeldCalls:

@@ -27,7 +27,7 @@ from nacre.core.operations.upstream import (
     UpstreamMessages,
 )
 from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, limited, offers
-from nacre.doors.mcp.library.rounds import HeldCall, HeldCalls, Round
+from nacre.doors.mcp.library.rounds import HeldCall, HeldCalls, Round, goes_on
 from nacre.doors.mcp.library.subscriptions import Subscriptions
 from nacre.doors.mcp.offer import Offer, Offers
 from nacre.doors.mcp.prompts import get_prompt
@@ -271,13 +271,30 @@ def _add_tools(
         if not (elicits or samples):
             return await call_tool(ctx, params)
         if ctx.protocol_version in MODERN_REVISIONS:
-            one = Round(params)
-            asking, sampling = one.ask_person, one.ask_model
-            with asked_by(asking if elicits else None), sampled_by(sampling if samples else None):
-                return await one.answer(asyncio.ensure_future(call_tool(ctx, params)))
+            return await in_rounds(ctx, params, elicits=elicits, samples=samples)
         ask, sample = partial(_ask_person, ctx), partial(_ask_model, ctx)
         with asked_by(ask if elicits else None), sampled_by(sample if samples else None):
             return await call_tool(ctx, params)
+
+    async def in_rounds(
+        ctx: Context, params: types.CallToolRequestParams, *, elicits: bool, samples: bool
+    ) -> Any:
+        """The policy asks before anything is done, a program when something is: see rounds.py."""
+        if goes_on(params):
+            with _as_protocol_errors("tools/call", offers.now.words):
+                found = held.find(params)
+                assert found is not None  # it has a state
+                return await held.wait(found, ctx)
+        one, going = Round(params), HeldCall(ctx, params)
+
+        async def ask(approval: Approval) -> Answer | None:
+            again = approval.kind == "command" and not going.was_held
+            return await (one if again else going).ask_person(approval)
+
+        sampling = one.ask_model if samples else None
+        with asked_by(ask if elicits else None), sampled_by(sampling):
+            going.task = asyncio.ensure_future(call_tool(going, params))
+        return await one.answer(held.wait(going, ctx))
 
     async def set_level(ctx: Context, params: types.SetLevelRequestParams) -> types.Result:
         # Hosts set one without asking whether there is a log; an error would stop some of them.
