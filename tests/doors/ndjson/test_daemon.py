@@ -56,3 +56,33 @@ def test_the_token_opens_it_and_a_crash_does_not_close_it(
     again = ask(port, hello, {"id": 3, "method": "call_tool", "params": {"tool": "uname"}})
     assert again[1]["result"]["exit_code"] == 0
     assert daemon.pid != pid
+
+
+def test_what_is_open_ends_when_its_token_is_revoked(own_daemon: Callable[..., Daemon]) -> None:
+    """At once, and not with the next request: one is idle, the other waits for a command."""
+    daemon = own_daemon(ndjson_enabled=1, ndjson_port=0)
+    port = daemon.state["ndjson_port"]
+    gone = daemon.as_person("create_token", scope="drive", name="gone")
+    kept = daemon.as_person("create_token", scope="drive", name="kept")
+    wires = []
+    for made in (gone, gone, kept):
+        wire = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        hello = {"id": 1, "method": "initialize", "params": {"token": made["token"]}}
+        wire.sendall(json.dumps(hello).encode() + b"\n")
+        file = wire.makefile("rb")
+        assert json.loads(file.readline())["result"]["server"] == "nacre"
+        wires.append((wire, file))
+    slow = {"id": 2, "method": "call_tool", "params": {"tool": "sleep", "args": {"seconds": 30}}}
+    wires[1][0].sendall(json.dumps(slow).encode() + b"\n")
+    assert wires[1][1].readline()  # it has begun
+    daemon.as_person("revoke_token", token="gone")
+    for _, file in wires[:2]:
+        try:
+            assert all(json.loads(line) for line in file), "then it ends"
+        except ConnectionError:
+            continue
+    wires[2][0].sendall(b'{"id": 3, "method": "call_tool", "params": {"tool": "uname"}}\n')
+    assert json.loads(wires[2][1].readline())
+    for wire, file in wires:
+        file.close()
+        wire.close()

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,9 @@ class Tokens:
 
     def grant(self, bearer: str) -> Grant | None:
         return Grant() if bearer == TOKEN else None
+
+    def hold(self, grant: Grant, task: "asyncio.Task[Any]") -> Callable[[], None]:
+        return lambda: None
 
     def note_wrong(self) -> bool:
         return False

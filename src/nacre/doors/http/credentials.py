@@ -8,12 +8,14 @@ Rule 3: one-time secrets are looked up by their hash, all others compared in con
 time of a refusal reveals nothing about the secret.
 """
 
+import asyncio
 import hashlib
 import hmac
 import secrets
+import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from nacre.core.catalog.grant import Grant
 from nacre.doors.http.token_use import TokenUse
@@ -116,6 +118,13 @@ class Credentials:
             return None
         _, _, token = nonce.partition("~")
         return self._tokens.granted_by(token) if token else PAGE
+
+    def hold(self, grant: Grant, task: "asyncio.Task[Any]") -> Callable[[], None]:
+        """End a connection's task with the token that it came by; returns what forgets it."""
+        if not grant.token:
+            return lambda: None
+        seconds = None if grant.expires is None else grant.expires - time.time()
+        return self.use.hold(grant.token, task, seconds)
 
     def is_token(self, given: str) -> bool:
         return hmac.compare_digest(_bytes(given), self._token)

@@ -8,6 +8,7 @@ Rule 2: a token that asks too often is told when to come again; others do not no
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,7 +24,7 @@ class TokenUse:
     def __init__(self, clock: Callable[[], float], rate: int) -> None:
         self._clock = clock
         self._rate = rate
-        self._open: dict[str, set[asyncio.Task[None]]] = {}
+        self._open: dict[str, set[asyncio.Task[Any]]] = {}
         self._left: dict[str, tuple[float, float]] = {}  # requests left, and when that was so
 
     def seconds_to_wait(self, token: str) -> float:
@@ -43,6 +44,27 @@ class TokenUse:
         self._left.pop(token, None)
         for task in self._open.get(token, ()):
             task.cancel()
+
+    def hold(
+        self, token: str, task: "asyncio.Task[Any]", seconds: float | None
+    ) -> Callable[[], None]:
+        """End a connection's task with its token, which is valid for so many seconds more.
+
+        Returns what forgets the connection.
+        """
+        expiry = None
+        if seconds is not None:
+            expiry = asyncio.get_running_loop().call_later(max(0.0, seconds), task.cancel)
+        self._open.setdefault(token, set()).add(task)
+
+        def forget() -> None:
+            if expiry is not None:
+                expiry.cancel()
+            self._open[token].discard(task)
+            if not self._open[token]:
+                del self._open[token]
+
+        return forget
 
     async def serve(
         self,
@@ -65,10 +87,8 @@ class TokenUse:
         async def answer() -> None:
             await app(scope, receive, sent)
 
-        loop = asyncio.get_running_loop()
-        task = loop.create_task(answer())
-        expiry = None if seconds is None else loop.call_later(max(0.0, seconds), task.cancel)
-        self._open.setdefault(token, set()).add(task)
+        task = asyncio.get_running_loop().create_task(answer())
+        forget = self.hold(token, task, seconds)
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -77,11 +97,7 @@ class TokenUse:
                 raise
             await _cut_off(scope, receive, send, started=started)
         finally:
-            if expiry is not None:
-                expiry.cancel()
-            self._open[token].discard(task)
-            if not self._open[token]:
-                del self._open[token]
+            forget()
 
 
 async def _cut_off(scope: Scope, receive: Receive, send: Send, *, started: bool) -> None:

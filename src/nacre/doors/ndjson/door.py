@@ -80,6 +80,9 @@ class Guesses(Protocol):
     def note_wrong(self) -> bool:
         """Note a wrong one; return whether there were too many lately."""
 
+    def hold(self, grant: Grant, task: "asyncio.Task[Any]") -> Callable[[], None]:
+        """End a connection's task with the token that it came by; returns what forgets it."""
+
 
 class Reads(Protocol):
     """What knows of a client on this machine (system/peer.py)."""
@@ -172,6 +175,7 @@ class _NdjsonClient:
         self._loop = asyncio.get_running_loop()
         self._known = settings.ndjson_auth == "off"
         self._token = ""
+        self._forget: Callable[[], None] = lambda: None  # the token that the connection ends with
         self._caller = Caller(
             door="ndjson",
             scope=Scope.DRIVE,
@@ -196,6 +200,7 @@ class _NdjsonClient:
             if self._running:
                 await asyncio.wait(self._running)
         finally:
+            self._forget()
             if self._idle is not None:
                 self._idle.cancel()
             for task in self._running:
@@ -319,6 +324,10 @@ class _NdjsonClient:
         if grant is None or grant.person:
             return False
         self._token = token
+        task = asyncio.current_task()
+        assert task is not None
+        self._forget()
+        self._forget = self._credentials.hold(grant, task)
         self._caller = replace(
             self._caller,
             scope=min(grant.scope, Scope.DRIVE),
