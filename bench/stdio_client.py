@@ -9,11 +9,14 @@ from typing import Any
 
 
 class StdioClient:
-    """Speaks to `nacre mcp` in the handshake era."""
+    """Speaks to `nacre mcp`, or to another server, in the handshake era."""
 
-    def __init__(self, env: dict[str, str], *options: str) -> None:
+    def __init__(
+        self, env: dict[str, str], *options: str, argv: "list[str] | None" = None
+    ) -> None:
+        ours = [sys.executable, "-m", "nacre", "mcp", *(options or ("--toolsets", "terminal"))]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "nacre", "mcp", *(options or ("--toolsets", "terminal"))],
+            argv or ours,
             env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -24,6 +27,7 @@ class StdioClient:
         self._input = self._process.stdin.fileno()
         self._output = self._process.stdout.fileno()
         self._buffer = b""
+        self.pid = self._process.pid
         self._next_id = 0
         self.request(
             "initialize",
@@ -73,7 +77,7 @@ class StdioClient:
         while b"\n" not in self._buffer:
             part = os.read(self._output, 1 << 20)
             if not part:
-                raise RuntimeError("nacre mcp has ended")
+                raise RuntimeError("the server has ended")
             self._buffer += part
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from nacre.errors import InvalidInput, UpstreamNotFound, UpstreamTimedOut, UpstreamUnavailable
 
+import upstreams
 from services.upstream.hubs import AGENT, ME, agent, hub, person, text_of, write
 from upstreams.configs import odd, table
 
@@ -238,6 +240,22 @@ async def test_a_server_that_failed_is_tried_again_but_not_waited_for(tmp_path: 
         write(tmp_path, odd("good"), odd("bad", "plain"))
         await asyncio.wait_for(heard.wait(), 60)
         assert len((await house("list_upstream_tools", ME)).tools) == 6
+
+
+async def test_a_server_that_fails_at_first_is_tried_again_for_who_listens(tmp_path: Path) -> None:
+    # One try starts it twice: once for each way to greet it.
+    starts = tmp_path / "starts"
+    program = f"echo >> {starts}; test $(wc -l < {starts}) -gt 2 || exit 3; exec $0 $1"
+    script = str(Path(upstreams.__file__).parent / "odd_server.py")
+    args = ["-c", program, sys.executable, script]
+    flaky = table("flaky", command="sh", args=[one.replace("$", "$$") for one in args])
+    heard = asyncio.Event()
+    async with hub(tmp_path, flaky, upstream_retry=0.01) as house:
+        hub_of = house.services.upstreams.hub()
+        hub_of.on_change(lambda: heard.set() if hub_of.tools() else None)
+        assert (await house("list_upstream_tools", ME)).tools == []
+        await asyncio.wait_for(heard.wait(), 60)  # nobody has asked again
+        assert len((await house("list_upstream_tools", ME)).tools) == 3
 
 
 async def test_servers_that_hang_do_not_hold_up_the_others(tmp_path: Path) -> None:

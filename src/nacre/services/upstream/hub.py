@@ -30,6 +30,9 @@ ListKind = Literal["tools", "prompts", "resources"]
 _COLLECTS = 0.1  # seconds: many servers that come up at once are one change of the list
 
 
+_RETRIES = 5  # of a server whose list was never seen; with the pauses, half a minute
+
+
 class NamedTool(NamedTuple):
     """A server's tool and what it is called here."""
 
@@ -64,6 +67,7 @@ class Hub:
         self._telling: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._trying: set[asyncio.Task[None]] = set()
+        self._retrying: dict[str, asyncio.Task[None]] = {}  # by the server's name
 
     # --- servers ---------------------------------------------------------------------------
 
@@ -123,6 +127,8 @@ class Hub:
             self._watch.close()
         if self._telling is not None:
             self._telling.cancel()
+        for task in (*self._trying, *self._retrying.values()):
+            task.cancel()
         await asyncio.gather(*(one.end() for one in self._servers.values()))
         await self.settle()
 
@@ -252,7 +258,29 @@ class Hub:
 
     async def _try(self, server: UpstreamServer, caller: Caller) -> None:
         with suppress(UpstreamUnavailable):
-            await server.connection(self.resolve(server, caller), self.values_of(caller))
+            resolved = self.resolve(server, caller)
+            try:
+                await server.connection(resolved, self.values_of(caller))
+            except UpstreamUnavailable:
+                if self._listeners["tools"] and server.name not in self._retrying:
+                    self._retry_later(server, resolved, caller)
+
+    def _retry_later(
+        self, server: UpstreamServer, resolved: ResolvedServer, caller: Caller
+    ) -> None:
+        """Try a few times more to get the list of a server, for who would be told of it."""
+
+        async def retry() -> None:
+            for _ in range(_RETRIES):
+                await asyncio.sleep(server.pause_left(resolved))
+                if self._servers.get(server.name) is not server or server.listing is not None:
+                    return
+                with suppress(UpstreamUnavailable):
+                    await server.connection(resolved, self.values_of(caller))
+                    return
+
+        self._retrying[server.name] = task = asyncio.create_task(retry(), name="upstream-retry")
+        task.add_done_callback(lambda _: self._retrying.pop(server.name, None))
 
     def listings(self) -> dict[str, KeptListing]:
         """Return what enabled servers offer beside tools, by their names."""

@@ -179,16 +179,20 @@ class UpstreamServer:
         return await asyncio.shield(opening)
 
     def _require_no_pause(self, resolved: ResolvedServer) -> None:
-        trouble = self._trouble.get(resolved)
-        if trouble is None:
-            return
-        left = trouble.until - asyncio.get_running_loop().time()
+        left = self.pause_left(resolved)
         if left > 0:
             raise UpstreamUnavailable(
-                f"{self.name} is not available: {trouble.why}",
+                f"{self.name} is not available: {self._trouble[resolved].why}",
                 f"it is tried again in {left:.0f} s; test it to try now",
                 server=self.name,
             )
+
+    def pause_left(self, resolved: ResolvedServer) -> float:
+        """Return for how many seconds more nobody tries to connect."""
+        trouble = self._trouble.get(resolved)
+        if trouble is None:
+            return 0.0
+        return max(0.0, trouble.until - asyncio.get_running_loop().time())
 
     async def _connect(self, resolved: ResolvedServer) -> "UpstreamConnection":
         try:
