@@ -11,9 +11,7 @@ from typing import Any
 class StdioClient:
     """Speaks to `nacre mcp`, or to another server, in the handshake era."""
 
-    def __init__(
-        self, env: dict[str, str], *options: str, argv: "list[str] | None" = None
-    ) -> None:
+    def __init__(self, env: dict[str, str], *options: str, argv: "list[str] | None" = None) -> None:
         ours = [sys.executable, "-m", "nacre", "mcp", *(options or ("--toolsets", "terminal"))]
         self._process = subprocess.Popen(
             argv or ours,

@@ -97,6 +97,7 @@ def real_servers(scratch: Scratch, stack: ExitStack, folder: Path) -> dict[str, 
     except CannotInstall as error:
         print(f"npm: {error}")
     else:
+
         def program(name: str) -> str:
             script = place / "node_modules" / ".bin" / f"mcp-server-{name}"
             return str(script.resolve())
@@ -120,9 +121,7 @@ def real_servers(scratch: Scratch, stack: ExitStack, folder: Path) -> dict[str, 
         found["memory"] = Real(memory, "create_entities", {"entities": [entity]}, "pearl")
     for label, pin in (("2025", "mcp<2"), ("2026", "mcp>=2")):
         try:
-            python = str(
-                scratch.python(f"pypi-{label}", "mcp-server-git", "mcp-server-time", pin)
-            )
+            python = str(scratch.python(f"pypi-{label}", "mcp-server-git", "mcp-server-time", pin))
         except CannotInstall as error:
             print(f"PyPI, {pin}: {error}")
             continue
@@ -228,7 +227,8 @@ def _call(client: StdioClient, name: str) -> str:
 
 def overhead() -> bool:
     argv = [sys.executable, _ODD, "plain"]
-    with scratch_environment() as env, ExitStack() as stack:
+    # Without the library's load at leisure, a second of a processor in the middle of it.
+    with scratch_environment(mcp_load_after=0) as env, ExitStack() as stack:
         write(env, {"odd": {"command": argv[0], "args": argv[1:]}})
         direct = stack.enter_context(StdioClient(env, argv=argv))
         ours = stack.enter_context(StdioClient(env, "--toolsets", "upstream"))
