@@ -4,7 +4,7 @@ plain: works. crash: exits with 3 and a last word. silent: answers nothing. garb
 greeting first. babble: prints nothing but garbage. endless: one line without an end. late: dies
 when it is called. hang: answers no call, and nothing after it. asking: its tool asks a question;
 with the text together, only when a second call waits; with sample, one to the model. stubborn:
-ignores the end of its input.
+ignores the end of its input. growing: its tool adds another one.
 The variable TOOLS has the tools' names, DESCRIPTION what they say of themselves.
 """
 
@@ -15,7 +15,8 @@ import subprocess
 import sys
 
 HOW = sys.argv[1] if len(sys.argv) > 1 else "plain"
-TOOLS = os.environ.get("TOOLS", "ask" if HOW == "asking" else "echo,where,die").split(",")
+USUAL = {"asking": "ask", "growing": "grow"}.get(HOW, "echo,where,die")
+TOOLS = os.environ.get("TOOLS", USUAL).split(",")
 
 
 def send(message: object) -> None:
@@ -29,7 +30,7 @@ def answer(request: dict) -> None:  # type: ignore[type-arg]
     if method == "initialize":
         result = {
             "protocolVersion": params.get("protocolVersion", "2025-06-18"),
-            "capabilities": {"tools": {}},
+            "capabilities": {"tools": {"listChanged": HOW == "growing"}},
             "serverInfo": {"name": "odd", "version": "1"},
         }
     elif method == "tools/list":
@@ -79,6 +80,9 @@ def call(name: str, given: dict[str, object]) -> dict[str, object]:
     if name == "die" or HOW == "late":
         print("goodbye", file=sys.stderr, flush=True)
         os._exit(7)
+    if name == "grow":
+        TOOLS.append("grown")
+        send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
     text = str(given.get("text", ""))
     if name == "where":
         text = f"{os.getpid()} {os.getcwd()} {os.environ.get('TOKEN', '')}"

@@ -1,6 +1,7 @@
 """`nacre chat` as people use it: a real process, a real daemon, a model on loopback."""
 
 import os
+import signal
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -207,3 +208,58 @@ def test_the_list_of_servers_reads_as_it_is_configured(own_nacre: Nacre) -> None
     ]
     reloaded = own_nacre.ok("chat", "-p", "/mcp reload")
     assert reloaded.splitlines()[-1] == "Reconnected to MCP servers"
+
+
+def test_a_chat_in_a_narrow_terminal_takes_what_is_pasted_and_every_ctrl_c(
+    nacre: Nacre, model: ScriptedModel, attend: Attend
+) -> None:
+    pasted = "first line of what is pasted, longer than the terminal\nZeile: äöü 漢字 🙂\n\tthird"
+    call = ("run", {"command": f"mkfifo {nacre.home}/never"})
+    model.answers = [["Gelesen: 漢字 🙂 " + "lang " * 30], [call], ["I may not."]]
+    person = attend("chat", env={**speaking(model), "NO_COLOR": "1"}, rows=12, cols=40)
+    prompted(person)
+    person.type(b"half a word\x03")  # what was typed is dropped, and nothing else
+    prompted(person)
+    person.type(b"\x1b[200~" + pasted.encode() + b"\x1b[201~")
+    person.sees("third")
+    assert not model.requests  # a pasted line's end sends nothing
+    person.type(b"\r")
+    person.sees("Gelesen:")
+    prompted(person)
+    assert model.told("anthropic")[-1]["content"] == pasted
+    person.resize(20, 60)
+    os.killpg(os.getpgid(person.process.pid), signal.SIGWINCH)
+    person.type(b"make it\r")
+    person.sees("Allow it?")
+    person.type(b"\x03")
+    person.sees("I may not.")
+    prompted(person)
+    assert not (nacre.home / "never").exists()
+    person.type(b"\x04")
+    assert person.leaves() == 0
+
+
+def test_a_chat_that_was_killed_is_resumed_with_what_was_said(
+    own_nacre: Nacre, model: ScriptedModel, attend: Attend
+) -> None:
+    model.answers = [["Blue."], ["Once upon"], ["It was blue."]]
+    person = attend("chat", env={**own_nacre.env, **speaking(model)})
+    prompted(person)
+    person.type(b"which colour?\r")
+    person.sees("Blue.")
+    prompted(person)
+    model.hold = threading.Event()
+    person.type(b"tell me a story\r")
+    person.sees("Once upon")
+    person.process.kill()
+    person.process.wait()
+    model.hold.set()
+    # What is said comes from a pipe; an answer that never came is none.
+    done = own_nacre("chat", "--resume", "-p", "-", stdin="and\nnow?", **speaking(model))
+    assert (done.returncode, done.stdout) == (0, "It was blue.\n")
+    told = model.told("anthropic")
+    assert [turn["role"] for turn in told] == ["user", "assistant", "user"]
+    assert "tell me a story" in str(told[-1])
+    assert "and\\nnow?" in str(told[-1])
+    nothing = own_nacre("chat", "-p", "-", stdin=" ", **speaking(model))
+    assert (nothing.returncode, "nothing to say" in nothing.stderr) == (1, True)

@@ -170,5 +170,31 @@ def test_an_address_is_taken_with_or_without_its_version(api: Api, url: str, add
 
 
 def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="must begin with http"):
+    with pytest.raises(InvalidInput, match="must be such as http"):
         endpoint("openai", "localhost:11434").checked()
+
+
+@pytest.mark.parametrize(
+    ("refusal", "words"),
+    [
+        ((401, '{"error": {"message": "no such key"}}'), "401: no such key; check chat_key"),
+        ((429, "slow down"), "429: slow down; wait a moment, then say it again"),
+        ((500, ""), "answered 500"),
+        ((502, "<html>" + "x" * 1000), "answered 502: <html>xxx"),
+        ((200, "<html>It works!</html>"), "and not with the events of the API"),
+    ],
+)
+@pytest.mark.parametrize("api", ["anthropic", "openai"])
+async def test_each_way_to_fail_is_told_in_a_sentence(
+    api: Api, model: ScriptedModel, refusal: tuple[int, str], words: str
+) -> None:
+    model.refuse = refusal
+    with pytest.raises(BadAnswer) as caught:
+        await answered(api, model.url, a_conversation())
+    assert words in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_a_port_that_is_none_is_told() -> None:
+    with pytest.raises(InvalidInput, match="it must be such as"):
+        endpoint("openai", "http://127.0.0.1:99999").checked()

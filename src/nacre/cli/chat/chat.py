@@ -78,6 +78,13 @@ class Chat:
                 loop.remove_signal_handler(signal.SIGINT)
             self._shelf.save(self._stored)
 
+    async def say_once(self, line: str) -> bool:
+        """Say one thing, without a terminal; Ctrl+C stops it. Return whether it went well."""
+        if not line.strip():
+            self._face.complain("there is nothing to say")
+            return False
+        return await self._stoppable(self.say(line))
+
     async def say(self, line: str) -> bool:
         """Do what a line says; return whether it went well."""
         if line.startswith("/"):
@@ -88,13 +95,19 @@ class Chat:
         if self._tokens() > self._compact_at:
             self._face.say("[the chat is long: it goes on from a summary]")
             await self.compact()
-        exchange = self._exchange()
-        done = await exchange.go(self._endpoint, line, self._rounds)
-        self._shelf.save(self._stored)
-        return done
+        return await self._exchange().go(self._endpoint, line, self._rounds)
+
+    def _keep(self) -> None:
+        """Save what was said so far, so that a chat that is killed can be resumed."""
+        try:
+            self._shelf.save(self._stored)
+        except OSError as error:
+            self._face.complain(f"the chat cannot be saved: {error.strerror or error}")
 
     def _exchange(self) -> ModelTurn:
-        return ModelTurn(self._client, self._stored.conversation, self._desk, self._face)
+        return ModelTurn(
+            self._client, self._stored.conversation, self._desk, self._face, self._keep
+        )
 
     def _tokens(self) -> int:
         conversation = self._stored.conversation

@@ -48,6 +48,10 @@ class Conversation(msgspec.Struct):
     tokens_out: int = 0  # of all answers
 
     def say(self, text: str) -> None:
+        # Words without an answer (the chat was killed) are said with these: some endpoints refuse
+        # two turns of one speaker.
+        if self.messages and self.messages[-1].role == "user":
+            text = f"{self.messages.pop().text}\n\n{text}"
         self.messages.append(ChatMessage("user", text))
 
     def answer(self, text: str, calls: Iterable[ModelCall] = ()) -> None:

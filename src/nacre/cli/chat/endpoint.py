@@ -31,7 +31,6 @@ _DEFAULT_URL: dict[Api, str] = {
     "openai": "https://api.openai.com",
 }
 _LONGEST_COMPLAINT = 300  # characters of what an endpoint says when it refuses
-_CONNECTING = 10.0  # seconds
 
 
 class Endpoint(NamedTuple):
@@ -43,6 +42,7 @@ class Endpoint(NamedTuple):
     key: str
     most: int  # tokens of an answer
     silence: float
+    connect: float = 10.0  # seconds
 
     @property
     def address(self) -> str:
@@ -56,8 +56,14 @@ class Endpoint(NamedTuple):
     def checked(self) -> "Endpoint":
         """Return itself. Raises InvalidInput when its address is none."""
         parts = urlsplit(self.address)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InvalidInput(f"chat_url is {self.url!r}; it must begin with http:// or https://")
+        try:
+            valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # the port is none
+            valid = False
+        if not valid:
+            raise InvalidInput(
+                f"chat_url is {self.url!r}; it must be such as http://127.0.0.1:11434/v1"
+            )
         return self
 
 
@@ -72,25 +78,37 @@ async def ask(
     api = _APIS[endpoint.api]
     body = api.request(endpoint.model, system, messages, tools, endpoint.most)
     reader = _READERS[endpoint.api]()
+    began = False
     try:
         async with client.stream(
             "POST",
             endpoint.address,
             json=body,
             headers=api.headers(endpoint.key),
-            timeout=httpx2.Timeout(endpoint.silence, connect=_CONNECTING),
+            timeout=httpx2.Timeout(endpoint.silence, connect=endpoint.connect),
         ) as response:
             if response.status_code != httpx2.codes.OK:
                 raise BadAnswer(await _complaint(response))
             async for line in response.aiter_lines():
                 if not line.startswith("data:"):  # events name their kind in their data, too
                     continue
+                began = True
                 data = line.removeprefix("data:").strip()
                 if data == "[DONE]":
                     reader.finished = reader.finished or "stop"
                     break
                 for event in _read(reader, data):
                     yield event
+            if not began:
+                kind = response.headers.get("content-type", "nothing")
+                raise BadAnswer(
+                    f"{_host(endpoint)} answered with {kind} and not with the events of the API "
+                    f"{endpoint.api}; check chat_url and chat_api"
+                )
+    except httpx2.ConnectTimeout:
+        raise BadAnswer(
+            f"{_host(endpoint)} cannot be reached within {endpoint.connect:g} s (chat_connect)"
+        ) from None
     except httpx2.TimeoutException:
         raise BadAnswer(
             f"{_host(endpoint)} said nothing for {endpoint.silence:g} s (chat_silence)"
@@ -123,6 +141,7 @@ async def _complaint(response: httpx2.Response) -> str:
         401: "; check chat_key",
         403: "; check chat_key",
         404: "; check chat_url and chat_model",
+        429: "; wait a moment, then say it again",
     }
     said = f": {text[:_LONGEST_COMPLAINT].strip()}" if text.strip() else ""
     status = response.status_code

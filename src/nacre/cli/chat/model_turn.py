@@ -5,6 +5,7 @@ Rule 2: when the person stops it, the conversation stays whole: calls without an
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import NamedTuple
 
 import httpx2
@@ -34,12 +35,19 @@ class _TurnAnswer(NamedTuple):
 
 class ModelTurn:
     def __init__(
-        self, client: httpx2.AsyncClient, conversation: Conversation, desk: Desk, face: Face
+        self,
+        client: httpx2.AsyncClient,
+        conversation: Conversation,
+        desk: Desk,
+        face: Face,
+        keep: Callable[[], None],
     ) -> None:
+        """`keep` saves the conversation as it is."""
         self._client = client
         self._conversation = conversation
         self._desk = desk
         self._face = face
+        self._keep = keep
 
     async def go(self, endpoint: Endpoint, text: str, rounds: int) -> bool:
         """Say it to the model, and do what it wants. Return whether that went well.
@@ -50,6 +58,7 @@ class ModelTurn:
         conversation.say(text)
         try:
             for _ in range(rounds):
+                self._keep()
                 answer = await self._answer(endpoint, await self._desk.tools())
                 if not answer.calls:
                     if answer.cut:

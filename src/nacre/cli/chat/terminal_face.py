@@ -37,8 +37,6 @@ _CHOICES = (
     "  y once · e exactly this, in this chat · p pattern, in this chat\n"
     "  E exactly this, always · P pattern, always · n no"
 )
-_SHOWN_ROWS = 10  # of a terminal that a tool drives
-_SHOW_AFTER = 0.7  # seconds: a terminal that is quicker is not worth the flicker
 _QUIET = 100  # ms without output until the terminal is drawn again
 _REDRAW = 1000  # ms at the most between two drawings of one that prints all the time
 
@@ -63,8 +61,10 @@ class SlashCompleter(Completer):
 
 
 class TerminalFace(PlainFace):
-    def __init__(self, history: str) -> None:
+    def __init__(self, history: str, *, rows: int, after: float) -> None:
+        """Show so many rows of a terminal that a tool drives, after so many seconds."""
         super().__init__()
+        self._rows, self._after = rows, after
         keys = KeyBindings()
 
         @keys.add("escape", "enter")
@@ -135,8 +135,8 @@ class TerminalFace(PlainFace):
         running = asyncio.ensure_future(call)
         showing: asyncio.Future[None] | None = None
         try:
-            done, _ = await asyncio.wait({running}, timeout=_SHOW_AFTER)
-            if not done and session is not None:
+            done, _ = await asyncio.wait({running}, timeout=self._after)
+            if not done and session is not None and self._rows:
                 showing = asyncio.ensure_future(self._show(session))
             return await running
         except asyncio.CancelledError:
@@ -159,7 +159,7 @@ class TerminalFace(PlainFace):
                 if screen is None:
                     return
                 generation, rows = screen
-                text = Text(harmless("\n".join(rows[-_SHOWN_ROWS:])), no_wrap=True)
+                text = Text(harmless("\n".join(rows[-self._rows :])), no_wrap=True)
                 live.update(Panel(text, title=harmless(session)), refresh=True)
 
 

@@ -38,6 +38,7 @@ class Toolbox:
         self._last_id = 0
         self._tools: list[ModelTool] | None = None
         self._asking: set[asyncio.Task[None]] = set()
+        self._gone = False  # nothing more is answered
         self.last_session: str | None = None  # that a tool has answered about
 
     async def start(self) -> None:
@@ -91,6 +92,8 @@ class Toolbox:
         return await self._ask(self._last_id, method, params)
 
     async def _ask(self, number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        if self._gone:
+            raise _gone()
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
         try:
@@ -107,20 +110,23 @@ class Toolbox:
     async def read(self) -> None:
         """Hand out what the daemon says, until it is gone."""
         assert self._process.stdout is not None
-        while line := await self._process.stdout.readline():
-            message = json.loads(line)
-            if "method" in message:
-                self._hear(message)
-            elif (answer := self._answers.get(message.get("id"))) and not answer.done():
-                if "error" in message:
-                    answer.set_exception(ServerRefused(message["error"]["message"]))
-                else:
-                    answer.set_result(message["result"])
-        for answer in self._answers.values():
-            if not answer.done():
-                answer.set_exception(
-                    DaemonUnreachable("the daemon is gone; start nacre chat again")
-                )
+        try:
+            while line := await self._process.stdout.readline():
+                message = json.loads(line)
+                if "method" in message:
+                    self._hear(message)
+                elif (answer := self._answers.get(message.get("id"))) and not answer.done():
+                    if "error" in message:
+                        answer.set_exception(ServerRefused(message["error"]["message"]))
+                    else:
+                        answer.set_result(message["result"])
+        except ValueError:  # no JSON, or a line without an end: nothing after it can be read
+            pass
+        finally:
+            self._gone = True
+            for answer in self._answers.values():
+                if not answer.done():
+                    answer.set_exception(_gone())
 
     def _hear(self, message: dict[str, Any]) -> None:
         if message["method"] == "notifications/tools/list_changed":
@@ -140,6 +146,10 @@ class Toolbox:
         else:
             error = {"code": -32601, "message": f"a chat has no {message['method']}"}
             self._send({"id": message["id"], "error": error})
+
+
+def _gone() -> DaemonUnreachable:
+    return DaemonUnreachable("the daemon is gone", "start nacre chat again; --resume goes on")
 
 
 class ServerRefused(Exception):

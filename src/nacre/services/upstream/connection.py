@@ -379,7 +379,7 @@ class UpstreamConnection:
             return UpstreamUnavailable(
                 f"{self.name} was lost during the call: {why}; whether it has done it is not known"
             )
-        if error.error.message == "Session terminated":  # the transport's word for a 404
+        if isinstance(self.transport, HttpTransport) and self.transport.forgotten:
             self._note_loss("the server has forgotten the session")
             return UpstreamUnavailable(f"{self.name} has forgotten the session", again=True)
         if isinstance(self.transport, HttpTransport) and self.transport.wants_login:

@@ -20,6 +20,7 @@ HttpKind = Literal["http", "sse"]
 
 _CONNECT = 15.0  # seconds for a connection and for sending; how long an answer takes is the call's
 _FOR_EVER = 7 * 86_400.0  # seconds: a stream of events is silent while there is nothing to tell
+_SESSION = "mcp-session-id"
 _TALKATIVE = ("httpx2", "httpcore2", "mcp.client", "mcp.client.sse", "mcp.client.streamable_http")
 
 
@@ -50,6 +51,7 @@ class HttpTransport:
         self._stack = AsyncExitStack()
         self.ended = asyncio.Event()
         self.statuses: list[int] = []  # the last ones that were errors
+        self.forgotten = False  # the server does not know our session any more
         self._failure = ""
 
     async def __aenter__(self) -> tuple[Any, Any]:
@@ -90,6 +92,8 @@ class HttpTransport:
 
     async def _note(self, response: httpx2.Response) -> None:
         own = self.kind == "sse" or response.request.url == httpx2.URL(self._url)
+        if response.status_code == 404 and _SESSION in response.request.headers:
+            self.forgotten = True  # what the protocol says a server answers to an old session
         if response.status_code >= 400 and own:  # others are those of a login's servers
             self.statuses = [*self.statuses[-4:], response.status_code]
 

@@ -67,6 +67,24 @@ class ChatSettings(UpstreamSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 50
+    chat_connect: Annotated[
+        float,
+        Meta(gt=0, description="Seconds for the connection to the model's endpoint."),
+    ] = 10.0
+    chat_show_after: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds until the terminal that a tool drives is shown in a chat: what is over "
+                "sooner is not worth the flicker."
+            ),
+        ),
+    ] = 0.7
+    chat_show_rows: Annotated[
+        int,
+        Meta(ge=0, description="Last rows of that terminal that are shown; 0 shows none."),
+    ] = 10
     chat_silence: Annotated[
         float,
         Meta(

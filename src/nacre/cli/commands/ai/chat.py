@@ -30,8 +30,8 @@ def add_chat(parser: ArgumentParser) -> None:
         "-p",
         "--prompt",
         metavar="TEXT",
-        help="Say this, or do this slash command, and leave. Calls that are not allowed yet are "
-        "denied: nobody is asked.",
+        help="Say this (- reads it from standard input), or do this slash command, and leave. "
+        "Calls that are not allowed yet are denied: nobody is asked.",
     )
     parser.add_argument(
         "--resume",
@@ -72,7 +72,7 @@ async def _talk(arguments: Namespace, paths: Paths, settings: Settings, shelf: "
 
     endpoint = _endpoint(settings, arguments.model)
     stored = shelf.find(arguments.resume) if arguments.resume else shelf.new(settings.chat_model)
-    face = _face(arguments, shelf)
+    face = _face(arguments, shelf, settings)
     async with open_toolbox(settings.chat_toolsets, face.question) as box:
         desk = Desk(box, face, Rules(paths, Folders(box).of))
         chat = Chat(
@@ -86,13 +86,14 @@ async def _talk(arguments: Namespace, paths: Paths, settings: Settings, shelf: "
         )
         try:
             if arguments.prompt is not None:
-                return 0 if await chat.say(arguments.prompt) else 1
+                said = sys.stdin.read() if arguments.prompt == "-" else arguments.prompt
+                return 0 if await chat.say_once(said) else 1
             return await chat.talk()
         finally:
             await chat.close()
 
 
-def _face(arguments: Namespace, shelf: "ChatShelf") -> "PlainFace":
+def _face(arguments: Namespace, shelf: "ChatShelf", settings: Settings) -> "PlainFace":
     from nacre.cli.chat.face import PlainFace
 
     if arguments.prompt is not None:
@@ -106,7 +107,7 @@ def _face(arguments: Namespace, shelf: "ChatShelf") -> "PlainFace":
         )
     from nacre.cli.chat.terminal_face import TerminalFace
 
-    return TerminalFace(shelf.history)
+    return TerminalFace(shelf.history, rows=settings.chat_show_rows, after=settings.chat_show_after)
 
 
 def _endpoint(settings: Settings, model: str | None) -> "Endpoint | None":
@@ -123,6 +124,7 @@ def _endpoint(settings: Settings, model: str | None) -> "Endpoint | None":
         _key(settings),
         settings.chat_answer_tokens,
         settings.chat_silence,
+        settings.chat_connect,
     ).checked()
 
 
