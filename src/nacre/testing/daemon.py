@@ -1,4 +1,4 @@
-"""A daemon for one run of tests: in a folder of its own, gone with the last client.
+"""A daemon for one run of tests: in a folder of its own, gone with the run.
 
 Rule 1: neither the user's daemon nor their settings are touched: the home is a temporary folder.
 Rule 2: it is started once for all terminals of a run, so that each of them costs milliseconds.
@@ -7,6 +7,7 @@ Rule 2: it is started once for all terminals of a run, so that each of them cost
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -14,12 +15,15 @@ from nacre.client.calls import Client
 from nacre.client.start import connect
 from nacre.errors import DaemonUnreachable
 from nacre.library.address import LocalAddress
+from nacre.settings.paths import Paths
 
 _MOST_PROGRAMS = 1000  # at once; what runs in parallel is bounded by who runs it
 
+_END_PATIENCE = 10.0  # seconds for the daemon to end by itself; it does so in a fraction of one
+
 _SETTINGS = {
     "NACRE_PORT": "0",  # any
-    "NACRE_GRACE": "0",  # it ends with its last client
+    "NACRE_GRACE": "5",  # seconds; it is stopped, but who runs the tests may be killed
     "NACRE_KILL_GRACE": "0.1",  # a program that ignores its hangup holds nobody up
     "NACRE_MCP_LOAD_AFTER": "0",  # nobody here speaks MCP
     "NACRE_MAX_SESSIONS": str(_MOST_PROGRAMS),
@@ -37,5 +41,18 @@ def private_daemon() -> Iterator[LocalAddress]:
     finally:
         with suppress(DaemonUnreachable), Client(connect(address.paths)) as client:
             client.call("stop")
-            client.wait_until_gone()  # it would make its folder again
+            _wait_for_end(address.paths)  # it would make its folder again
         shutil.rmtree(home, ignore_errors=True)
+
+
+def _wait_for_end(paths: Paths) -> None:
+    """Return when daemon and keeper have ended, which hold a lock of the folder until then."""
+    import fcntl
+
+    folder = os.open(paths.state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    # In a thread: the kernel waits without a deadline, and an alarm may be the tests' own.
+    waiting = threading.Thread(target=fcntl.flock, args=(folder, fcntl.LOCK_SH), daemon=True)
+    waiting.start()
+    waiting.join(_END_PATIENCE)
+    if not waiting.is_alive():  # else the thread still uses it
+        os.close(folder)
