@@ -220,6 +220,7 @@ def tmux_mcp(call: Wire) -> None:
 def install_desktop_commander(scratch: Path) -> list[str]:
     folder = scratch / "desktop-commander"
     folder.mkdir(exist_ok=True)
+    (folder / "package.json").write_text('{"private": true}')  # else npm takes a folder above
     if not (folder / "node_modules").exists():
         npm = ["npm", "install", "--no-audit", "--no-fund"]
         npm += [f"{DESKTOP_COMMANDER}@{_VERSION}"]

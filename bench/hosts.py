@@ -12,7 +12,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from clients import hosted
 from clients.installs import CannotInstall, Scratch
 from clients.peer import Peer
 from clients.smoke import claude, codex, conformance
@@ -94,21 +95,24 @@ CLIENTS = {
 
 # What is asked of these takes one step.
 SMOKE = {"conformance": conformance, "claude": claude, "codex": codex}
+# Whole hosts, with a scripted model behind them (clients/hosted.py).
+HOSTED = {"claude-model": hosted.claude, "codex-model": hosted.codex}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*CLIENTS, *SMOKE)))
+    known = (*CLIENTS, *SMOKE, *HOSTED)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
     parser.add_argument("--scratch", type=Path, help="keep what is installed in this folder")
     parser.add_argument("--over", choices=("stdio", "http"), help="only this way in")
     given = parser.parse_args()
-    if unknown := set(given.names) - {*CLIENTS, *SMOKE}:
+    if unknown := set(given.names) - {*CLIENTS, *SMOKE, *HOSTED}:
         parser.error(f"no client named {', '.join(unknown)}")
     rows: dict[str, Report] = {}
     with ExitStack() as stack:
         folder = given.scratch or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         scratch = Scratch(folder.resolve())
-        for name in given.names or (*CLIENTS, *SMOKE):
+        for name in given.names or (*CLIENTS, *SMOKE, *HOSTED):
             try:
                 for row, report in _tried(name, scratch, given.over):
                     rows[row] = report
@@ -116,14 +120,16 @@ def main() -> int:
             except CannotInstall as reason:
                 rows[name] = Report(cells={"opened": "not installable"})
                 print(f"== {name}: cannot be installed here: {reason}", flush=True)
-    table(*_as_table(rows))
+    for columns, names in ((STEPS, {*rows} - {*HOSTED}), (hosted.COLUMNS, {*rows} & {*HOSTED})):
+        if names:
+            table(*_as_table({name: rows[name] for name in rows if name in names}, columns))
     return 1 if any(report.failed for report in rows.values()) else 0
 
 
 def _tried(name: str, scratch: Scratch, only: str | None) -> Iterator[tuple[str, Report]]:
-    if name in SMOKE:
+    if (alone := {**SMOKE, **HOSTED}.get(name)) is not None:
         with scratch_environment() as env:
-            yield name, SMOKE[name](scratch, env)
+            yield name, alone(scratch, env)
         return
     client = CLIENTS[name]
     argv = client.argv(scratch)
@@ -144,15 +150,15 @@ def _told(argv: list[str], over: str, wrap: Wrap | None) -> Report:
         return report
 
 
-def _as_table(rows: dict[str, Report]) -> Iterator[tuple[object, ...]]:
-    yield "client", *STEPS
+def _as_table(rows: dict[str, Report], columns: Iterable[str]) -> Iterator[tuple[object, ...]]:
+    yield "client", *columns
     for name, report in rows.items():
-        yield name, *(report.cells.get(step, "") for step in STEPS)
+        yield name, *(report.cells.get(step, "") for step in columns)
 
 
 def _print(title: str, report: Report) -> None:
     print(f"== {title}")
-    for name in STEPS:
+    for name in (*STEPS, *hosted.COLUMNS):
         if name in report.cells:
             took = report.seconds.get(name, 0)
             print(f"   {name:18} {took:6.1f} s  {report.cells[name]}")
