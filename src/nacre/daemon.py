@@ -86,7 +86,12 @@ def run_daemon(
     kept = keeping.take()
     _make_folders(paths, again="local" in kept)
     log_file = paths.log_file if ephemeral else None
-    configure_logs(settings.log_level, file=log_file, max_bytes=settings.max_log_bytes)
+    configure_logs(
+        settings.log_level,
+        file=log_file,
+        max_bytes=settings.max_log_bytes,
+        form=settings.log_format,
+    )
     lock = _lock(keeping, kept, paths, patience=_LOCK_PATIENCE if ephemeral else 0)
     token = load_token(paths.token_file, settings.token)
     tokens = TokenStore(paths.tokens_file, time.time, settings.max_tokens)
@@ -248,13 +253,16 @@ def _dispatch(
     port: int,
 ) -> "Dispatch":
     """Return the one path to all operations, with those of the daemon itself."""
+    from nacre.services.daemon.metrics import Metrics
     from nacre.services.daemon.page import Pages
     from nacre.services.daemon.tokens import Tokens
 
     lifetime = services.host.settings.code_lifetime
     pages = Pages(services.registry, port, credentials.new_code, lifetime, life.client)
     tokens = Tokens(store, credentials.use.end, services.host.audit)
-    return services.dispatch(life.handlers(), pages.handlers(), tokens.handlers())
+    metrics = Metrics(services.registry, services.host.calls)
+    more = (life, pages, tokens, metrics)
+    return services.dispatch(*(one.handlers() for one in more))
 
 
 def _local_door(

@@ -44,6 +44,7 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
     default = getattr(Settings(), name)
     other: Any = {
         "log_level": "debug",
+        "log_format": "text",
         "token": "t" * 20,
         "shell": "/bin/sh",
         "audit_log": "/tmp/executions.log",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nacre.system.logs import JsonFormatter, configure_logs
+from nacre.system.logs import REQUEST, JsonFormatter, TextFormatter, configure_logs
 
 
 @pytest.fixture(autouse=True)
@@ -84,3 +84,27 @@ def test_level_holds_for_nacre_and_others_are_logged_from_warning(tmp_path: Path
         ("nacre.test", "debug"),
         ("other", "warning"),
     ]
+
+
+def test_text_has_the_same_on_one_line_and_a_trace_below() -> None:
+    make = logging.getLogger("nacre.test").makeRecord
+    record = make("nacre.test", 30, __file__, 1, "two\nlines", (), None, extra={"session": "dev"})
+    text = TextFormatter().format(record)
+    assert text.endswith(r"Z warning nacre.test: two\nlines (session=dev)")
+    try:
+        raise ValueError("x")
+    except ValueError:
+        record = make("nacre.test", 40, __file__, 1, "failed", (), sys.exc_info())
+    first, *trace = TextFormatter().format(record).splitlines()
+    assert first.endswith("error nacre.test: failed")
+    assert all(line.startswith("  ") for line in trace)
+    assert "ValueError: x" in trace[-1]
+
+
+def test_what_is_logged_for_a_request_has_its_id() -> None:
+    token = REQUEST.set("ab-7")
+    try:
+        assert formatted("hello")["request"] == "ab-7"
+    finally:
+        REQUEST.reset(token)
+    assert "request" not in formatted("hello")

@@ -28,6 +28,7 @@ from nacre.doors.page import routes as page
 from nacre.doors.ports import routes as port
 from nacre.doors.ports import silc
 from nacre.doors.rest import routes as rest
+from nacre.doors.rest.metrics import metrics_route
 from nacre.doors.ws import json as ws
 from nacre.doors.ws import raw
 from nacre.services.dispatch.dispatch import Dispatch
@@ -71,6 +72,7 @@ class HttpDoor:
                 Route("/mcp", mcp),
                 *page.build_routes(credentials),
                 *rest.build_routes(dispatch, max_body=max_message),
+                metrics_route(dispatch),
                 *silc.build_routes(dispatch, max_body=max_message),
                 ws.build_route(dispatch, settings),
                 raw.build_route(dispatch, settings),

@@ -138,7 +138,7 @@ class Services:
         )
         # Every call passes them in this order. Routing to other hosts will be added here.
         steps = (
-            Log(),
+            Log(self.host.calls),
             *((Neutralise(),) if self.host.settings.neutralise_output else ()),
             Redact(self.host.secrets),
             *(() if self.host.audit is None else (RecordCalls(self.host.audit),)),

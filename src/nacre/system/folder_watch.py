@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 # linux/inotify.h
-_IN_CLOSE_WRITE = 0x8
+_IN_MODIFY, _IN_CLOSE_WRITE = 0x2, 0x8
 _IN_MOVED_FROM, _IN_MOVED_TO, _IN_CREATE, _IN_DELETE = 0x40, 0x80, 0x100, 0x200
 _IN_DELETE_SELF, _IN_MOVE_SELF, _IN_IGNORED = 0x400, 0x800, 0x8000
 _IN_ONLYDIR = 0x01000000
@@ -35,14 +35,25 @@ class FolderWatch:
         if self._descriptor >= 0:
             loop.add_reader(self._descriptor, self._read)
 
+    @property
+    def hears(self) -> bool:
+        """Whether the system sends events."""
+        return self._descriptor >= 0
+
     def folders(
-        self, *, gone: Iterable[str] = (), come: Iterable[str] = (), any_change: Iterable[str] = ()
+        self,
+        *,
+        gone: Iterable[str] = (),
+        come: Iterable[str] = (),
+        any_change: Iterable[str] = (),
+        written: Iterable[str] = (),
     ) -> None:
         """Watch these folders as well; a folder that is watched already stays so."""
         if self._descriptor < 0:
             return
         every = _GONE | _COME | _IN_CLOSE_WRITE
-        for mask, folders in ((_GONE, gone), (_COME, come), (every, any_change)):
+        masks = ((_GONE, gone), (_COME, come), (every, any_change), (every | _IN_MODIFY, written))
+        for mask, folders in masks:
             for folder in folders:
                 # If there is no such folder, the next look will watch it.
                 self._libc.inotify_add_watch(self._descriptor, os.fsencode(folder), mask)

@@ -1,4 +1,7 @@
-"""Structured logs: one JSON object per line."""
+"""Structured logs: one JSON object per line, or the same as text.
+
+Rule: what is logged on behalf of a request has its id.
+"""
 
 import json
 import logging
@@ -7,6 +10,10 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import ContextVar
+from typing import Any, Literal
+
+REQUEST: ContextVar[str] = ContextVar("request")  # the id of the request that is answered
 
 # What every record has; everything else is the caller's `extra`.
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -23,10 +30,32 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        if (request := REQUEST.get("")) != "":
+            line["request"] = request
         line.update({key: value for key, value in vars(record).items() if key not in _STANDARD})
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return self.redact(json.dumps(line, default=str))
+        return self.redact(self.written(line))
+
+    def written(self, line: dict[str, Any]) -> str:
+        return json.dumps(line, default=str)
+
+
+class TextFormatter(JsonFormatter):
+    """The same in words: `12:00:00.518 info nacre.runs: message (name=value)`."""
+
+    def written(self, line: dict[str, Any]) -> str:
+        moment, level, logger, message = (line.pop(name) for name in _FIRST)
+        trace = line.pop("traceback", None)
+        rest = ", ".join(f"{name}={value}" for name, value in line.items())
+        text = f"{moment} {level} {logger}: {message}{f' ({rest})' if rest else ''}"
+        # A line of its own would be taken for another record; a trace is one by its indentation.
+        text = text.replace("\n", "\\n").replace("\r", "\\r")
+        return text if trace is None else text + "".join(f"\n  {one}" for one in trace.splitlines())
+
+
+_FIRST = ("time", "level", "logger", "message")
+_FORMATS = {"json": JsonFormatter, "text": TextFormatter}
 
 
 class _LogFile(logging.handlers.RotatingFileHandler):
@@ -41,7 +70,9 @@ def redact_logs(redact: Callable[[str], str]) -> None:
             handler.formatter.redact = redact
 
 
-def configure_logs(level: str, *, file: str | None, max_bytes: int) -> None:
+def configure_logs(
+    level: str, *, file: str | None, max_bytes: int, form: Literal["json", "text"] = "json"
+) -> None:
     """Log to standard error, or to a file that is rotated when it is full.
 
     If the file cannot be opened or written (a full disk), there is no log, and nothing else fails.
@@ -50,7 +81,7 @@ def configure_logs(level: str, *, file: str | None, max_bytes: int) -> None:
     if file is not None:
         with suppress(OSError):
             handler = _LogFile(file, maxBytes=max_bytes, backupCount=1, encoding="utf-8")
-    handler.setFormatter(JsonFormatter())
+    handler.setFormatter(_FORMATS[form]())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

@@ -8,6 +8,7 @@ import pytest
 from nacre.core.agent.tools import AGENT as COMPOSED
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.catalog.catalog import CATALOG, Operation
+from nacre.core.catalog.metering import CallCounts, exposition
 from nacre.core.operations.follow import Follow
 from nacre.core.operations.runs import ReadRun, WaitFor
 from nacre.core.operations.terminal import GetScreen, PressKeys, SendInput
@@ -231,10 +232,14 @@ async def test_what_nobody_foresaw_is_an_internal_error(caplog: pytest.LogCaptur
         raise ZeroDivisionError
 
     handlers = Handlers().on(GetScreen, broken)
-    dispatch = Dispatch([Log()], handlers, never, never)
-    with pytest.raises(Internal, match="unexpected error in the daemon"):
+    calls = CallCounts()
+    dispatch = Dispatch([Log(calls)], handlers, never, never)
+    with pytest.raises(Internal, match="unexpected error in the daemon") as caught:
         await dispatch(CALLER, GetScreen(session="dev"))
     assert "ZeroDivisionError" in caplog.text
+    assert [vars(one)["error_id"] for one in caplog.records] == [caught.value.details["error_id"]]
+    told = exposition(calls.families())
+    assert 'nacre_errors_total{tool="get_screen",code="INTERNAL_ERROR"} 1' in told
 
 
 def test_no_operation_has_two_handlers() -> None:

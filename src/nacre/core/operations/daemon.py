@@ -1,7 +1,7 @@
 """The operations on the daemon itself, and on its page for people."""
 
 from nacre.core.catalog.caller import Scope
-from nacre.core.catalog.catalog import Operation, Result, operation
+from nacre.core.catalog.catalog import Operation, Result, operation, unlisted
 from nacre.core.operations.parameters import (
     SessionRef,
 )
@@ -39,3 +39,12 @@ class OpenPage(Operation, frozen=True, kw_only=True):
     """
 
     session: SessionRef | None = None
+
+
+class MetricsText(Result, frozen=True, kw_only=True):
+    text: str  # in Prometheus' format
+
+
+@unlisted("get_metrics", scope=Scope.OBSERVE)
+class GetMetrics(Operation, frozen=True, kw_only=True):
+    """Return the daemon's metrics; the route /metrics asks for it."""

@@ -25,9 +25,10 @@ from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.catalog.messages import read_message
 from nacre.core.operations.all import parse_operation
 from nacre.doors.local.streams import PatientWriter
-from nacre.errors import Internal, InvalidInput, NacreError
+from nacre.errors import InvalidInput, NacreError
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.forwarding.relay import Relay, relayed_by
+from nacre.services.dispatch.log import unexpected
 from nacre.wording import OPERATIONS, UNWORDED, Words
 
 _log = logging.getLogger("nacre.local")
@@ -244,8 +245,7 @@ async def _answer(
     except NacreError as error:
         return {"id": identifier, "error": words.error(error)}
     except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the caller is told
-        _log.exception("call failed outside its operation")
-        failure = Internal("unexpected error", "the daemon's log says why")
+        failure = unexpected(_log, "call failed outside its operation")
         return {"id": identifier, "error": words.error(failure)}
 
 

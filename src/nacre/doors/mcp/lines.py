@@ -24,6 +24,7 @@ import msgspec
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.safety.approvals import Answer, Approval
+from nacre.doors.http.message_log import log_message
 from nacre.doors.mcp.elicitation import CREATE, answer_of, form_of, limited, offers
 from nacre.doors.mcp.halves import LATER, answer_halves
 from nacre.doors.mcp.identifiers import (
@@ -240,6 +241,7 @@ class LineConnection:
                 return
 
     async def _take(self, line: bytes) -> None:
+        log_message("received", line)
         message = read_message(line)
         if message is None:
             self.refuse_line(line)
@@ -487,6 +489,7 @@ class LineConnection:
         self.refuse(INVALID_REQUEST, "not a JSON-RPC 2.0 message", raw)
 
     def write(self, line: bytes) -> None:
+        log_message("sent", line)
         if not self._writer.is_closing():
             self._writer.write(line + b"\n")
 

@@ -23,9 +23,10 @@ from nacre.doors.mcp.resources import scheme_of
 from nacre.doors.mcp.toolsets import Tool, shape_answer, shape_failure
 from nacre.doors.mcp.upstream.addresses import with_our_links
 from nacre.doors.mcp.words import ToolWords
-from nacre.errors import WIRE, Internal, NacreError, UnknownOperation, UpstreamFailed
+from nacre.errors import WIRE, NacreError, UnknownOperation, UpstreamFailed
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.forwarding.relay import Relay, relay_of_call, relayed_by
+from nacre.services.dispatch.log import unexpected
 from nacre.settings.table import Settings
 from nacre.wording import Words
 
@@ -114,8 +115,8 @@ def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> C
         except NacreError as error:
             return _failure_or_raise(error, offer.words_about[params.name], tool)
         except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the caller is told
-            _log.exception("tool failed outside its operation", extra={"tool": params.name})
-            return _failure_or_raise(unexpected(), offer.words_about[params.name], tool)
+            failure = unexpected(_log, "tool failed outside its operation", tool=params.name)
+            return _failure_or_raise(failure, offer.words_about[params.name], tool)
 
     return call_tool
 
@@ -135,10 +136,6 @@ def caller_of(ctx: Context) -> Caller:
         return caller
     assert isinstance(ctx.lifespan_context, Caller)
     return ctx.lifespan_context
-
-
-def unexpected() -> Internal:
-    return Internal("unexpected error", "the daemon's log says why")
 
 
 def _patience(operation: Operation, settings: Settings, *, progress: bool) -> float | None:

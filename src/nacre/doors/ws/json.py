@@ -28,6 +28,7 @@ from nacre.doors.http.ways import cancel_all
 from nacre.doors.http.words import words_for
 from nacre.errors import Internal, InvalidInput, LimitReached, NacreError, UnknownOperation
 from nacre.services.dispatch.dispatch import Dispatch
+from nacre.services.dispatch.log import unexpected
 from nacre.settings.table import Settings
 from nacre.wording import Takes, Words
 
@@ -211,8 +212,7 @@ class _Connection:
 
 
 def _unexpected() -> Internal:
-    _log.exception("request failed outside its operation")
-    return Internal("unexpected error", "the daemon's log says why")
+    return unexpected(_log, "request failed outside its operation")
 
 
 def _number(params: dict[str, Any]) -> int:

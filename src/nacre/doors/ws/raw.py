@@ -42,8 +42,9 @@ from nacre.doors.http.beats import Beats
 from nacre.doors.http.sockets import Socket
 from nacre.doors.http.ways import until_one_ends
 from nacre.doors.http.words import words_for
-from nacre.errors import BadParameter, Internal, InvalidInput, LimitReached, NacreError
+from nacre.errors import BadParameter, InvalidInput, LimitReached, NacreError
 from nacre.services.dispatch.dispatch import Dispatch
+from nacre.services.dispatch.log import unexpected
 from nacre.settings.table import Settings
 from nacre.wording import Takes
 
@@ -98,8 +99,7 @@ async def _serve(
     except WebSocketDisconnect:
         raise
     except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the client is told
-        _log.exception("connection failed")
-        failure = Internal("unexpected error", "the daemon's log says why")
+        failure = unexpected(_log, "connection failed")
     if failure is not None:
         await socket.tell({"event": "error", "error": words_for(caller).error(failure)})
     await socket.close(failure)

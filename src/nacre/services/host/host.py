@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from nacre.core.catalog.metering import CallCounts
 from nacre.services.audit.audit import Audit
 from nacre.services.host.bus import Events
 from nacre.services.host.engine import Engine
@@ -43,6 +44,7 @@ class Host:
     # What agents are not shown, and logs do not get.
     secrets: KnownSecrets = field(default_factory=lambda: KnownSecrets(Settings()))
     askpass: tuple[str, str] | None = None  # the program that asks people, and its socket
+    calls: CallCounts = field(default_factory=CallCounts)  # for the metrics
     umask: int = -1  # of sessions and of files for the user; -1: as this process
 
     def journal_of(self, identifier: str) -> str | None:

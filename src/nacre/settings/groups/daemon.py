@@ -6,14 +6,19 @@ from msgspec import Meta
 
 from nacre.settings.groups.access import AccessSettings
 
+LogFormat = Literal["json", "text"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class DaemonSettings(AccessSettings, frozen=True, kw_only=True):
     log_level: Annotated[
         LogLevel,
-        Meta(description="Lowest level that is logged (JSON lines on standard error)."),
+        Meta(description="Lowest level that is logged, on standard error; debug: every message."),
     ] = "info"
+    log_format: Annotated[
+        LogFormat,
+        Meta(description="What a line of the log is: a JSON object, or text for people."),
+    ] = "json"
     max_log_bytes: Annotated[
         int,
         Meta(

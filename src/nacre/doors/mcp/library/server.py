@@ -39,7 +39,6 @@ from nacre.doors.mcp.server import (
     as_protocol_error,
     build_call_tool,
     caller_of,
-    unexpected,
 )
 from nacre.doors.mcp.standing import MODERN_REVISIONS, SERVER
 from nacre.doors.mcp.toolsets import UPSTREAM, Selection
@@ -48,6 +47,7 @@ from nacre.errors import InvalidInput, NacreError
 from nacre.services.dispatch.asking import asked_by
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.forwarding.relay import Ask, Relay, relayed_by
+from nacre.services.dispatch.log import unexpected
 from nacre.services.dispatch.sampling import ModelPrompt, Sampled, sampled_by
 from nacre.settings.table import Settings
 from nacre.wording import Words
@@ -407,5 +407,4 @@ def _as_protocol_errors(method: str, words: Words) -> Iterator[None]:
     except (ProtocolError, MCPError):
         raise
     except Exception as error:
-        _log.exception("request failed", extra={"method": method})
-        raise as_protocol_error(unexpected()) from error
+        raise as_protocol_error(unexpected(_log, "request failed", method=method)) from error
