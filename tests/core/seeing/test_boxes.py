@@ -60,5 +60,9 @@ def test_lines_that_are_no_box(lines: tuple[str, ...]) -> None:
     assert find_boxes(cells(*lines)) == []
 
 
+def test_screen_of_nothing_but_corners_is_given_up_on() -> None:
+    find_boxes(cells(*(["+x" * 20] * 60)))
+
+
 def test_ways_of_a_line() -> None:
     assert (arms("┼"), arms("╰"), arms("━"), arms("x"), arms("")) == ("LRUD", "RU", "LR", "", "")

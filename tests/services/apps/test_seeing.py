@@ -9,7 +9,7 @@ import pytest
 from nacre.core.operations.apps.seeing import Cells, ScreenDiff, ScreenHash, ScreenSnapshot
 from nacre.core.seeing.elements import Element
 from nacre.core.seeing.snapshot import find_elements
-from nacre.errors import BadParameter, Failed, InvalidInput
+from nacre.errors import BadParameter, Failed, InvalidInput, LimitReached
 
 from programs.machine import MENU, program, surroundings
 from services.apps.test_service import keys, launch, view
@@ -107,6 +107,14 @@ async def test_reference_follows_its_element_or_says_that_it_cannot() -> None:
             await ask("mouse", AGENT, **of_it, ref=ok.ref)
         back = named(snapshot, "button", "Back")
         assert (await ask("mouse", AGENT, **of_it, ref=back.ref)).row == back.row + 3
+
+
+async def test_huge_screen_is_refused() -> None:
+    async with living(max_snapshot_cells=1024) as services:
+        ask = House(services)
+        session = await launch(services, sys.executable, MENU, wait="at 0")
+        with pytest.raises(LimitReached, match="max_snapshot_cells"):
+            await ask("snapshot", AGENT, session=session.identity.id)
 
 
 async def test_how_cells_look() -> None:

@@ -7,6 +7,7 @@ boxes are drawn with + - = |.
 """
 
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ _SCROLLBAR = "█▓▒░▲▼↑↓■◆▐▕^v#"  # on the right side
 
 _LEAST_SIDE = 0.5  # of a side that is to be seen
 _LEAST_COLS = 3
+_MOST_TRIES = 3000  # edges that are looked at; a screen of nothing but corners has millions
 
 
 class Box(NamedTuple):
@@ -66,10 +68,11 @@ def find_boxes(cells: ScreenCells) -> list[Box]:
 
 def _lined(cells: ScreenCells) -> list[Box]:
     found: list[Box] = []
+    tries = iter(range(_MOST_TRIES))
     for row in range(cells.rows - 1):
         for start in range(cells.cols):
             begins = _is_corner(cells, row, start, "RD") and _begins(cells, row, start, found)
-            if begins and (box := _box_at(cells, row, start)) is not None:
+            if begins and (box := _box_at(cells, row, start, tries)) is not None:
                 found.append(box)
     return found
 
@@ -90,21 +93,23 @@ def _begins(cells: ScreenCells, row: int, col: int, found: list[Box]) -> bool:
     return not (goes_on or goes_up or ends)
 
 
-def _box_at(cells: ScreenCells, row: int, col: int) -> Box | None:
+def _box_at(cells: ScreenCells, row: int, col: int, tries: Iterator[int]) -> Box | None:
     """Return the box with this upper left corner."""
-    for right in _right_corners(cells, row, col):
-        for below in _lower_rows(cells, row, col, right):
+    for right in _right_corners(cells, row, col, tries):
+        for below, _try in zip(_lower_rows(cells, row, col, right), tries, strict=False):
             if _is_edge(cells, below, col, right) and _has_sides(cells, row, below, col, right):
                 title = _title(cells.text(row, col + 1, right))
                 return Box(row, col, below - row + 1, right - col + 1, title)
     return None
 
 
-def _right_corners(cells: ScreenCells, row: int, col: int) -> list[int]:
+def _right_corners(cells: ScreenCells, row: int, col: int, tries: Iterator[int]) -> list[int]:
     """Return where the upper edge may end. A + is also where lines cross: the last one counts."""
     found: list[int] = []
     crossing = cells.texts[row][col] == "+"
     for right in range(col + _LEAST_COLS - 1, cells.cols):
+        if _is_corner(cells, row, right, "LD") and next(tries, None) is None:
+            break
         if _is_corner(cells, row, right, "LD") and _is_edge(cells, row, col, right):
             found.append(right)
             if not crossing or cells.texts[row][right + 1 : right + 2] == ("+",):

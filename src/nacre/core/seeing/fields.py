@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from nacre.core.seeing.boxes import Box
-from nacre.core.seeing.cells import ScreenCells, Strip
+from nacre.core.seeing.cells import Paper, ScreenCells, Strip
 from nacre.core.seeing.elements import Element
 from nacre.core.seeing.regions import Region, plain_text, region_of, usual_paper, words_of
 
@@ -70,14 +70,17 @@ def _above(cells: ScreenCells, boxes: Sequence[Box], row: int, start: int, end: 
 def _grounded(cells: ScreenCells, boxes: Sequence[Box]) -> list[Element]:
     """Return strips on a ground of their own that have a label before them, or the cursor."""
     found: list[Element] = []
+    usual: dict[Region, Paper] = {}
     for row in range(cells.rows):
         for strip in cells.strips(row):
             region = region_of(cells, boxes, row, strip.start)
+            if region not in usual:
+                usual[region] = usual_paper(cells, region)
             if strip.start < region.start or strip.end > region.end or strip.width < _LEAST:
                 continue
             if region.box is not None and region.first == region.last:
                 continue  # the whole box is the field
-            if not _differs(cells, strip, region):
+            if strip.paper == usual[region] or not _differs(cells, strip, region):
                 continue
             label = _before(cells, row, region.start, strip.start)
             cursor = cells.cursor
@@ -102,9 +105,7 @@ def _before(cells: ScreenCells, row: int, start: int, end: int) -> str:
 
 
 def _differs(cells: ScreenCells, strip: Strip, region: Region) -> bool:
-    """Tell whether its ground is neither the usual one nor that of what is beside it."""
-    if strip.paper == usual_paper(cells, region):
-        return False
+    """Tell whether its ground is not that of what is beside it."""
     beside = [col for col in (strip.start - 1, strip.end) if region.start <= col < region.end]
     return bool(beside) and all(cells.paper(strip.row, col) != strip.paper for col in beside)
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from nacre.core.seeing.cells import ScreenCells
 from nacre.core.seeing.elements import Element
 from nacre.core.seeing.snapshot import find_elements
-from nacre.errors import BadParameter
+from nacre.errors import BadParameter, LimitReached
 from nacre.services.host.host import Host
 from nacre.services.session.session import Session
 from nacre.wording import Use
@@ -32,9 +32,21 @@ class ElementReferences:
 
         A thread finds them: it takes some milliseconds.
         """
+        self.check_size(session)
         generation, cells = session.hand_out(), session.terminal.screen_cells()
         found = await self._host.loop.run_in_executor(None, find_elements, cells)
         return generation, cells, found
+
+    def check_size(self, session: Session) -> None:
+        """Raises LimitReached for a screen that would take too long."""
+        rows, cols = session.terminal.rows, session.terminal.cols
+        most = self._host.settings.max_snapshot_cells
+        if rows * cols > most:
+            raise LimitReached(
+                f"a screen of {rows} rows and {cols} columns has more than {most} cells "
+                "(max_snapshot_cells)",
+                "resize the session",
+            )
 
     def note(self, session: Session, generation: int, elements: list[Element]) -> None:
         """Remember what a caller was told."""

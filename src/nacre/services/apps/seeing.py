@@ -64,6 +64,7 @@ class Seeing:
     async def snapshot(self, caller: Caller, request: TakeSnapshot) -> ScreenSnapshot:
         session = self._registry.find(request.session)
         terminal = session.terminal
+        self.references.check_size(session)
         generation, cells = session.hand_out(), shown_cells(terminal.screen_cells())
         facts = ScreenSnapshot(
             generation=generation,
@@ -87,6 +88,7 @@ class Seeing:
     async def cells(self, caller: Caller, request: GetCells) -> Cells:
         """Raises BadParameter for a range that is not on the screen, and for a text that is not."""
         session = self._registry.find(request.session)
+        self.references.check_size(session)
         cells = shown_cells(session.terminal.screen_cells())
         row, col, height, width = _range(session, request)
         runs = [
@@ -114,6 +116,7 @@ class Seeing:
 
     async def hash(self, caller: Caller, request: GetScreenHash) -> ScreenHash:
         session = self._registry.find(request.session)
+        self.references.check_size(session)
         cells = shown_cells(session.terminal.screen_cells())
         text, styled = hashes_of(cells)
         return ScreenHash(
@@ -127,6 +130,7 @@ class Seeing:
     async def diff(self, caller: Caller, request: DiffScreens) -> ScreenDiff:
         """Raises InvalidInput for a moment that is not in the journal."""
         session = self._registry.find(request.session)
+        self.references.check_size(session)
         if (request.generation is None) == (request.time is None):
             raise InvalidInput("give either generation or time")
         if request.to_generation is not None and request.to_time is not None:

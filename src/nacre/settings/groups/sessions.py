@@ -136,6 +136,16 @@ class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 2 * 1024 * 1024
+    max_snapshot_cells: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            description=(
+                "Largest screen, in cells, that a snapshot, a hash or a comparison is made of. A "
+                "snapshot takes about 10 ms for each 2,000 cells."
+            ),
+        ),
+    ] = 40_000
     max_file_bytes: Annotated[
         int,
         Meta(
