@@ -159,7 +159,7 @@ def test_what_landlock_does_not_know_of_is_held_too(confined: Confined, profile:
 def test_what_left_the_session_of_its_terminal_dies_with_it(confined: Confined) -> None:
     for how, seconds in (("exit", "98766.1"), ("kill", "98766.2")):
         confined.create(f"left-{how}", "workspace")
-        line = f"(env -i setsid sleep {seconds} &) ; sleep 0; pgrep -f 'sleep {seconds}' | wc -l"
+        line = f"(env -i setsid sleep {seconds} &) ; until pgrep -fx 'sleep {seconds}'; do :; done"
         assert run(confined.daemon, f"left-{how}", line)["exit_code"] == 0
         assert sleepers(seconds)
         if how == "exit":

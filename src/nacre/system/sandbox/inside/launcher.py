@@ -11,10 +11,8 @@ import fcntl
 import json
 import os
 import select
-import shutil
 import signal
 import socket
-import tempfile
 import termios
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -24,6 +22,7 @@ from nacre.system.sandbox.inside.notices import Notices
 from nacre.system.sandbox.inside.trial import complaints
 
 _BOX, _TMP = "nacre-box-", "tmp"
+_FOLDER = "/tmp"  # noqa: S108  what is made there has a name that nobody knows, and mode 0700
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _FAILED, _NOT_RUN, _NOT_FOUND = 125, 126, 127  # as shells have it
 _TOLD = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -34,12 +33,13 @@ class PrivateHome:
 
     def __init__(self, denied: str, names: list[str]) -> None:
         _sweep()
-        self.path = tempfile.mkdtemp(prefix=f"{_BOX}{os.getpid()}-")
-        self.path = os.path.realpath(self.path)
+        name = f"{_BOX}{os.getpid()}-{os.urandom(6).hex()}"
+        self.path = os.path.join(os.path.realpath(_FOLDER), name)
+        os.mkdir(self.path, 0o700)
         for name in ("home", _TMP, "bin"):
             os.mkdir(os.path.join(self.path, name), 0o700)
         for name in names:
-            shutil.copy(denied, os.path.join(self.path, "bin", name))  # with its mode
+            _copy(denied, os.path.join(self.path, "bin", name))
 
     def environment(self, env: dict[str, str]) -> dict[str, str]:
         found = {**env, "HOME": f"{self.path}/home", "TMPDIR": f"{self.path}/{_TMP}"}
@@ -56,17 +56,25 @@ class PrivateHome:
 
 def _sweep() -> None:
     """Remove the boxes of launchers that were killed."""
-    folder = tempfile.gettempdir()
-    for name in os.listdir(folder):
+    for name in os.listdir(_FOLDER):
         pid = name.removeprefix(_BOX).partition("-")[0] if name.startswith(_BOX) else ""
-        path = os.path.join(folder, name)
+        path = os.path.join(_FOLDER, name)
         if pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
             with suppress(OSError):
                 if os.lstat(path).st_uid == os.getuid():
                     _remove(path)
 
 
+def _copy(source: str, target: str) -> None:
+    with open(source, "rb") as file:
+        program = file.read()
+    with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700), "wb") as copy:
+        copy.write(program)
+
+
 def _remove(path: str) -> None:
+    import shutil  # at the end nobody waits for it
+
     for folder, _, _ in os.walk(path):
         with suppress(OSError):  # its program may have shut them; links are not walked
             os.chmod(folder, 0o700)
