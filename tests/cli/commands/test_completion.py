@@ -40,6 +40,7 @@ def test_commands_are_completed(nacre: Nacre) -> None:
         "snapshot",
         "screenshot",
         "scrollback",
+        "share",
         "signal",
         "server",
         "status",

@@ -61,9 +61,10 @@ def test_a_password_is_for_a_person() -> None:
 def test_a_shell_that_was_started_takes_the_next_command() -> None:
     nested = State(state="prompt", evidence=[], program="ssh")
     assert standing(nested, 2.0, 0, HERE) == (
-        "[shell ssh · run 7 · ~/app · run goes in there, exit leaves it]"
-    )
-    assert standing(nested, None, 0, Whereabouts(None, "/srv")) == "[prompt · /srv]"
+        "[shell ssh · run 7 · run goes in there, exit leaves it]"
+    ), "this folder is not where that shell is"
+    far = Whereabouts(None, "/srv")
+    assert standing(nested, None, 0, far) == "[shell ssh · run goes in there, exit leaves it]"
     redrawn = state(program="top", full_screen=True)
     assert standing(redrawn, 2.0, 0, HERE) == "[screen top · run 7 · ~/app · type keys]"
 

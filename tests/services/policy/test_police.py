@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nacre.core.operations.all import parse_operation
-from nacre.errors import PolicyDenied
+from nacre.errors import InvalidInput, PolicyDenied
 from nacre.services.session.session import Session
 
 from services.living import (
@@ -489,3 +489,13 @@ def test_the_grammar_of_shells_is_not_loaded_before_it_is_needed() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("folder", ["a\0b", "\ud800"])
+async def test_a_folder_that_cannot_be_is_refused_and_no_failure(
+    tmp_path: Path, folder: str
+) -> None:
+    async with guarded(tmp_path) as ask:
+        for operation in ("launch_app", "create_session"):
+            with pytest.raises(InvalidInput):
+                await ask(operation, command="no-such", args=[], cwd=folder)

@@ -41,6 +41,7 @@ from nacre.services.policy.refusals import denied
 from nacre.services.policy.typed_lines import TypedLines
 from nacre.services.policy.verdicts import Line, Verdicts
 from nacre.services.registry.registry import Registry
+from nacre.services.session.launch import refuse_impossible
 from nacre.services.session.session import Session
 
 if TYPE_CHECKING:
@@ -166,6 +167,7 @@ class Police:
             return
         await self._loaded()
         folder = request.cwd or permit.caller.cwd
+        refuse_impossible([folder or ""])  # its rules are looked for there
         site = Site(folder, folder, preset)
         sandbox = request.sandbox or self._host.settings.sandbox
         text = command or ""

@@ -11,7 +11,7 @@ import pwd
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -264,7 +264,11 @@ def _confined(env: Mapping[str, str], cwd: str, view: SandboxView) -> dict[str, 
 
 def _refuse_nul(request: CreateSession) -> None:
     words = [request.command or "", request.cwd or "", *(request.args or ())]
-    words += [text for pair in (request.env or {}).items() for text in pair]
+    refuse_impossible([*words, *(text for pair in (request.env or {}).items() for text in pair)])
+
+
+def refuse_impossible(words: Iterable[str]) -> None:
+    """Raises InvalidInput for what the system takes for no argument, folder or variable."""
     for word in words:
         if "\0" in word:
             raise InvalidInput("a NUL character cannot be part of a command, folder or variable")

@@ -61,7 +61,7 @@ class SessionGroups:
                 self._branch = self._claim_scope(place, first)
         except CgroupRefused as refused:
             self._refused = refused
-            _log.info("sessions have no cgroups", extra={"reason": refused.reason})
+            _log.debug("sessions have no cgroups", extra={"reason": refused.reason})
 
     def _claim_scope(self, place: CgroupPlace, first: CgroupRefused) -> CgroupBranch:
         ours = self._ours()

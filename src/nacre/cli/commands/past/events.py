@@ -26,9 +26,7 @@ _SHOWN = 200  # characters of a text
 
 
 def add_events(parser: ArgumentParser) -> None:
-    parser.description = (
-        "Show what happened in a session: runs, input, hand-overs, approvals, its end."
-    )
+    parser.epilog = "These are runs, input, hand-overs, approvals, and its end."
     parser.add_argument("session", metavar="SESSION", help="Name or id; also one that has ended.")
     parser.add_argument("--follow", action="store_true", help="Go on until the session ends.")
     add_json(parser)

@@ -66,7 +66,7 @@ class PutFile(Operation, frozen=True, kw_only=True):
 
     session: SessionRef
     path: _Path
-    content: str
+    content: Annotated[str, Meta(description="What to write: all of the file.")]
     encoding: Annotated[
         Literal["utf8", "base64"], Meta(description="base64: content holds bytes in base64.")
     ] = "utf8"
