@@ -87,7 +87,7 @@ def test_a_login_from_the_browser_to_the_logout(nacre: Nacre, url: str) -> None:
     assert "log in: nacre upstream login remote" in gone.stderr
     assert "logged out of remote" in nacre.ok("upstream", "logout", "remote")
     assert not file.exists()
-    (listed,) = nacre.json("upstream", "list")
+    [listed] = [one for one in nacre.json("upstream", "list") if one["name"] == "remote"]
     assert listed["failures"] == 1
 
 

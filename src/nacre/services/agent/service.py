@@ -36,6 +36,7 @@ from nacre.core.operations.results import (
 from nacre.core.operations.runs import Run, WaitFor
 from nacre.core.operations.sessions import ListSessions
 from nacre.core.operations.terminal import Screenshot
+from nacre.core.shell.programs import OPAQUE
 from nacre.errors import (
     BadParameter,
     Busy,
@@ -55,6 +56,8 @@ from nacre.services.agent.waiting import AgentWaiting
 from nacre.services.dispatch.dispatch import Ask
 from nacre.services.dispatch.handlers import Handlers
 from nacre.wording import Use
+
+_REDRAWN = 1000  # milliseconds, as a run itself waits for a prompt that is about to come
 
 # Over HTTP without a session: the door knows the token and the program alone.
 _ALIKE = (
@@ -146,7 +149,16 @@ class Agents:
                 has = f"{call.caller.prefix}read has its output"
                 call.told.append(f"run {run.number} has ended, exit {code}: {has}")
         elif run is session.last and found.state is not None and found.state.state == "running":
+            if found.state.program in OPAQUE and await self._shows_prompt(call, session):
+                return
             raise _busy(session, f"run {run.number} is still running")
+
+    async def _shows_prompt(self, call: AgentCall, session: KnownSession) -> bool:
+        """Behind ssh only the screen tells: wait for a prompt that is just being drawn again."""
+        drawn = WaitFor(
+            session=session.id, state=["prompt", "needs_input", "exited"], timeout_ms=_REDRAWN
+        )
+        return (await call(drawn, WaitOutcome)).matched
 
     async def _change_folder(self, call: AgentCall, session: KnownSession, cwd: str) -> None:
         """Raises BadParameter where there is no such folder, or no shell to change it."""
