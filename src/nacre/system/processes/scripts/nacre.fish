@@ -19,6 +19,8 @@ if set -q __nacre_nonce; and functions -q fish_prompt
 
     function __nacre_postexec --inherit-variable __nacre_nonce --on-event fish_postexec
         set -l code $status
+        # fish tells the line that ended. Without one a command emitted the event: nothing has ended.
+        set -q argv[1]; or return $code
         if string match -qr '[[:cntrl:]]' -- $PWD
             builtin printf '\e]133;D;n=%s;%s\a' $__nacre_nonce $code >&2
         else
