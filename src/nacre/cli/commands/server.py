@@ -52,7 +52,7 @@ def run_server(arguments: Namespace) -> int:
     ready: int | None = arguments.ready_fd if keeping.last_status is None else None
     if ready is None and sys.stdout.isatty():
         ready = _announce_when_ready(paths)
-    from nacre.daemon import run_daemon
+    from nacre.daemon.process import run_daemon
 
     run_daemon(settings, paths, keeping, ephemeral=arguments.ephemeral, ready=ready)
     return 0

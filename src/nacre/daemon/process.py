@@ -1,0 +1,120 @@
+"""The daemon as a process: what it does before its loop runs.
+
+Rule: sockets listen before the heavy libraries are loaded, so that the client can already send its
+first request.
+"""
+
+import asyncio
+import os
+import time
+
+from nacre import __version__
+from nacre.daemon.listeners import listen, lock_home
+from nacre.daemon.serving import Keys, Serving
+from nacre.daemon.signals import block_signals
+from nacre.errors import Internal
+from nacre.settings.paths import Paths, make_private
+from nacre.settings.table import Settings
+from nacre.system.endpoints import load_token, remove_state, write_state
+from nacre.system.keeper.client import Keeping
+from nacre.system.logs import configure_logs
+from nacre.system.tokens import TokenStore, load_page_key
+
+# A daemon on demand may start while the one before it is still ending its sessions.
+_LOCK_PATIENCE = 15.0  # seconds
+
+
+def run_daemon(
+    settings: Settings,
+    paths: Paths,
+    keeping: Keeping,
+    *,
+    ephemeral: bool,
+    ready: int | None = None,
+) -> None:
+    """Serve until told to stop. `ready` is a descriptor to write to when the sockets listen.
+
+    What the keeper holds from an earlier daemon is taken over: lock, sockets, sessions.
+    Raises DaemonRunning when another daemon holds the lock, InvalidInput for an unsafe token file.
+    """
+    umask = os.umask(0o077)  # whatever we write is for nobody else; sessions get the user's
+    make_private(paths.state)
+    kept = keeping.take()
+    _make_folders(paths, again="local" in kept)
+    configure_logs(
+        settings.log_level,
+        file=paths.log_file if ephemeral else None,
+        max_bytes=settings.max_log_bytes,
+        form=settings.log_format,
+    )
+    lock = lock_home(keeping, kept, paths, patience=_LOCK_PATIENCE if ephemeral else 0)
+    keys = _load_keys(settings, paths)
+    listeners = listen(settings, paths, keeping, kept, keys.tokens)
+    state = {
+        "pid": os.getpid(),
+        "port": listeners.port,
+        "version": __version__,
+        "socket": paths.socket,
+    }
+    if listeners.ndjson_port is not None:
+        state["ndjson_port"] = listeners.ndjson_port
+    write_state(paths, state)
+    block_signals()
+    if ready is not None:
+        os.write(ready, b"1")
+        os.close(ready)
+    if ephemeral:
+        _to_log(paths.log_file)
+    try:
+        # A daemon on demand runs in /, where nobody wants to work.
+        home = os.path.expanduser("~") if ephemeral else os.getcwd()
+        _run(
+            Serving(
+                settings, paths, keeping, kept, lock, listeners, keys, state, home, umask, ephemeral
+            )
+        )
+        keeping.leave(0)
+    finally:
+        remove_state(paths)
+
+
+def _run(serving: Serving) -> None:
+    import uvloop  # after the sockets listen: it takes 40 ms
+
+    from nacre.system.memory import share_arenas
+
+    share_arenas()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serving.serve())
+
+
+def _load_keys(settings: Settings, paths: Paths) -> Keys:
+    token = load_token(paths.token_file, settings.token)
+    tokens = TokenStore(paths.tokens_file, time.time, settings.max_tokens)
+    return Keys(token, tokens, load_page_key(paths.page_key_file))
+
+
+def _make_folders(paths: Paths, *, again: bool) -> None:
+    """Make what is private. A daemon that is started `again` has its socket: the rest can wait."""
+    for folder in (paths.runtime, paths.config):
+        try:
+            make_private(folder)
+        except OSError as error:
+            if folder == paths.runtime and not again:
+                raise Internal(
+                    f"{folder} cannot be made: {error.strerror or error}; make space there, or "
+                    "set NACRE_HOME to a folder of yours"
+                ) from error
+            if error.strerror is None:  # it is another user's
+                raise
+
+
+def _to_log(path: str) -> None:
+    """Send what libraries print to the log: our starter has stopped reading."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    try:
+        log = os.open(path, flags, 0o600)
+    except OSError:  # a full or read-only disk
+        log = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    os.dup2(log, 2)
+    os.close(log)
