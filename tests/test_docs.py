@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from nacre.core.operations.all import CATALOG
-from nacre.doors.mcp.toolsets import PLAIN, TOOLSETS, Entry, spec_named
+from nacre.doors.mcp.tools.toolsets import PLAIN, TOOLSETS, Entry, spec_named
 from nacre.errors import WIRE
 from nacre.settings.table import Settings, environment_name, setting_names
 

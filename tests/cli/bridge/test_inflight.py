@@ -16,13 +16,8 @@ from nacre.cli.bridge.inflight import (
     InFlight,
 )
 from nacre.core.operations.all import CATALOG
-from nacre.doors.mcp.toolsets import (
-    DEFAULT_TOOLSET,
-    PLAIN,
-    TOOLSETS,
-    parse_selection,
-    spec_named,
-)
+from nacre.doors.mcp.tools.selection import parse_selection
+from nacre.doors.mcp.tools.toolsets import DEFAULT_TOOLSET, PLAIN, TOOLSETS, spec_named
 
 from doors.wire import HANDSHAKE, request_line, tool_line
 

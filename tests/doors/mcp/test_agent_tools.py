@@ -13,7 +13,7 @@ from conftest import Daemon
 from nacre.core.agent.tools import AGENT, RUN_WAIT, TYPE_WAIT, WAIT_WAIT
 from nacre.doors.mcp.prompts import render
 from nacre.doors.mcp.standing import Standing
-from nacre.doors.mcp.toolsets import parse_selection
+from nacre.doors.mcp.tools.selection import parse_selection
 
 from doors.conftest import EACH_ONCE, Tools, connect, text_of
 

@@ -23,7 +23,7 @@ from nacre.core.catalog.caller import Caller
 from nacre.doors.mcp.library.loop import _Pipe
 from nacre.doors.mcp.lines import LineConnection, LineQueue, Served
 from nacre.doors.mcp.offer import Offers
-from nacre.doors.mcp.toolsets import parse_selection
+from nacre.doors.mcp.tools.selection import parse_selection
 from nacre.settings.paths import find_paths
 from nacre.settings.table import Settings
 

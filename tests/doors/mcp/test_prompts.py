@@ -22,8 +22,8 @@ from websockets.sync.client import ClientConnection
 
 from conftest import Daemon, start_daemon
 from nacre.doors.mcp.prompts import SKILLS, brand_of, named_tools, read_skill, render
-from nacre.doors.mcp.toolsets import TOOLSETS as OFFERED
-from nacre.doors.mcp.toolsets import Selection, parse_selection
+from nacre.doors.mcp.tools.selection import Selection, parse_selection
+from nacre.doors.mcp.tools.toolsets import TOOLSETS as OFFERED
 from nacre.errors import InvalidInput
 
 from doors.conftest import EACH_ONCE, ONE, TRANSPORTS, Tools, connect

@@ -33,7 +33,7 @@ from nacre.doors.mcp.library.subscriptions import (
     _Watched,
 )
 from nacre.doors.mcp.resources import ResourceAddress, Resources
-from nacre.doors.mcp.toolsets import Selection
+from nacre.doors.mcp.tools.selection import Selection
 from nacre.errors import LimitReached, SessionNotFound
 from nacre.settings.table import Settings
 

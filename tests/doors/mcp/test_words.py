@@ -11,7 +11,9 @@ from nacre.core.operations.all import CATALOG
 from nacre.core.operations.results import PictureTaken
 from nacre.doors.mcp.instructions import instruct
 from nacre.doors.mcp.resources import scheme_of
-from nacre.doors.mcp.toolsets import PLAIN, TOOLSETS, Selection, shape_result
+from nacre.doors.mcp.tools.answers import shape_result
+from nacre.doors.mcp.tools.selection import Selection
+from nacre.doors.mcp.tools.toolsets import PLAIN, TOOLSETS
 from nacre.doors.mcp.words import ToolWords
 from nacre.errors import InvalidInput
 from nacre.wording import Use

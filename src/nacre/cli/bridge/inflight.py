@@ -105,7 +105,7 @@ _json = json.JSONDecoder()  # json.loads would guess the encoding first
 
 
 def _failure(told: dict[str, Any], *, plain: bool) -> dict[str, Any]:
-    """Return an error as the result of a tool, as doors/mcp/toolsets.py makes it."""
+    """Return an error as the result of a tool, as doors/mcp/tools/answers.py makes it."""
     text = f"error: {told['message']}" if plain else json.dumps(told, ensure_ascii=False)
     return {
         "content": [{"type": "text", "text": text}],

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from nacre.core.catalog.catalog import half_a_character
-from nacre.doors.mcp.toolsets import Tool, shape_failure
+from nacre.doors.mcp.tools.answers import shape_failure
+from nacre.doors.mcp.tools.tool import Tool
 from nacre.doors.mcp.words import ToolWords
 from nacre.errors import WIRE
 

@@ -17,7 +17,7 @@ from nacre.core.operations.upstream import GatherUpstreamTools
 from nacre.doors.mcp.lines import LineConnection, LineQueue, Served
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.server import build_call_tool
-from nacre.doors.mcp.toolsets import Selection, parse_selection
+from nacre.doors.mcp.tools.selection import Selection, parse_selection
 from nacre.errors import InvalidInput
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings
@@ -25,8 +25,8 @@ from nacre.settings.table import Settings
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from nacre.doors.mcp.command_tools import CommandSource, OfferedCommands
     from nacre.doors.mcp.library.door import McpDoor
+    from nacre.doors.mcp.tools.command_tools import CommandSource, OfferedCommands
     from nacre.doors.mcp.upstream.tools import UpstreamHub, UpstreamTools
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -76,7 +76,7 @@ class LateMcpDoor:
         Raises InvalidInput where there is no catalog.
         """
         if self._offered is None:
-            from nacre.doors.mcp.command_tools import OfferedCommands
+            from nacre.doors.mcp.tools.command_tools import OfferedCommands
 
             if self._source is None:
                 raise InvalidInput("there is no catalog of commands here")

@@ -8,7 +8,8 @@ has asked for the current one each time gets it.
 from functools import cached_property
 
 from nacre.doors.mcp.standing import Standing
-from nacre.doors.mcp.toolsets import Selection, Tool
+from nacre.doors.mcp.tools.selection import Selection
+from nacre.doors.mcp.tools.tool import Tool
 from nacre.doors.mcp.words import ToolWords
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from nacre.doors.mcp.resources import scheme_of
-from nacre.doors.mcp.toolsets import PLAIN, TOOLSETS, Selection
+from nacre.doors.mcp.tools.selection import Selection
+from nacre.doors.mcp.tools.toolsets import PLAIN, TOOLSETS
 from nacre.errors import InvalidInput
 
 # skill → what a person or a host reads in the list

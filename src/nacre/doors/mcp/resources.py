@@ -22,7 +22,8 @@ from nacre.core.operations.upstream import (
     UpstreamMessages,
     WatchUpstreamResource,
 )
-from nacre.doors.mcp.toolsets import OffersUpstream, shape_result
+from nacre.doors.mcp.tools.answers import shape_result
+from nacre.doors.mcp.tools.selection import OffersUpstream
 from nacre.doors.mcp.upstream.addresses import UpstreamAddress, parse_address, read_as
 from nacre.errors import InvalidInput, quoted
 from nacre.services.dispatch.dispatch import Dispatch

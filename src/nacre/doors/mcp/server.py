@@ -20,7 +20,8 @@ from nacre.core.operations.upstream import CallUpstreamTool, UpstreamAnswer
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.progress import progress_told, tells
 from nacre.doors.mcp.resources import scheme_of
-from nacre.doors.mcp.toolsets import Tool, shape_answer, shape_failure
+from nacre.doors.mcp.tools.answers import shape_answer, shape_failure
+from nacre.doors.mcp.tools.tool import Tool
 from nacre.doors.mcp.upstream.addresses import with_our_links
 from nacre.doors.mcp.words import ToolWords
 from nacre.errors import WIRE, NacreError, UnknownOperation, UpstreamFailed

@@ -15,7 +15,8 @@ from nacre import __version__
 from nacre.doors.mcp.instructions import instruct
 from nacre.doors.mcp.prompts import list_prompts
 from nacre.doors.mcp.resources import list_templates, scheme_of
-from nacre.doors.mcp.toolsets import Selection, Tool
+from nacre.doors.mcp.tools.selection import Selection
+from nacre.doors.mcp.tools.tool import Tool
 from nacre.doors.mcp.words import ToolWords
 
 SERVER = {"name": "nacre", "title": "nacre", "version": __version__}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nacre.doors.mcp.toolsets import Tool
+from nacre.doors.mcp.tools.tool import Tool
 from nacre.wording import Takes, Told, Words, with_json
 
 # What the toolset agent has for the steps that others take by operations: its tool's operation, and

@@ -26,7 +26,7 @@ from nacre.doors.mcp.halves import answer_halves
 from nacre.doors.mcp.identifiers import echo, misfit, read_message
 from nacre.doors.mcp.library.replay import ReplayingSessions
 from nacre.doors.mcp.library.resumption import ResumedSessions, name_daemon
-from nacre.doors.mcp.toolsets import OffersTools, OffersUpstream, Selection, parse_selection
+from nacre.doors.mcp.tools.selection import OffersTools, OffersUpstream, Selection, parse_selection
 from nacre.errors import InvalidInput
 from nacre.settings.table import Settings
 from nacre.wording import OPERATIONS

@@ -41,7 +41,8 @@ from nacre.doors.mcp.server import (
     caller_of,
 )
 from nacre.doors.mcp.standing import MODERN_REVISIONS, SERVER
-from nacre.doors.mcp.toolsets import UPSTREAM, Selection
+from nacre.doors.mcp.tools.selection import Selection
+from nacre.doors.mcp.tools.toolsets import UPSTREAM
 from nacre.doors.mcp.upstream.addresses import with_our_links
 from nacre.errors import InvalidInput, NacreError
 from nacre.services.dispatch.asking import asked_by

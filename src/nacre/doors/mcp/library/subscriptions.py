@@ -30,7 +30,7 @@ from nacre.core.operations.follow import (
     SessionEvent,
 )
 from nacre.doors.mcp.resources import ResourceAddress, Resources
-from nacre.doors.mcp.toolsets import Selection
+from nacre.doors.mcp.tools.selection import Selection
 from nacre.doors.mcp.upstream.addresses import UpstreamAddress
 from nacre.errors import LimitReached, NacreError
 from nacre.services.dispatch.dispatch import Dispatch

@@ -15,7 +15,9 @@ from nacre.core.catalog.catalog import Operation, parse_parameters
 from nacre.core.catalog.schema import output_schema
 from nacre.core.operations.all import CATALOG
 from nacre.core.upstream.names import tool_name
-from nacre.doors.mcp.toolsets import UPSTREAM, Tool, UpstreamListKind
+from nacre.doors.mcp.tools.selection import UpstreamListKind
+from nacre.doors.mcp.tools.tool import Tool
+from nacre.doors.mcp.tools.toolsets import UPSTREAM
 from nacre.doors.mcp.upstream.offered import (
     named_prompts,
     prompt_as_wire,

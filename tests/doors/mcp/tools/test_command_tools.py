@@ -8,11 +8,12 @@ import pytest
 from nacre.core.commands.book import CommandBook
 from nacre.core.commands.entry import entries_from
 from nacre.core.operations.commands import CallCommand
-from nacre.doors.mcp.command_tools import CommandTools, OfferedCommands
 from nacre.doors.mcp.instructions import instruct
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.standing import Standing
-from nacre.doors.mcp.toolsets import TOOLSETS, parse_selection
+from nacre.doors.mcp.tools.command_tools import CommandTools, OfferedCommands
+from nacre.doors.mcp.tools.selection import parse_selection
+from nacre.doors.mcp.tools.toolsets import TOOLSETS
 from nacre.doors.mcp.words import ToolWords
 from nacre.errors import InvalidInput
 from nacre.system.command_files import shipped_commands

@@ -16,7 +16,8 @@ from nacre.core.catalog.schema import output_schema
 from nacre.core.commands.book import CommandBook
 from nacre.core.commands.entry import SEARCH, CommandEntry
 from nacre.core.operations.all import CATALOG
-from nacre.doors.mcp.toolsets import COMMANDS, Tool
+from nacre.doors.mcp.tools.tool import Tool
+from nacre.doors.mcp.tools.toolsets import COMMANDS
 
 _CALL = "call_command"
 _IN_FULL = ("get_execution_status", "cancel_execution")
