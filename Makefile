@@ -63,7 +63,7 @@ UNITS := tests/core tests/settings tests/system tests/cli/output tests/cli/test_
 	tests/test_makefile.py tests/test_rooms.py
 
 # One file for each door, and a crash: together with the units, what another Python could break.
-DOORS := tests/doors/local/test_socket.py tests/doors/mcp/test_lines.py tests/doors/mcp/test_http.py \
+DOORS := tests/doors/local/test_socket.py tests/doors/mcp/lines/test_connection.py tests/doors/mcp/test_http.py \
 	tests/doors/rest/test_routes.py tests/doors/ws/test_json.py tests/doors/ws/test_raw.py \
 	tests/doors/ports/test_routes.py tests/doors/ndjson/test_door.py tests/cli/commands/test_sessions.py \
 	tests/cli/attach/test_cycles.py tests/web/test_typing.py tests/crashes/test_keeper.py

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from nacre.errors import WIRE, DaemonRestarted
 from nacre.wording import OPERATIONS
 
-# As doors/mcp/lines.py writes answers: pydantic keeps the order of the fields.
+# As doors/mcp/lines/wire.py writes answers: pydantic keeps the order of the fields.
 _ANSWER = b'{"jsonrpc":"2.0","id":'
 _NOTIFICATION = b'{"jsonrpc":"2.0","method":'
 _HEAD = 128  # bytes after that, in which the id and the next field are searched

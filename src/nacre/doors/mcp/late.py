@@ -1,8 +1,8 @@
 """The MCP door, loaded late, because its library takes a second of processor time to load.
 
 Rule 1: it is loaded for the first client that asks for something only the library can answer
-(lines.py), or some time after the start (mcp_load_after): recovery of sessions, and clients that do
-not need it, come first.
+(lines/connection.py), or some time after the start (mcp_load_after): recovery of sessions, and
+clients that do not need it, come first.
 Rule 2: it is loaded once, in the background; a client that leaves meanwhile does not stop that.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.upstream import GatherUpstreamTools
-from nacre.doors.mcp.lines import LineConnection, LineQueue, Served
+from nacre.doors.mcp.lines.connection import LineConnection, LineQueue, Served
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.server import build_call_tool
 from nacre.doors.mcp.tools.selection import Selection, parse_selection

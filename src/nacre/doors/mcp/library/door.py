@@ -10,7 +10,7 @@ from nacre.doors.mcp.library.loop import LibraryLoop
 from nacre.doors.mcp.library.rounds import HeldCalls
 from nacre.doors.mcp.library.server import build_server
 from nacre.doors.mcp.library.subscriptions import Subscriptions
-from nacre.doors.mcp.lines import LineConnection
+from nacre.doors.mcp.lines.connection import LineConnection
 from nacre.doors.mcp.tools.selection import OffersTools, OffersUpstream, Selection
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings

@@ -1,4 +1,4 @@
-"""The library's loop over one client's lines: what lines.py does not answer itself.
+"""The library's loop over one client's lines: what lines/ does not answer itself.
 
 Rule 1: the library never sees the connection. It gets lines, first what the client began with, and
 what it answers to that is not sent: the client has an answer to it.
@@ -16,7 +16,7 @@ from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from nacre.doors.mcp.lines import LAST_ANSWERS, LineConnection, LineQueue
+from nacre.doors.mcp.lines.connection import LAST_ANSWERS, LineConnection, LineQueue
 
 _log = logging.getLogger("nacre.mcp")
 
@@ -145,6 +145,6 @@ class _Outgoing(_Stream):
             if answered in pipe.known:
                 pipe.known.discard(answered)
                 return
-        pipe.client.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode())
-        await pipe.client.drain()
+        pipe.client.wire.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+        await pipe.client.wire.drain()
         pipe.answered(answered)

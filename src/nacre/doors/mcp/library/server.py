@@ -241,7 +241,7 @@ def _add_tools(
     async def list_tools(
         ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        if ctx.request is not None:  # the bridge's connection tells by itself (lines.py)
+        if ctx.request is not None:  # the bridge's connection tells by itself (lines/lists.py)
             await subscriptions.expect_tools(ctx, offers.selection)
         if offers.selection.upstream is not None:
             await dispatch(caller_of(ctx), GatherUpstreamTools())
@@ -317,7 +317,7 @@ def _add_prompts(
 
     async def list_all(ctx: Context, params: types.PaginatedRequestParams) -> types.Result:
         if selection.upstream is not None:
-            if ctx.request is not None:  # the bridge's connection tells by itself (lines.py)
+            if ctx.request is not None:  # the bridge's connection tells by itself (lines/lists.py)
                 await subscriptions.expect_prompts(ctx, selection)
             await dispatch(caller_of(ctx), GatherUpstreamTools())
         found = offers.now.standing.prompts()

@@ -21,7 +21,7 @@ from mcp.shared.message import SessionMessage
 from conftest import PATIENCE, Daemon
 from nacre.core.catalog.caller import Caller
 from nacre.doors.mcp.library.loop import _Pipe
-from nacre.doors.mcp.lines import LineConnection, LineQueue, Served
+from nacre.doors.mcp.lines.connection import LineConnection, LineQueue, Served
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.tools.selection import parse_selection
 from nacre.settings.paths import find_paths
@@ -490,7 +490,8 @@ def test_answers_that_nobody_reads_yet_do_not_stop_further_requests(
 async def test_what_a_client_that_is_gone_would_be_told_goes_nowhere() -> None:
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours)
-    client = LineConnection(cast("Served", None), Caller(door="mcp"), reader, writer, Settings())
+    served = Served(Offers(parse_selection("terminal", None)), cast("Any", None), cast("Any", None))
+    client = LineConnection(served, Caller(door="mcp"), reader, writer, Settings())
     pipe = _Pipe(client, LineQueue())
     theirs.close()
     answer = types.JSONRPCResponse(jsonrpc="2.0", id=1, result={})
@@ -499,7 +500,7 @@ async def test_what_a_client_that_is_gone_would_be_told_goes_nowhere() -> None:
         await asyncio.sleep(0)
     writer.close()
     await pipe.outgoing.send(SessionMessage(answer))
-    client.refuse(INVALID_REQUEST, "not a message")
+    client.wire.refuse(INVALID_REQUEST, "not a message")
 
 
 @pytest.mark.anyio

@@ -1,0 +1,73 @@
+"""One client's lines, both ways.
+
+Rule 1: one message per line. A line that is too long is refused, and the connection stays open.
+Rule 2: a client that has gone is no error: nobody gets its answers.
+Rule 3: from a client that does not read its answers no further line is read.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from nacre.doors.http.message_log import log_message
+
+INVALID_REQUEST = -32600
+
+NULL = b"null"
+
+
+class LineWire:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """Return each line that is not blank, until the client is gone."""
+        while True:
+            await self.drain()
+            try:
+                line = await self._reader.readuntil(b"\n")
+            except asyncio.IncompleteReadError as end:
+                if end.partial.strip():
+                    yield end.partial
+                return
+            except asyncio.LimitOverrunError as over:
+                await self._skip_line(over.consumed)
+                self.refuse(INVALID_REQUEST, "the message is over max_message_bytes")
+                continue
+            except ConnectionError:
+                return
+            if line.strip():
+                yield line
+
+    async def _skip_line(self, size: int) -> None:
+        while True:
+            await self._reader.readexactly(size)
+            try:
+                await self._reader.readuntil(b"\n")
+            except asyncio.LimitOverrunError as over:
+                size = over.consumed
+            except asyncio.IncompleteReadError:
+                return
+            else:
+                return
+
+    def answer(self, raw: bytes, result: bytes) -> None:
+        self.write(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (raw, result))
+
+    def refuse(self, code: int, message: str, raw: bytes = NULL, data: Any = None) -> None:
+        """Answer with an error of the protocol."""
+        error = {"code": code, "message": message} | ({"data": data} if data else {})
+        self.write(b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (raw, msgspec.json.encode(error)))
+
+    def write(self, line: bytes) -> None:
+        log_message("sent", line)
+        if not self._writer.is_closing():
+            self._writer.write(line + b"\n")
+
+    async def drain(self) -> None:
+        with suppress(ConnectionError):  # it left; what is read next is its end
+            await self._writer.drain()
