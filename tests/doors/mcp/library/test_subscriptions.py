@@ -25,13 +25,8 @@ from nacre.core.operations.results import SessionDetails, SessionList
 from nacre.core.operations.sessions import ListSessions
 from nacre.doors.mcp.library.rounds import HeldCalls
 from nacre.doors.mcp.library.server import build_server
-from nacre.doors.mcp.library.subscriptions import (
-    About,
-    ChangedList,
-    Subscriber,
-    Subscriptions,
-    _Watched,
-)
+from nacre.doors.mcp.library.subscriber import About, ChangedList, Subscriber, WatchedResource
+from nacre.doors.mcp.library.subscriptions import Subscriptions
 from nacre.doors.mcp.resources import ResourceAddress, Resources
 from nacre.doors.mcp.tools.selection import Selection
 from nacre.errors import LimitReached, SessionNotFound
@@ -141,9 +136,9 @@ def listener(
 ) -> Subscriber:
     made = Subscriber(Settings(notify_interval=interval), list_changes=lists)
     for uri in uris:
-        watched = _Watched(ResourceAddress(), None)
+        watched = WatchedResource(ResourceAddress(), None)
         if uri != "list":
-            watched = _Watched(ResourceAddress(session, "screen"), "aaaaaaaa")
+            watched = WatchedResource(ResourceAddress(session, "screen"), "aaaaaaaa")
         made.resources[uri] = watched
     return made
 
