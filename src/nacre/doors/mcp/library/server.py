@@ -18,10 +18,10 @@ from nacre.core.operations.upstream import (
     GetUpstreamPrompt,
     UpstreamMessages,
 )
+from nacre.doors.mcp.library.asked_calls import AskedCalls, add_tools
 from nacre.doors.mcp.library.failures import as_protocol_errors, explain
 from nacre.doors.mcp.library.rounds import HeldCalls
 from nacre.doors.mcp.library.subscriptions import Subscriptions
-from nacre.doors.mcp.library.tool_calls import ToolCalls, add_tools
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.prompts import get_prompt
 from nacre.doors.mcp.resources import Resources, scheme_of
@@ -88,7 +88,7 @@ def build_server(
     server.changes_prompts = selection.upstream is not None
     server.middleware.append(explain)
     call_tool = build_call_tool(dispatch, offers, settings)
-    calls = ToolCalls(offers, call_tool, settings, held)
+    calls = AskedCalls(offers, call_tool, settings, held)
     add_tools(server, dispatch, offers, subscriptions, calls)
     _add_prompts(server, dispatch, offers, subscriptions, words)
     resources = Resources(dispatch, selection.prefix, words, selection.upstream)

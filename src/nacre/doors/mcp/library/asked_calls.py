@@ -55,7 +55,9 @@ class _ToolList:
         return self._list
 
 
-class ToolCalls:
+class AskedCalls:
+    """Calls of tools, each with what its client can be asked."""
+
     def __init__(
         self, offers: Offers, call_tool: CallTool, settings: Settings, held: HeldCalls
     ) -> None:
@@ -121,7 +123,7 @@ def add_tools(
     dispatch: Dispatch,
     offers: Offers,
     subscriptions: Subscriptions,
-    calls: ToolCalls,
+    calls: AskedCalls,
 ) -> None:
     listing = _ToolList(offers)
     listing.now()  # before the first client waits for it
