@@ -174,5 +174,5 @@ async def test_what_is_typed_at_the_very_moment_a_run_ends_is_no_part_of_the_nex
         drive.session.write(b"typed ahead ")
         ended = services.ledger.find(ran.run_id or "").state.ended
         assert ended is not None
-        drive.session.last_input = ended  # as a clock says that counts milliseconds
+        drive.session.input.last_input = ended  # as a clock says that counts milliseconds
         assert (await drive.run("echo x")).output == "x"

@@ -89,7 +89,7 @@ async def test_program_that_runs_is_not_waited_for(tmp_path: Path) -> None:
         session = await start_marked(services)
         session.write(b"sh -c 'echo up; exec sleep 1000'\r")
         await shows(session, "up")
-        session.last_input -= 10  # what was typed has had its effect
+        session.input.last_input -= 10  # what was typed has had its effect
         deadline = services.host.loop.time() + 1000
         assert (await await_prompt(session, None, deadline)).state == "running"
 

@@ -1,7 +1,8 @@
 """A session: a child process on a terminal, and the engine that reads it.
 
 Its parts are in other files: the record, the screen, the stream from the child to the screen, the
-supervisor of the child, waits for changes, the display for people, what the next daemon gets.
+supervisor of the child, what is typed, waits for changes, the display for people, what the next
+daemon gets.
 
 Rule 1: a session is complete when it is created: `start` it, or let it `resume` an earlier
 daemon's.
@@ -12,16 +13,12 @@ output is on the screen.
 
 import asyncio
 import os
-import re
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from functools import partial
 from signal import SIGKILL
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from nacre.core.catalog.caller import Caller
 from nacre.core.display.compose import Shown
 from nacre.core.journal import records as journal
 from nacre.core.operations.follow import Change, Event
@@ -29,12 +26,12 @@ from nacre.core.operations.watch import Receipt
 from nacre.core.shell.entering import TypedLine
 from nacre.core.shell.repls import TypedRepl
 from nacre.core.shell.state import State
-from nacre.core.text.placeholders import PLACE
-from nacre.services.dispatch.permit import caller_now, require_permit
 from nacre.services.host.host import Host
+from nacre.services.session.audit_trail import AuditTrail
 from nacre.services.session.changes import Changes
 from nacre.services.session.child import ChildProcess
-from nacre.services.session.display import Display
+from nacre.services.session.display.display import Display
+from nacre.services.session.input import SessionInput
 from nacre.services.session.launch import Launch
 from nacre.services.session.output import OutputStream
 from nacre.services.session.persistence import Persistence, take_checkpoint
@@ -53,10 +50,6 @@ from nacre.system.storage.ring import Ring
 if TYPE_CHECKING:
     from nacre.core.terminal.terminal import Terminal
 
-_ESCAPE_KEY = re.compile(rb"\x1b(?![\[O])")  # that key itself, not the beginning of another
-_PLACE = PLACE.encode()
-_HIDDEN = MappingProxyType({"hidden": True})
-
 
 class Session:
     def __init__(self, record: SessionRecord, begin: Beginning, ring: Ring, host: Host) -> None:
@@ -65,12 +58,7 @@ class Session:
         self.identity = record.identity
         self.notice: str | None = None  # for its user, such as that the journal has stopped
         self.ended_at: float | None = None  # by the loop's clock
-        self.last_input = ring.typed_at or host.loop.time()
         self.first_input = asyncio.Lock()  # see observe/first_prompt.py
-        self.in_escape = False  # the last key that was typed is an Escape
-        self._escaped_at = -1  # commands that had ended when Escape was last typed
-        self.inputs = 0  # counts inputs: the loop's clock is too coarse to order them
-        self.typed = TypedLine()
         self.watchers: list[Callable[[], None]] = []  # called at every change of the screen
         self.glanced: tuple[object, State] | None = None  # see observe/state.py
         self.settings = host.settings
@@ -104,6 +92,17 @@ class Session:
             show=self.stream.take,
             full=self.recorder.flush,
             ended=self._on_exit,
+        )
+        self._trail = AuditTrail(record.identity, host)
+        self.input = SessionInput(
+            record.identity,
+            self.supervisor,
+            self.stream,
+            self.screen,
+            self.recorder,
+            self._trail,
+            ring,
+            host,
         )
 
     # --- what it is ------------------------------------------------------------------------
@@ -159,7 +158,7 @@ class Session:
         rows, cols = self.terminal.rows, self.terminal.cols
         self._keep_ring()
         self._host.secrets.learn_variables(self.launch.env)
-        self.typed = TypedLine(fresh=True)
+        self.input.begin()
         self.supervisor.prepare()
         self.stream.begin(self.record.nonce)
         self.put_down(started=False)
@@ -168,7 +167,7 @@ class Session:
         self.put_down()
         self.recorder.note(journal.START, journal.size_payload(rows, cols), self.generation)
         self.recorder.flush()  # the ring alone does not show that a new screen began
-        self._audit_start(child.pid)
+        self._trail.start(self.launch, child.pid)
         self.supervisor.begin(child)
 
     def resume(self, child: tuple[int, int] | None, veil: KeptVeil | None) -> None:
@@ -185,7 +184,7 @@ class Session:
             self.display.restore_lease(display)
         if child is None:
             if self.alive:  # it ended while no daemon was there
-                self._audit_end(Ending(None, None))
+                self._trail.end(Ending(None, None), self.pid)
             self.end_with(self.ending or Ending(None, None), self.record.ended)
             self.display.ended()
             return
@@ -266,7 +265,7 @@ class Session:
             return
         self.stream.drop_unshown()  # there is some only if it was killed
         self.end_with(ending)
-        self._audit_end(ending)
+        self._trail.end(ending, self.pid)
         self._host.keeping.forget(child.pid)
         self.display.ended()
         self.viewers.ended(ending.exit_code, ending.signal)
@@ -284,25 +283,6 @@ class Session:
             payload = journal.ending_payload(ending.exit_code, ending.signal)
             self.recorder.note(journal.EXIT, payload, self.generation)
         self.put_down()
-
-    # --- the audit -------------------------------------------------------------------------
-
-    def _audit_start(self, pid: int) -> None:
-        if (audit := self._host.audit) is not None:
-            launch = self.launch
-            fields = {"argv": list(launch.argv), "cwd": launch.cwd, "pid": pid}
-            audit.record("spawn", self.identity, caller_now(), fields)
-
-    def _audit_end(self, ending: Ending) -> None:
-        if (audit := self._host.audit) is not None:
-            fields = {"exit_code": ending.exit_code, "signal": ending.signal, "pid": self.pid}
-            audit.record("exit", self.identity, None, fields)
-
-    def _audit_input(self, caller: Caller | None, shown: bytes, *, visible: bool) -> None:
-        """Record what was typed if it is shown; else only that something was: not even how long."""
-        if (audit := self._host.audit) is not None and audit.on:
-            told = partial(audit.text, shown) if visible else _HIDDEN
-            audit.record("input", self.identity, caller, told, ahead=shown.endswith(b"\r"))
 
     # --- what outlives the daemon ----------------------------------------------------------
 
@@ -351,7 +331,7 @@ class Session:
     @property
     def last_active(self) -> float:
         """When something was printed or typed last: what was typed may still be answered."""
-        return max(self.screen.last_output, self.last_input)
+        return max(self.screen.last_output, self.input.last_input)
 
     @property
     def last_line(self) -> str:
@@ -414,53 +394,36 @@ class Session:
         what becomes of it. What names a secret is typed with its value, and recorded with its name;
         InvalidInput when there is none. A person types what they see.
         """
-        child = self.require_alive()
-        caller = require_permit(self.identity.id, data)
-        written = data
-        if _PLACE in data and caller is not None and not (caller.person and caller.key):
-            written = self._host.secrets.fill_bytes(data, self.identity.name)
-        self.last_input = self._ring.typed_at = self._host.loop.time()
-        prompting = self.stream.prompting
-        at_prompt = prompting.phase in ("prompt", "continuation") and self.in_foreground
-        self.typed.note(data, prompting.place, self.inputs, reads=at_prompt)
-        self.inputs += 1
-        self.in_escape = data.endswith(b"\x1b")
-        if b"\x1b" in data and _ESCAPE_KEY.search(data):
-            self._escaped_at = self.stream.prompting.ended
-        if child.interrupted_by(data):
-            self.stream.note_typing()
-            self._audit_input(caller, data, visible=True)
-            if receipt is not None:
-                receipt.settle()
-            return
-        shown = data if recorded is None else recorded
-        visible = bool(shown) and (at_prompt or child.shows_input)
-        if shown:
-            self._audit_input(caller, shown, visible=visible)
-        child.input.write(written, "" if caller is None else caller.key, receipt)
-        # The program works meanwhile; what it prints is read later.
-        self.stream.note_typing()
-        if shown:
-            self.recorder.note(journal.INPUT, shown if visible else b"", self.generation)
+        self.input.write(data, recorded, receipt)
 
     def with_secrets(self, text: str) -> str:
         """Return a text with the values of the secrets that it names. Raises InvalidInput."""
         return self._host.secrets.fill(text, self.identity.name)
 
     @property
-    def in_vi_commands(self) -> bool:
-        """Whether its shell's line editor may take letters for commands, as vi does."""
-        prompting = self.stream.prompting
-        escaped = self._escaped_at == prompting.ended
-        return escaped and prompting.edits_like_vi and prompting.phase == "prompt"
+    def inputs(self) -> int:
+        """How often something was typed."""
+        return self.input.inputs
+
+    @property
+    def last_input(self) -> float:
+        return self.input.last_input
+
+    @property
+    def in_escape(self) -> bool:
+        return self.input.in_escape
+
+    @property
+    def typed(self) -> TypedLine:
+        return self.input.line
 
     @property
     def known_line(self) -> str | None:
-        """What its own shell's line holds, as far as what was typed tells; None: unknown."""
-        prompting = self.stream.prompting
-        if prompting.edits_like_vi:  # what was typed may have been commands
-            return self.typed.told(self.inputs)
-        return self.typed.known(prompting.place, self.inputs)
+        return self.input.known_line
+
+    @property
+    def in_vi_commands(self) -> bool:
+        return self.input.in_vi_commands
 
     def drop_input_of_others(self, key: str) -> int:
         """Forget what waits for the program and somebody else has sent; return how many bytes."""

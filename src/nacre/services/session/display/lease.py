@@ -22,7 +22,7 @@ from nacre.core.shell.marks import Mark
 from nacre.core.shell.quiet import Until
 from nacre.errors import Forbidden
 from nacre.services.host.wait import Turn, Waiters, next_of, wait_until
-from nacre.services.session.news import HandoverNews
+from nacre.services.session.display.news import HandoverNews
 from nacre.services.session.output import OutputStream
 from nacre.services.session.record import KeptLease
 

@@ -20,9 +20,9 @@ from nacre.core.operations.watch import Receipt
 from nacre.services.dispatch.permit import write_judged
 from nacre.services.host.host import Host
 from nacre.services.host.wait import Waiters, next_of
+from nacre.services.session.display.lease import Driven, Lease, control_event
+from nacre.services.session.display.news import HandoverNews
 from nacre.services.session.identity import Identity
-from nacre.services.session.lease import Driven, Lease, control_event
-from nacre.services.session.news import HandoverNews
 from nacre.services.session.record import KeptDisplay
 from nacre.services.viewers.sizes import BorrowedSizes
 from nacre.services.viewers.viewers import Viewers

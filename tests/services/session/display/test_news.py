@@ -3,7 +3,7 @@
 import pytest
 
 from nacre.core.operations.control import CommandRun, Handover
-from nacre.services.session.news import HandoverNews
+from nacre.services.session.display.news import HandoverNews
 
 
 def handover(number: int, driver: str = "Anna") -> Handover:
