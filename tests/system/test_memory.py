@@ -83,3 +83,38 @@ def test_large_blocks_leave_no_holes_in_the_heap() -> None:
         [sys.executable, "-c", HOLES], capture_output=True, text=True, check=True
     )
     assert int(found.stdout) < 5 * MB
+
+
+COLLECTS = """
+import asyncio, gc
+from nacre.system.memory import Memory, collect_rarely
+
+full = 0
+def count(phase, about):
+    global full
+    full += phase == "start" and about["generation"] == 2
+gc.callbacks.append(count)
+collect_rarely()
+kept = [[] for _ in range(400_000)]  # without it, at least one full collection
+by_itself = full
+memory = Memory()
+for _ in range(2):  # the first loads some
+    asyncio.run(memory.settle())
+frozen = gc.get_freeze_count()
+asyncio.run(memory.settle())
+assert gc.get_freeze_count() == frozen
+import decimal
+asyncio.run(memory.settle())
+print(by_itself, gc.is_tracked(kept) and frozen > 400_000, gc.get_freeze_count() > frozen, full)
+more = [[] for _ in range(400_000)]
+asyncio.run(memory.settle())
+print(full)
+"""
+
+
+def test_full_collections_of_garbage_come_between_calls_and_skip_what_is_loaded() -> None:
+    """A process of its own: the collector is the whole process's."""
+    found = subprocess.run(
+        [sys.executable, "-c", COLLECTS], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.splitlines() == ["0 True True 0", "1"]

@@ -5,7 +5,6 @@ Rule 2: in the end nobody can connect before sessions end, and nothing closes th
 """
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -27,6 +26,7 @@ from nacre.system.keeper.client import Keeping, descriptor_limit
 from nacre.system.keeper.keeper import UPGRADE
 from nacre.system.keeper.succession import Succession
 from nacre.system.logs import redact_logs
+from nacre.system.memory import collect_rarely
 from nacre.system.presence import Presence
 from nacre.system.processes.pty import raise_descriptor_limit
 from nacre.system.tokens import TokenStore
@@ -156,7 +156,7 @@ class Serving:
         http = await load_http(
             dispatch, mcp, credentials, settings, life.client, services.ports, listeners
         )
-        gc.freeze()  # what is loaded stays: the collector need not look at it again and again
+        collect_rarely()
         serving = asyncio.create_task(http.serve(), name="http")
         await mcp.settle()  # its first clients need no engine yet
         loading = asyncio.create_task(services.engine.load(), name="engine")

@@ -1,15 +1,20 @@
-"""Give memory back to the system after large work.
+"""Give memory back to the system after large work, and look for garbage at a good moment.
 
 The C library keeps what was freed for the next time. After a long export or the end of many
 sessions that is a hundred megabytes that nobody else can use.
 
-Rule: a thread does it (`malloc_trim`, glibc), because it takes some milliseconds; and only if the
+Rule 1: a thread does it (`malloc_trim`, glibc), because it takes some milliseconds; and only if the
 process has grown since the last time.
+Rule 2: a full collection of Python's garbage looks at every object and holds the loop meanwhile: 50
+to 100 ms with all modules loaded. So modules are taken out of it once they are loaded, and it is
+done between the rounds of the janitor, not in the middle of a call.
 """
 
 import asyncio
 import ctypes
+import gc
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -19,6 +24,10 @@ _ARENA_MAX = -8  # M_ARENA_MAX (mallopt(3))
 _ARENAS = 2
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD
 _LARGE = 512 * 1024  # bytes
+
+# Collections of the middle generation, each after 7,000 more objects that were made than freed.
+_FULL_BY_ITSELF = 1000  # only if the janitor does not come: a gigabyte of garbage at worst
+_FULL_WORTH = 30
 
 
 def resident() -> int:
@@ -49,6 +58,13 @@ def trim() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
+def collect_rarely() -> None:
+    """Leave full collections to `Memory.settle`; called once the first modules are loaded."""
+    young, middle, _ = gc.get_threshold()
+    gc.set_threshold(young, middle, _FULL_BY_ITSELF)
+    gc.freeze()
+
+
 class Memory:
     def __init__(
         self, measure: Callable[[], int] = resident, give_back: Callable[[], None] = trim
@@ -56,9 +72,11 @@ class Memory:
         self._measure = measure
         self._give_back = give_back
         self._before = 0  # what was resident after the last time
+        self._modules = 0
 
     async def settle(self) -> bool:
         """Give back what is free, if there may be much of it; return whether it was tried."""
+        self._collect()
         now = self._measure()
         if now - self._before < _WORTH:
             self._before = min(self._before, now)
@@ -66,3 +84,15 @@ class Memory:
         await asyncio.get_running_loop().run_in_executor(None, self._give_back)
         self._before = self._measure()
         return True
+
+    def _collect(self) -> None:
+        if not gc.get_freeze_count():
+            return  # no daemon: what is loaded here is not ours
+        if (loaded := len(sys.modules)) > self._modules:
+            # What was loaded since stays. Of what else there is now, garbage would stay too: that
+            # is little, and happens a few times in the life of a daemon.
+            self._modules = loaded
+            gc.collect(1)
+            gc.freeze()
+        elif gc.get_count()[2] >= _FULL_WORTH:
+            gc.collect()

@@ -147,7 +147,5 @@ class LateMcpDoor:
         door: McpDoor = module.McpDoor(
             self._dispatch, self._settings, self._commands, self._upstreams
         )
-        # What was loaded stays: without this, each full collection looks through all of it and
-        # holds the loop for 80 ms.
-        gc.freeze()
+        gc.freeze()  # what was loaded stays (system/memory.py)
         return door
