@@ -4,13 +4,15 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Any
 
 import pytest
 
 from nacre.core.terminal.packed import UNFINISHED_BYTES, WithinSequence
-from nacre.core.terminal.terminal import Terminal
+from nacre.core.terminal.terminal import Terminal, TerminalClosed
 
 from core.display.test_repaint import FOLLOWING, MORE
 from core.terminal.fuzz_terminal import fragment
@@ -233,3 +235,60 @@ def test_a_damaged_snapshot_is_refused_and_never_crashes() -> None:
         check=False,
     )
     assert fuzz.returncode == 0, f"{fuzz.stdout[-200:]}\n{fuzz.stderr[-4000:]}"
+
+
+# --- lent to a thread ---------------------------------------------------------------------------
+
+
+def test_a_terminal_that_is_lent_is_packed_as_it_was_and_goes_on_afterwards() -> None:
+    terminal = Terminal(5, 20)
+    terminal.feed(b"before\r\n" * 30)
+    expected = terminal.snapshot()
+    lent = terminal.lend(Lock())
+    thread = Thread(target=lent.result)
+    thread.start()
+    terminal.feed(b"after")  # waits for the thread, or packs it first
+    thread.join()
+    assert lent.result() == expected
+    assert terminal.plain_lines()[-1] == "after"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda terminal: terminal.plain_lines(),
+        lambda terminal: terminal.cursor(),
+        lambda terminal: terminal.modes(),
+        lambda terminal: terminal.scrollback_total,
+        lambda terminal: terminal.evicted,
+        lambda terminal: terminal.resize(10, 40),
+        lambda terminal: terminal.take_replies(),
+        lambda terminal: terminal.picture(),
+        lambda terminal: terminal.unwrapped_lines(),
+        lambda terminal: terminal.separators(0, ["before"]),
+        lambda terminal: terminal.title,
+        lambda terminal: terminal.lend(Lock()).result(),
+    ],
+)
+def test_whatever_is_asked_of_a_lent_terminal_packs_it_first(use: Callable[[Any], object]) -> None:
+    terminal = Terminal(5, 20)
+    terminal.feed(b"before\r\n" * 30)
+    for read in (terminal.plain_lines, terminal.modes, terminal.cursor):
+        read()  # what is remembered must be asked for again
+    expected = terminal.snapshot()
+    lent = terminal.lend(Lock())
+    before = lent.done
+    use(terminal)
+    assert (before, lent.done) == (False, True)
+    assert lent.result() == expected
+
+
+def test_a_lent_terminal_can_be_closed_and_forgotten() -> None:
+    terminal = Terminal(5, 20)
+    lent = terminal.lend(Lock())
+    terminal.close()
+    assert lent.done
+    with pytest.raises(TerminalClosed):
+        terminal.plain_lines()
+    lent = Terminal(5, 20).lend(Lock())  # nobody else has it
+    assert Terminal.from_snapshot(lent.result()).rows == 5

@@ -41,9 +41,28 @@ def test_after_a_slow_slice_sequences_are_fed_one_by_one_until_they_are_quick() 
     pace = Pace()
     pace.took(0.014)
     # A slice may complete a sequence of the one before it.
-    assert max(part.count(b"b") for part in slices(pace, REPEAT * 20, seconds=0.001)) <= 2
+    clear = b"x\x1b[2J"
+    assert max(part.count(b"J") for part in slices(pace, clear * 20, seconds=0.001)) <= 2
     pace.took(0.0)
-    assert max(part.count(b"b") for part in slices(pace, REPEAT * 20)) > 2
+    assert max(part.count(b"J") for part in slices(pace, clear * 20)) > 2
+
+
+def test_text_that_was_slow_is_cut_shorter_until_it_is_quick_again() -> None:
+    pace, text = Pace(), "👩‍👩‍👧‍👦".encode() * 20_000
+    slow = list(map(len, slices(pace, text, seconds=0.005)))
+    assert slow[0] > 16380
+    assert slow[-2] <= 1024
+    assert max(map(len, slices(pace, text))) > 16380
+
+
+def test_no_slice_ends_within_a_character() -> None:
+    for part in slices(Pace(), "é語👩".encode() * 20_000, seconds=0.005):
+        part.decode()
+
+
+def test_repeats_of_many_are_fed_one_by_one_from_the_first() -> None:
+    # A slice may complete a sequence of the one before it.
+    assert max(part.count(b"b") for part in slices(Pace(), b"text" * 100 + REPEAT * 20)) <= 2
 
 
 def test_on_a_huge_screen_slices_are_smaller() -> None:

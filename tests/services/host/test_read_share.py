@@ -71,6 +71,10 @@ class Printing:
     def __init__(self, clock: Clock, name: str, told: list[str], *pieces: float) -> None:
         self.clock, self.name, self.told = clock, name, told
         self.pieces = list(pieces)
+        self.heard = True
+
+    def listen(self, *, on: bool) -> None:
+        self.heard = on
 
     def take_turn(self, until: float) -> bool:
         self.told.append(self.name)
@@ -111,6 +115,35 @@ async def test_who_is_looked_at_reads_although_the_time_is_up() -> None:
     assert told == ["slow", "seen"]
     await turn_of_the_loop()
     assert told == ["slow", "seen", "seen"], "and goes on"
+
+
+async def test_who_took_far_too_long_pauses_for_as_long_and_others_are_served() -> None:
+    clock, told = Clock(), list[str]()
+    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 0.001, clock)
+    slow = Printing(clock, "slow", told, 0.03, 0.03)
+    turns.ready(slow)
+    assert not slow.heard, "the loop would tell of its output again and again"
+    turns.ready(slow)
+    for number in range(3):
+        turns.ready(Printing(clock, f"other {number}", told, 0.0001))
+        await turn_of_the_loop()
+    assert told == ["slow", "other 0", "other 1", "other 2"]
+    while told[-1] != "slow":  # noqa: ASYNC110  # it goes on by itself
+        await asyncio.sleep(0.001)
+    assert slow.heard or told.count("slow") == 2
+
+
+async def test_who_pauses_reads_at_once_when_somebody_looks() -> None:
+    clock, told = Clock(), list[str]()
+    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0, clock)
+    held = Printing(clock, "held", told, 0.1)
+    turns.pause(held)
+    turns.ready(held)
+    await turn_of_the_loop()
+    assert told == []
+    turns.at_once(held)
+    assert told == ["held"]
+    assert held.heard
 
 
 async def test_others_are_served_while_output_that_is_slow_to_draw_is_shown() -> None:

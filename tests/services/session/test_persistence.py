@@ -94,9 +94,11 @@ async def test_checkpoint_is_the_screen_of_its_generation(tmp_path: Path) -> Non
     async with living(journals=tmp_path) as services:
         session = await start(services, "echo shown; exec cat")
         await shows(session, "shown")
-        looked = take_checkpoint(session.screen, session.stream, session.recorder.offset)
+        looked = take_checkpoint(
+            session.screen, session.stream, session.recorder.offset, at_once=False
+        )
         assert looked is not None
         checkpoint, screen = looked
         assert checkpoint.generation == session.generation
         assert checkpoint.offset == session.recorder.offset
-        assert screen == session.terminal.snapshot()
+        assert screen() == session.terminal.snapshot()

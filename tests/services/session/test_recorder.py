@@ -5,7 +5,7 @@ import errno
 import os
 import resource
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from nacre.core.journal.records import NO_OFFSET, Checkpoint, Record
 from nacre.core.journal.replay import Replay
 from nacre.core.operations.runs import Run
 from nacre.core.shell.marks import Mark
+from nacre.core.terminal.packed import WithinSequence
 from nacre.services.session.recorder import ABOUT, Recorder
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services
@@ -65,14 +66,21 @@ class Desk:
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._reader, False)
 
-    def _look(self) -> tuple[Checkpoint, bytes] | None:
+    def _look(self, at_once: bool) -> tuple[Checkpoint, Callable[[], bytes]] | None:
         self.looks += 1
-        if self.within_sequence:
+        if self.within_sequence and at_once:
             return None
         seen = Checkpoint(
             time=0.0, generation=self.generation, offset=self.recorder.offset, evicted=0
         )
-        return seen, b"screen %d" % self.generation
+        packed, within = b"screen %d" % self.generation, self.within_sequence
+
+        def pack() -> bytes:
+            if within:
+                raise WithinSequence
+            return packed
+
+        return seen, pack
 
     def reads(self, data: bytes) -> None:
         """Do what a session does with what its child prints."""
@@ -82,6 +90,10 @@ class Desk:
         self.generation += 1
         self.recorder.output(data, self.generation, 0.0)
         self.recorder.commit(self.ring.end)
+
+    async def settled(self) -> None:
+        await self.recorder.settled()
+        await asyncio.sleep(0)  # what its thread has to tell
 
     def records(self) -> list[Record]:
         assert self.folder is not None
@@ -339,13 +351,20 @@ def test_disk_that_is_slower_than_the_output_has_longer_segments(
 def test_in_the_middle_of_a_sequence_the_segment_goes_on(tmp_path: Path) -> None:
     async def test() -> None:
         desk = Desk(tmp_path, journal_segment_bytes=65_536)
+        held: list[bool] = []
+        desk.recorder.hold_back = held.append
         desk.within_sequence = True
-        desk.reads(b"x" * 100_000)
-        assert len(segments(str(tmp_path))) == 1
+        for _ in range(3):
+            desk.reads(b"x" * 100_000)
+            await desk.settled()
+            assert len(segments(str(tmp_path))) == 2, "only the first did not know of it"
+            assert held == [True, False]
+            assert read_end(str(tmp_path)).checkpoint is None
         desk.within_sequence = False
         desk.reads(b"y" * 100_000)
-        assert len(segments(str(tmp_path))) == 2
-        await desk.recorder.settled()
+        assert len(segments(str(tmp_path))) == 3
+        await desk.settled()
+        assert read_end(str(tmp_path)).checkpoint is not None
         desk.close()
 
     with_still_clock(test)
@@ -365,7 +384,7 @@ def test_sequence_without_end_stops_the_journal_before_it_fills_the_disk(tmp_pat
         desk.within_sequence = True
         for _ in range(30):
             desk.reads(b"x" * 100_000)
-            desk.recorder.flush()
+            await desk.settled()
         assert size_of(tmp_path) < 2 * most
         assert len(desk.warned) == 1
         assert "has no end" in str(desk.warned[0])

@@ -10,6 +10,7 @@ damaged bytes; so only what nacre wrote itself is read.
 
 import struct
 import zlib
+from contextlib import AbstractContextManager, suppress
 from typing import Any, NamedTuple
 
 from nacre.core.terminal.ghostty import NULL, check, ffi, lib, new
@@ -50,6 +51,51 @@ def pack(handle: Any, evicted: int, dropped: int) -> bytes:
         return b"".join([crc.to_bytes(_CRC, "little"), head, engine])
     finally:
         lib.ghostty_free(NULL, place[0], size[0])
+
+
+class Packing:
+    """A terminal that is lent to a thread to be packed there; `owner` stays until it is.
+
+    Whoever asks first packs it, and everybody else waits for that, by the `lock`: so a thread that
+    begins late finds it done, and never works on a terminal that is in use again.
+    """
+
+    def __init__(
+        self,
+        owner: object,
+        lock: AbstractContextManager[Any],
+        handle: Any,
+        evicted: int,
+        dropped: int,
+    ) -> None:
+        self._owner: object | None = owner  # else it could be freed meanwhile
+        self._arguments = (handle, evicted, dropped)
+        self._lock = lock
+        self._packed: bytes | WithinSequence | None = None
+
+    def result(self) -> bytes:
+        """Return the packed terminal. Raises WithinSequence, as `pack` does."""
+        with self._lock:
+            if self._packed is None:
+                try:
+                    self._packed = pack(*self._arguments)
+                except WithinSequence as error:
+                    self._packed = error
+                self._owner = None
+            packed = self._packed
+        if isinstance(packed, WithinSequence):
+            raise packed
+        return packed
+
+    @property
+    def done(self) -> bool:
+        return self._packed is not None
+
+    def take_back(self) -> Any:
+        """Return the engine, once it is packed."""
+        with suppress(WithinSequence):
+            self.result()
+        return self._arguments[0]
 
 
 def unpack(data: bytes) -> Unpacked:

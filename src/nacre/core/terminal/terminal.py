@@ -1,6 +1,7 @@
 """A terminal: bytes go in, a screen and a scrollback can be read, replies and key codes come out.
 
-Rule 1: one thread at a time owns a terminal; two crash the engine. `feed` releases the GIL.
+Rule 1: one thread at a time owns a terminal; two crash the engine. `feed` releases the GIL. While
+it is lent to a thread that packs it, every call here waits for that.
 Rule 2: `feed` has no callbacks. The engine's answers to the program wait in `take_replies`.
 Rule 3: the program is not trusted: it gets no clipboard, no title echoed as input, no file read as
 an image, and no unlimited memory.
@@ -9,6 +10,7 @@ Rule 4: rows and columns count from zero; the scrollback counts from the oldest 
 
 import weakref
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any, Self
 from urllib.parse import unquote
 
@@ -32,7 +34,7 @@ from nacre.core.terminal.ghostty import (
 from nacre.core.terminal.grid import ACTIVE, SCREEN, Grid
 from nacre.core.terminal.keyboard import Keyboard, encode_paste
 from nacre.core.terminal.modes import StateCodes
-from nacre.core.terminal.packed import UNFINISHED_BYTES, pack, unpack
+from nacre.core.terminal.packed import UNFINISHED_BYTES, Packing, pack, unpack
 from nacre.core.terminal.plain import PlainText, between
 from nacre.core.terminal.pointer import encode_pointer
 from nacre.core.terminal.rows import Rendering
@@ -83,6 +85,7 @@ class Terminal:
 
     def _begin(self, handle: Any, scrollback: int, count: Count | None = None) -> None:
         self._handle = handle
+        self._lent: Packing | None = None  # then there is no handle
         self._replies: list[bytes] = []
         self._callbacks = _callbacks(self._replies)
         self._configure()
@@ -131,14 +134,16 @@ class Terminal:
 
     def _open(self) -> Any:
         if self._handle is None:
-            raise TerminalClosed
+            if self._lent is None:
+                raise TerminalClosed
+            self._handle, self._lent = self._lent.take_back(), None
         return self._handle
 
     # Input to the engine
 
     def feed(self, data: bytes) -> None:
         if self._handle is None:
-            raise TerminalClosed
+            self._open()
         size = len(data)
         self._forget()
         if size > self._allowance:
@@ -191,12 +196,29 @@ class Terminal:
         Replies that were not taken are not included. Raises WithinSequence if the input ends within
         a sequence of more than a megabyte.
         """
-        handle = self._open()
-        count = self._scrollback.count()
-        return pack(handle, count.evicted, count.dropped)
+        count = self._scrollback_count()
+        return pack(self._handle, count.evicted, count.dropped)
+
+    def _scrollback_count(self) -> Count:
+        self._open()
+        return self._scrollback.count()
+
+    def lend(self, lock: AbstractContextManager[Any]) -> Packing:
+        """Let another thread take the snapshot, which can be 40 ms of work; see Packing.
+
+        Any call before that is done waits for it, by the `lock`.
+        """
+        count = self._scrollback_count()
+        lent = Packing(self, lock, self._open(), count.evicted, count.dropped)
+        # What is remembered is forgotten, so that every call asks for the engine first.
+        self._forget()
+        self._handle, self._lent = None, lent
+        return lent
 
     def close(self) -> None:
         """Free the native memory; any other call afterwards raises TerminalClosed."""
+        if self._lent is not None:
+            self._open()
         self._handle = None
         self._forget()
         self._free()

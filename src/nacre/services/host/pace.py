@@ -4,8 +4,11 @@ A few bytes can take the engine long: `CSI 65535 b` prints a character 65,535 ti
 rebuild the screen (ECMA-48 8.3.103; xterm ctlseqs). All of these begin with an escape; text without
 one is cheap, and so are colours (SGR, ECMA-48 8.3.117), of which most output has many.
 
-Rule: a slice has few such escapes, fewer on a large screen, and one if they have been slow. So no
-slice takes long, and ordinary output is not cut into many.
+Some text is slow too: combining characters, emoji, short lines that scroll.
+
+Rule: a slice has few such escapes, fewer on a large screen, and one if they have been slow; and it
+is shorter if the last one was slow. So no slice takes long, and ordinary output is not cut into
+many.
 """
 
 import re
@@ -18,8 +21,10 @@ _LEAST_BYTES = 2  # of the shortest sequence that is slow: RIS
 _MOST_ESCAPES = 16  # 0.1 to 0.9 ms each at worst, at 80 columns and 24 rows
 _CELLS = 16_384  # of a usual screen; on a larger one, a sequence takes longer
 
-# Of DECCOLM, which makes the rows of the whole scrollback anew (xterm ctlseqs, DECSET 3).
-_REFLOW = b"\x1b[?3"
+# Those that are known to be slow: DECCOLM makes the rows of the whole scrollback anew (xterm
+# ctlseqs, DECSET 3), and REP prints as often as it is told.
+_SLOW_ESCAPE = re.compile(rb"\x1b\[(?:\?3|[0-9]{4,}b)")
+_LEAST_TEXT = 1024  # bytes of a slice of slow text: 0.5 ms
 
 _SLOW = 0.001  # seconds for a slice
 _QUICK = 0.0002
@@ -29,26 +34,39 @@ class Pace:
     def __init__(self) -> None:
         self._bytes = _MOST_BYTES
         self._escapes = _MOST_ESCAPES
+        self._most = _MOST_BYTES
 
     def end_of_slice(self, data: bytes, begin: int, cells: int) -> int:
         """Return where the slice ends that begins here; `cells` is the size of the screen."""
         larger = max(1, cells // _CELLS)
         escapes = max(1, self._escapes // larger)
-        most = _MOST_BYTES if larger == 1 else _MOST_ON_LARGE // larger
+        most = self._most if larger == 1 else _MOST_ON_LARGE // larger
         size = min(2 * self._bytes, max(_LEAST_BYTES, most))
-        if data.find(_REFLOW, begin, begin + size) >= 0:
+        if _SLOW_ESCAPE.search(data, begin, begin + size):
             escapes = 1
         while size > _LEAST_BYTES and _has_more(data, begin, begin + size, escapes):
             size //= 2
         self._bytes = size
-        return min(begin + size, len(data))
+        return _whole(data, begin, begin + size)
 
     def took(self, seconds: float) -> None:
         """Note how long the engine took for a slice."""
         if seconds >= _SLOW:
             self._escapes = 1
+            self._most = max(_LEAST_TEXT, min(self._most, self._bytes) // 2)
         elif seconds < _QUICK:
+            self._most = min(_MOST_BYTES, 2 * self._most)
             self._escapes = min(_MOST_ESCAPES, 2 * self._escapes)
+
+
+def _whole(data: bytes, begin: int, end: int) -> int:
+    """Return an end that is not within a character (RFC 3629), if there is one near."""
+    if end >= len(data):
+        return len(data)
+    least = max(begin + _LEAST_BYTES, end - 3)
+    while end > least and data[end] & 0xC0 == 0x80:
+        end -= 1
+    return end
 
 
 def _has_more(data: bytes, begin: int, end: int, escapes: int) -> bool:

@@ -5,6 +5,9 @@ that are read and in time to show them. So a caller of another session waits for
 many sessions run `yes`, and however long it takes to draw what they print.
 Rule 2: who finds no time left is first in the next turn, and who could not show all that was read
 is behind them. So every session moves.
+Rule 3: one step can take far longer than a turn: a new width for a full scrollback, 10 ms and more.
+A session that took so much pauses for as long, because an answer takes several turns, and each of
+them would wait for such a step.
 """
 
 import asyncio
@@ -16,7 +19,14 @@ from typing import Protocol
 _SMALLEST_SHARE = 4096
 
 
+_OVERDRAWN = 3  # turns; less is within what a slice and its record may take
+_LONGEST_PAUSE = 0.1  # seconds
+
+
 class Reader(Protocol):
+    def listen(self, *, on: bool) -> None:
+        """Have `ready` called when there is output, or not."""
+
     def take_turn(self, until: float) -> bool:
         """Read and show output until a time of `clock`; return whether some is left to show."""
 
@@ -38,6 +48,7 @@ class ReadShare:
         # In the order of their turns: who found no time left, and who has more to show.
         self._late: dict[Reader, None] = {}
         self._behind: dict[Reader, None] = {}
+        self._paused: set[Reader] = set()
         self._busy_now = 0
         self._busy_before = 1
 
@@ -54,7 +65,7 @@ class ReadShare:
 
     def ready(self, reader: Reader) -> None:
         """Let a session read whose terminal has output: now, or in the next turn."""
-        if reader in self._late or reader in self._behind:
+        if reader in self._late or reader in self._behind or reader in self._paused:
             return
         if self._clock() < self._begin():
             self._serve(reader, self._begin())
@@ -64,13 +75,37 @@ class ReadShare:
     def at_once(self, reader: Reader) -> None:
         """Let a session read now, because somebody looks at it: the time of one turn at most."""
         self._begin()
+        self.resume(reader)
         self._late.pop(reader, None)
         self._behind.pop(reader, None)
         self._serve(reader, self._clock() + self._seconds)
 
+    def pause(self, reader: Reader) -> None:
+        """Let a session not read before `resume`, unless somebody looks at it."""
+        if reader not in self._paused:
+            self._paused.add(reader)
+            self._late.pop(reader, None)
+            self._behind.pop(reader, None)
+            reader.listen(on=False)
+
+    def resume(self, reader: Reader) -> None:
+        if reader in self._paused:
+            self._paused.discard(reader)
+            reader.listen(on=True)
+            self._behind[reader] = None  # some may be left to show
+            self._begin()
+
+    def is_paused(self, reader: Reader) -> bool:
+        return reader in self._paused
+
     def _serve(self, reader: Reader, until: float) -> None:
-        if reader.take_turn(until):
+        left = reader.take_turn(until)
+        if left and reader not in self._paused:
             self._behind[reader] = None
+        overdrawn = self._clock() - until
+        if overdrawn > _OVERDRAWN * self._seconds and reader not in self._paused:
+            self.pause(reader)
+            self._loop.call_later(min(overdrawn, _LONGEST_PAUSE), self.resume, reader)
 
     def _begin(self) -> float:
         """Begin a turn, if this is the first to read in it; return when its time is up."""

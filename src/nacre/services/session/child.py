@@ -87,6 +87,24 @@ class ChildProcess:
 
     # --- output ----------------------------------------------------------------------------
 
+    def listen(self, *, on: bool) -> None:
+        """Let the loop tell when there is output, or not: while it would not be read anyway."""
+        if self.reading and on:
+            self.begin()
+        elif self.reading:
+            self._host.loop.remove_reader(self.master)
+
+    def hold_back(self, *, held: bool) -> None:
+        """Read nothing for a while; the kernel holds the program back."""
+        if held:
+            self._host.read_share.pause(self)
+        else:
+            self._host.read_share.resume(self)
+
+    @property
+    def is_held_back(self) -> bool:
+        return self._host.read_share.is_paused(self)
+
     def read_now(self) -> None:
         """Read what is available, if anything, as far as there is time to show it."""
         self._host.read_share.at_once(self)
@@ -96,13 +114,13 @@ class ChildProcess:
 
         No more is read before everything is shown, so the kernel holds the program back.
         """
-        if self._show(self, b"", until):
+        if self._show(self, b"", until) or self.is_held_back:
             return True
         size, left = self._read(until)
         if self._ending is None:
             return left
         while size and not left:
-            if time.perf_counter() >= until:
+            if time.perf_counter() >= until or self.is_held_back:
                 return True
             size, left = self._read(until)
         if not left:
@@ -142,6 +160,7 @@ class ChildProcess:
 
     def _finish(self, ending: Ending) -> None:
         self._ending = None
+        self.hold_back(held=False)
         self.input.close()
         self.gone.set()
         self._ended(self, ending)

@@ -97,7 +97,7 @@ class OutputStream:
         try:
             while at < length:
                 at = self._take_some(child, data, at, base, until)
-                if time.perf_counter() >= until:
+                if time.perf_counter() >= until or child.is_held_back:
                     break
         finally:
             self._unshown = data[length - self._behind :] if self._behind else b""

@@ -9,6 +9,7 @@ listed has nothing on disk, because nobody will restore it.
 
 import time
 from collections.abc import Callable
+from threading import Lock
 
 import msgspec
 
@@ -51,27 +52,31 @@ class Persistence:
 
 
 def take_checkpoint(
-    screen: LiveScreen, stream: OutputStream, offset: int
-) -> tuple[Checkpoint, bytes] | None:
-    """Return the screen for a checkpoint; None in the middle of a very long sequence."""
+    screen: LiveScreen, stream: OutputStream, offset: int, *, at_once: bool
+) -> tuple[Checkpoint, Callable[[], bytes]] | None:
+    """Return the screen for a checkpoint, and what packs it, in any thread.
+
+    That raises WithinSequence in the middle of a very long sequence. `at_once`: it is packed here,
+    and that is None.
+    """
+    prompting, terminal = stream.prompting, screen.terminal
+    checkpoint = Checkpoint(
+        time=time.time(),
+        generation=screen.generation,
+        offset=offset,
+        evicted=terminal.evicted,
+        phase=prompting.phase,
+        ended=prompting.ended,
+        exit_code=prompting.exit_code,
+        folder=stream.folder,
+        prompt_end=stream.prompt_end,
+    )
+    if not at_once:
+        return checkpoint, terminal.lend(Lock()).result
     from nacre.core.terminal.packed import WithinSequence
 
-    prompting = stream.prompting
     try:
-        packed = screen.terminal.snapshot()
+        packed = terminal.snapshot()
     except WithinSequence:
         return None
-    return (
-        Checkpoint(
-            time=time.time(),
-            generation=screen.generation,
-            offset=offset,
-            evicted=screen.terminal.evicted,
-            phase=prompting.phase,
-            ended=prompting.ended,
-            exit_code=prompting.exit_code,
-            folder=stream.folder,
-            prompt_end=stream.prompt_end,
-        ),
-        packed,
-    )
+    return checkpoint, lambda: packed

@@ -31,8 +31,9 @@ _RETRY = 10.0  # seconds until a full disk is tried again
 
 ABOUT = "session.json"
 
-# The current screen as a checkpoint and the engine's bytes; None: ask again later.
-Look = Callable[[], tuple[Checkpoint, bytes] | None]
+# The current screen as a checkpoint and what packs the engine, in any thread; that raises
+# WithinSequence. With True it is packed at once, and then this is None: ask again later.
+Look = Callable[[bool], tuple[Checkpoint, Callable[[], bytes]] | None]
 
 
 class Recorder:
@@ -69,8 +70,11 @@ class Recorder:
         self._retry_at = 0.0
         self._about: bytes | None = None  # the record that could not be written yet
         self._packing: asyncio.Future[None] | None = None
+        self._within_sequence = False  # one that is too long to be packed
         self._closed = False
         self.before_flush: Callable[[], None] = _nothing  # what must not be behind the journal
+        # Called with True when a thread begins to pack the screen, and with False after that.
+        self.hold_back: Callable[[bool], None] = _ignore
 
     # --- what happens ----------------------------------------------------------------------
 
@@ -157,12 +161,13 @@ class Recorder:
 
         Not in a thread: without it, later output would be replayed on the wrong screen.
         """
-        seen = self._look()
+        seen = self._look(True)
         if seen is None:
             return  # perhaps it works at the next output
         if self._about is not None:
             self._put_about(self._about)
-        file.begin_segment(pack_checkpoint(*seen))
+        checkpoint, engine = seen
+        file.begin_segment(pack_checkpoint(checkpoint, engine()))
         self.stopped = None
         self._warn(None)
         _log.info("the journal continues", extra={"folder": self.folder})
@@ -182,22 +187,35 @@ class Recorder:
         """Begin a segment with a checkpoint, unless that has to wait."""
         if self._packing is not None and not self._packing.done():
             return  # the disk is slower than the output: let the segment grow a little longer
-        seen = self._look()
+        seen = self._look(self._within_sequence)
         if seen is None:
             if file.size >= self._settings.journal_bytes:
                 self._pause("the output is within a control sequence that has no end")
             return
-        checkpoint, engine = seen
+        checkpoint, packed = seen
         settings, number = self._settings, file.begin_segment()
-        self._cost = 0.0
+        self._cost, self._within_sequence = 0.0, False
+
+        def note_sequence() -> None:
+            self._within_sequence = True
+            self.hold_back(False)
 
         def write() -> None:
+            from nacre.core.terminal.packed import WithinSequence  # it loads the engine
+
             try:
+                engine = packed()
+                with suppress(RuntimeError):  # the daemon has ended meanwhile
+                    self._loop.call_soon_threadsafe(self.hold_back, False)
                 file.write_checkpoint(number, pack_checkpoint(checkpoint, engine))
                 drop_old(file.folder, settings.journal_bytes, settings.journal_age)
             except OSError as error:
                 _log.warning("no checkpoint was written", extra={"error": str(error)})
+            except WithinSequence:
+                # A reader begins one segment earlier. Each further one would make that longer.
+                self._loop.call_soon_threadsafe(note_sequence)
 
+        self.hold_back(True)
         self._packing = self._loop.run_in_executor(None, write)
 
     def _stop(self, error: OSError) -> None:
@@ -284,4 +302,8 @@ def _holds(path: str, content: bytes) -> bool:
 
 
 def _nothing() -> None:
+    return None
+
+
+def _ignore(_held: bool) -> None:  # it stands for a callback
     return None

@@ -104,6 +104,7 @@ class Session:
             ring,
             host,
         )
+        self.recorder.hold_back = self.supervisor.hold_back
 
     # --- what it is ------------------------------------------------------------------------
 
@@ -307,8 +308,8 @@ class Session:
     def _keep_ring(self) -> None:
         self._host.keeping.keep(f"sessions/{self.identity.id}/ring", self._ring.descriptor)
 
-    def _look(self) -> tuple[journal.Checkpoint, bytes] | None:
-        return take_checkpoint(self.screen, self.stream, self.recorder.offset)
+    def _look(self, at_once: bool) -> tuple[journal.Checkpoint, Callable[[], bytes]] | None:
+        return take_checkpoint(self.screen, self.stream, self.recorder.offset, at_once=at_once)
 
     def _warn(self, text: str | None) -> None:
         self.notice = text

@@ -118,6 +118,11 @@ class Supervisor:
         if self.last is not None and self.last.reading:
             self.last.read_now()
 
+    def hold_back(self, held: bool) -> None:  # a callback of the recorder
+        """Leave the output where it is while a thread packs the screen."""
+        if self.last is not None:
+            self.last.hold_back(held=held)
+
     def stop_reading(self) -> None:
         if self.last is not None:
             self.last.stop_reading()
