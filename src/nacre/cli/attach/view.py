@@ -18,9 +18,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from nacre.cli.attach.asked import AskedPerson
 from nacre.cli.attach.connection import Connection
 from nacre.cli.attach.lastrow import LastRow
 from nacre.cli.attach.looking import Looking
+from nacre.cli.attach.over import Over, program_ended, terminal_gone
 from nacre.cli.attach.own_keys import (
     MOUSE_REPORT,
     SHIFT_PAGE_UP,
@@ -37,28 +39,7 @@ from nacre.errors import WIRE, DaemonUnreachable
 _CHUNK = 65536
 _BELL = b"\x07"
 
-_ANSWERS = {b"y": "once", b"s": "session", b"a": "save", b"n": "deny"}
-_CONFIRMS = {b"y": "yes", b"n": "no"}  # to a program that asks
-_LETTERS = {
-    "once": "[y]es",
-    "session": "[s]ession",
-    "save": "[a]lways",
-    "deny": "[n]o",
-    "yes": "[y]es",
-    "no": "[n]o",
-}
-_ENTER, _GIVES_UP, _ERASES = b"\r\n", b"\x03\x04\x1b", b"\x7f\x08"
-
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
-
-
-class _Over(Exception):
-    """The end: what to print, and the exit code."""
-
-    def __init__(self, said: str, code: int) -> None:
-        super().__init__(said)
-        self.said = said
-        self.code = code
 
 
 class View:
@@ -88,9 +69,7 @@ class View:
         self._control = control
         self._look_back = look_back
         self._approve = approve
-        self._question: dict[str, Any] | None = None  # what the policy asks, if it asks anything
-        self._answering: dict[str, Any] | None = None  # the question that the next key answers
-        self._hidden = bytearray()  # what was typed of a password
+        self._asked = AskedPerson(connection.tell)
         self._looking: Looking | None = None
         self._live = True  # the terminal shows the session; else it waits for a snapshot
         self._resized = False  # and the daemon does not know yet
@@ -115,7 +94,7 @@ class View:
                 self._take_lines()
                 while True:
                     self._turn(screen, wakeup)
-            except _Over as over:
+            except Over as over:
                 return over.said, over.code
             except DaemonUnreachable as error:
                 return f"nacre: {error}", WIRE[error.code].exit
@@ -158,8 +137,8 @@ class View:
     def _look_at_the_clock(self) -> None:
         now = time.monotonic()
         if self._last_row.until is not None and now >= self._last_row.until:
-            if self._answering is not None:
-                self._say(_asks(self._answering))
+            if self._asked.takes_keys:
+                self._say(self._asked.text)
             else:
                 self._drop_said()
         self._connection.check_patience(now)
@@ -181,29 +160,29 @@ class View:
         except OSError:  # EIO: the terminal was hung up
             typed = b""
         if not typed:
-            raise _Over(f"nacre: the terminal is gone; {self._name} is still running", 129)
+            raise terminal_gone(self._name)
         if self._wheel is not None:
             typed, self._begun_report = part_report(self._begun_report + typed)
         before, after = self._detach.split(typed)
         self._drop_said()
         self._hear(before)
-        if self._answering is not None:
-            self._say(_asks(self._answering))
+        if self._asked.takes_keys:
+            self._say(self._asked.text)
         if after is not None:
             self._connection.say_goodbye()
-            raise _Over(f"nacre: detached from {self._name}; it is still running", 0)
+            raise Over(f"nacre: detached from {self._name}; it is still running", 0)
 
     def _hear(self, typed: bytes) -> None:
         while typed:
-            if self._answering is not None:
-                typed = self._answer(typed)
+            if self._asked.takes_keys:
+                typed = self._asked.answer(typed)
             else:
                 typed = self._command(typed) if self._looking else self._type_until_ours(typed)
 
     def _type_until_ours(self, typed: bytes) -> bytes:
         """Type what comes before one of our own keys, handle that key, and return the rest."""
         reports = [MOUSE_REPORT] if self._wheel is not None and self._wheel.ours else []
-        asked = [self._approve] if self._question and self._approve else []
+        asked = [self._approve] if self._asked.open and self._approve else []
         pressed = first_pressed(self._own_keys(SHIFT_PAGE_UP, *reports, *asked), typed)
         if pressed.before:
             self._type(pressed.before)
@@ -211,8 +190,8 @@ class View:
             return b""
         if pressed.key is self._control:
             self._tell_control()
-        elif pressed.key is self._approve and self._question is not None:
-            self._answering = self._question
+        elif pressed.key is self._approve and self._asked.open is not None:
+            self._asked.begin()
         elif pressed.key is MOUSE_REPORT:
             if (lines := wheel_lines(pressed.raw)) < 0:
                 self._begin_looking(lines=-lines)
@@ -220,35 +199,6 @@ class View:
             passed = pressed.raw if pressed.key is SHIFT_PAGE_UP else b""
             self._begin_looking(passed)
         return pressed.after
-
-    def _answer(self, typed: bytes) -> bytes:
-        """Answer what the policy asks by a letter; any other key leaves it open."""
-        assert self._answering is not None
-        if self._answering["kind"] == "password":
-            return self._answer_hidden(self._answering, typed)
-        question, self._answering = self._answering, None
-        letters = _ANSWERS if question["kind"] == "command" else _CONFIRMS
-        answer = letters.get(typed[:1].lower())
-        if answer in question["answers"]:
-            self._connection.tell({"answer": [question["id"], answer]})
-        return typed[1:] if typed[:1] != b"\x1b" else b""  # a key of several bytes
-
-    def _answer_hidden(self, question: dict[str, Any], typed: bytes) -> bytes:
-        """Take a password, key by key, to Enter; Escape, Ctrl+C and Ctrl+D leave it."""
-        for index in range(len(typed)):
-            key = typed[index : index + 1]
-            if key in _GIVES_UP or key in _ENTER:
-                self._answering = None
-                text, self._hidden = self._hidden.decode(errors="replace"), bytearray()
-                if key in _GIVES_UP:
-                    return b"" if key == b"\x1b" else typed[index + 1 :]
-                self._connection.tell({"answer": [question["id"], "text"], "answer_text": text})
-                return typed[index + 1 :]
-            if key in _ERASES:
-                self._hidden = bytearray(self._hidden.decode(errors="ignore")[:-1].encode())
-            else:
-                self._hidden += key
-        return b""
 
     def _own_keys(self, *more: OwnKey) -> list[OwnKey]:
         return [key for key in (self._control, self._look_back, *more) if key is not None]
@@ -276,7 +226,7 @@ class View:
             elif number in ENDING_SIGNALS:
                 name = signal.Signals(number).name
                 text = f"nacre: {name}: detached from {self._name}; it is still running"
-                raise _Over(text, 128 + number)
+                raise Over(text, 128 + number)
 
     def _write_screen(self, screen: int) -> None:
         try:
@@ -284,9 +234,7 @@ class View:
         except BlockingIOError:
             return
         except OSError:
-            raise _Over(
-                f"nacre: the terminal is gone; {self._name} is still running", 129
-            ) from None
+            raise terminal_gone(self._name) from None
 
     # --- looking back ----------------------------------------------------------------------
 
@@ -412,19 +360,20 @@ class View:
         elif "look" in message or "found" in message:
             self._take_answer(message)
         elif "approval" in message:
-            self._question = message["approval"]
-            if self._question is not None:
+            self._asked.open = message["approval"]
+            if self._asked.open is not None:
                 self._to_screen += _BELL
         elif "ended" in message:
-            raise self._ended(**message["ended"])
+            ended = message["ended"]
+            raise program_ended(self._name, ended["exit_code"], ended["signal"])
         elif "detached" in message:
-            raise _Over(f"nacre: {message['detached']}; {self._name} is still running", 0)
+            raise Over(f"nacre: {message['detached']}; {self._name} is still running", 0)
         elif "error" in message:
             if not self._connection.painted:
                 error = AnsweredError(message["error"])
                 code = WIRE.get(error.code, WIRE["FAILED"]).exit
                 said = CommandWords("attach").message(error)
-                raise _Over(f"nacre: {self._connection.since()}{said}", code)
+                raise Over(f"nacre: {self._connection.since()}{said}", code)
             self._to_screen += _BELL  # a key that was not taken
             if self._looking is None:
                 said = CommandWords("attach").message(AnsweredError(message["error"]))
@@ -436,11 +385,6 @@ class View:
         if self._wheel is not None:
             data = self._wheel.pass_on(data, alternate=alternate)
         self._to_screen += data
-
-    def _ended(self, exit_code: int | None, signal: str | None) -> _Over:
-        if signal is not None:
-            return _Over(f"nacre: {self._name} was killed by {signal}", _killed(signal))
-        return _Over(f"nacre: {self._name} has ended with exit code {exit_code}", exit_code or 0)
 
     # --- the last row ----------------------------------------------------------------------
 
@@ -465,17 +409,6 @@ class View:
             self._connection.tell({"refresh": True})
 
 
-def _asks(question: dict[str, Any]) -> str:
-    """Say what can be answered, and then what is asked: a narrow terminal cuts the end."""
-    command = question["command"].replace("\n", "⏎")
-    if question["kind"] == "password":
-        return f" type it, then Enter (it is not shown): {command} ({question['session']}) "
-    words = [_LETTERS[answer] for answer in question["answers"]]
-    where = f"{question['session'] or 'a new session'}, {question['cwd'] or 'unknown folder'}"
-    why = "; ".join(question["reasons"])
-    return f" {' '.join(words)}: {command} ({where}: {why}) "
-
-
 def _hint(detach: OwnKey, control: OwnKey | None, name: str) -> str:
     """Say how to detach."""
     more = " (read-only)" if control is None else f", {control.name} takes over"
@@ -488,10 +421,3 @@ def _resized(size: list[int], by: str, *, given_back: bool) -> str:
     if given_back:
         return f" {by} gave the size back: the session has {cols}x{rows} again "
     return f" {by} changed the session's size to {cols}x{rows} "
-
-
-def _killed(name: str) -> int:
-    """Return the exit code that shells use: 128 plus the signal's number."""
-    name = name if name.startswith("SIG") else f"SIG{name}"
-    number = getattr(signal, name, None)
-    return 128 + int(number) if number is not None else 1
