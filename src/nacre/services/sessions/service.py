@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 
 import msgspec
 
@@ -46,7 +45,7 @@ from nacre.core.operations.terminal import (
 )
 from nacre.core.policy.verdicts import stricter
 from nacre.core.shell.state import State
-from nacre.errors import BadParameter, CommandNotFound, Forbidden, InvalidInput, NacreError
+from nacre.errors import BadParameter, CommandNotFound, InvalidInput, NacreError
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import type_into
 from nacre.services.host.host import Host
@@ -61,26 +60,17 @@ from nacre.services.observe.views import (
     view_scrollback,
 )
 from nacre.services.registry.registry import Registry
-from nacre.services.session.identity import Identity
 from nacre.services.session.input_queue import input_bytes
 from nacre.services.session.launch import (
-    Confine,
-    Launch,
     installed_shells,
-    plan_launch,
-    relaunch,
 )
-from nacre.services.session.record import SessionRecord
-from nacre.services.session.screen import Beginning
 from nacre.services.session.session import Session
+from nacre.services.sessions.maker import SessionMaker
 from nacre.system.processes.ending import end_trees
-from nacre.system.processes.pty import require_descriptors, shortage
 from nacre.system.processes.tree import signal_number
 from nacre.system.sandbox.landlock import NOTICE
-from nacre.system.sandbox.layers import has_base, remove_layer
-from nacre.system.sandbox.profiles import needs_layer
+from nacre.system.sandbox.layers import remove_layer
 from nacre.system.sandbox.review import compare
-from nacre.system.storage.ring import Ring
 from nacre.wording import Omit
 
 
@@ -94,7 +84,7 @@ class Sessions:
     ) -> None:
         self._registry = registry
         self._host = host
-        self._home = home
+        self._maker = SessionMaker(registry, host, home)
         self._run_locked = run_locked
 
     def handlers(self) -> Handlers:
@@ -121,7 +111,7 @@ class Sessions:
     # --- life ------------------------------------------------------------------------------
 
     async def create(self, caller: Caller, request: CreateSession) -> SessionCreated:
-        session = await self._create(caller, request, None)
+        session = await self._maker.make(caller, request, None)
         created = _created(session)
         told = [created.notice]
         applies = stricter(self._host.settings.policy, request.policy or "open")
@@ -132,79 +122,6 @@ class Sessions:
         if session.supervisor.sandbox_backend == "landlock":
             told.append(NOTICE)
         return msgspec.structs.replace(created, notice="; ".join(filter(None, told)) or None)
-
-    async def _create(self, caller: Caller, request: CreateSession, port: int | None) -> Session:
-        settings = self._host.settings
-        if request.sandbox == "off" and settings.sandbox != "off" and not caller.person:
-            raise Forbidden(
-                f"sessions of agents have a sandbox here (the setting sandbox is "
-                f"{settings.sandbox}); only a person can start one without",
-                Omit(("sandbox",), "to get that one"),
-            )
-        await self._host.groups.prepare()
-        confine = await self._confine(request.sandbox or settings.sandbox)
-        launch = await plan_launch(
-            request,
-            caller,
-            default_shell=settings.shell,
-            home=self._home,
-            confine=confine,
-            passed=settings.session_env,
-        )
-        if needs_layer(launch.sandbox):
-            layer = await self._host.sandboxes.new_layer(launch.workspace)
-            launch = replace(launch, layer=layer)
-        try:
-            return await self._create_planned(caller, request, launch, port)
-        except BaseException:
-            if launch.layer:
-                await asyncio.to_thread(remove_layer, launch.layer)
-            raise
-
-    async def _confine(self, profile: str) -> Confine | None:
-        """Raises SandboxUnavailable where the profile cannot be had."""
-        if profile == "off":
-            return None
-        await self._host.sandboxes.require(profile)
-        return Confine(profile, self._host.sandboxes)
-
-    async def _create_planned(
-        self, caller: Caller, request: CreateSession, launch: Launch, port: int | None
-    ) -> Session:
-        settings = self._host.settings
-        keep = request.keep or caller.person
-        await self._host.engine.load()
-        # No await from here on: a name that was free must still be free when it is taken.
-        require_descriptors(settings.descriptor_reserve)
-        identity = self._registry.new_identity(
-            request.name, launch.cwd, keep=keep, tags=tuple(request.tags or ()), port=port
-        )
-        try:
-            session = self._begin(identity, launch, request)
-        except OSError as error:
-            self._registry.give_up(identity)
-            raise shortage("the session cannot be started", error) from error
-        except NacreError:
-            self._registry.give_up(identity)
-            raise
-        self._registry.add(session)
-        return session
-
-    def _begin(self, identity: Identity, launch: Launch, request: CreateSession) -> Session:
-        terminal = self._host.engine.new_terminal(request.rows, request.cols)
-        try:
-            ring = Ring()
-        except OSError as error:
-            terminal.close()
-            raise shortage("no memory for a session", error) from error
-        record = SessionRecord(identity=identity, launch=launch, policy=request.policy)
-        session = Session(record, Beginning(terminal), ring, self._host)
-        try:
-            session.start()
-        except (NacreError, OSError):
-            session.give_up()
-            raise
-        return session
 
     async def list(self, caller: Caller, request: ListSessions) -> SessionList | SessionDetails:
         now = self._host.loop.time()
@@ -245,18 +162,7 @@ class Sessions:
         session = self._registry.find(request.session)
         if not session.listed:
             raise InvalidInput("a session that was killed or dismissed cannot be restarted", CREATE)
-        launch = None
-        await self._host.groups.prepare()
-        confine = await self._confine(session.launch.sandbox)
-        if confine is not None:  # before anything is killed for it
-            confine.settle(session.launch.workspace)
-        if session.ending is not None and session.ending.lost:
-            passed = self._host.settings.session_env
-            launch = relaunch(session.launch, caller, self._home, confine, passed)
-        if session.launch.layer and not await asyncio.to_thread(has_base, session.launch.layer):
-            layer = await self._host.sandboxes.new_layer(session.launch.workspace)
-            launch = replace(launch or session.launch, layer=layer)
-        await session.restart(launch)
+        await session.restart(await self._maker.plan_again(caller, session))
         return _created(session)
 
     async def restore(self, caller: Caller, request: RestoreSessions) -> Restored:
@@ -300,7 +206,7 @@ class Sessions:
             sandbox=request.sandbox,
         )
         try:
-            session = await self._create(caller, create, request.port)
+            session = await self._maker.make(caller, create, request.port)
         except CommandNotFound as error:
             raise InvalidInput(
                 f"the shell {shell!r} is not installed (there are: {', '.join(installed_shells())})"
