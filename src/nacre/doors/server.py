@@ -67,24 +67,11 @@ class HttpDoor:
     ) -> None:
         max_message = settings.max_message_bytes
         self._crowd = Crowd(settings)
-        app = Starlette(
-            routes=[
-                Route("/mcp", mcp),
-                *page.build_routes(credentials),
-                *rest.build_routes(dispatch, max_body=max_message),
-                metrics_route(dispatch),
-                *silc.build_routes(dispatch, max_body=max_message),
-                ws.build_route(dispatch, settings),
-                raw.build_route(dispatch, settings),
-                WebSocketRoute("/{path:path}", _no_socket),
-            ],
-            exception_handlers={404: rest.not_found, 405: rest.wrong_method},
-        )
         served = {listener.getsockname()[1]}
         if beyond is not None:
             served.add(beyond.served.port)
         daemon = Guard(
-            app,
+            _build_app(dispatch, mcp, credentials, settings),
             credentials=credentials,
             door=_door,
             is_open=_is_open,
@@ -98,22 +85,7 @@ class HttpDoor:
             is_open=lambda path: False,
             client=client,
         )
-        config = uvicorn.Config(
-            _by_port(served, daemon, sessions),
-            http=self._crowd.protocol,  # type: ignore[arg-type]  # not a class, but called as one
-            ws=SocketProtocol,
-            ws_max_size=max_message,
-            ws_per_message_deflate=False,  # on loopback it costs more than it saves
-            # Pings keep ssh or a proxy from closing a quiet socket. A pong has no deadline: it is
-            # not read while a request waits its turn.
-            ws_ping_interval=_KEEP_ALIVE,
-            ws_ping_timeout=None,
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=1,
-        )
+        config = _configure(_by_port(served, daemon, sessions), self._crowd, max_message)
         config.load()
         self._config = config
         self._listener = listener
@@ -140,6 +112,45 @@ class HttpDoor:
 
     def stop(self) -> None:
         self._server.should_exit = True
+
+
+def _build_app(
+    dispatch: Dispatch, mcp: ASGIApp, credentials: Credentials, settings: Settings
+) -> Starlette:
+    """Return what answers at the daemon's own ports."""
+    max_message = settings.max_message_bytes
+    return Starlette(
+        routes=[
+            Route("/mcp", mcp),
+            *page.build_routes(credentials),
+            *rest.build_routes(dispatch, max_body=max_message),
+            metrics_route(dispatch),
+            *silc.build_routes(dispatch, max_body=max_message),
+            ws.build_route(dispatch, settings),
+            raw.build_route(dispatch, settings),
+            WebSocketRoute("/{path:path}", _no_socket),
+        ],
+        exception_handlers={404: rest.not_found, 405: rest.wrong_method},
+    )
+
+
+def _configure(app: ASGIApp, crowd: Crowd, max_message: int) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=crowd.protocol,  # type: ignore[arg-type]  # not a class, but called as one
+        ws=SocketProtocol,
+        ws_max_size=max_message,
+        ws_per_message_deflate=False,  # on loopback it costs more than it saves
+        # Pings keep ssh or a proxy from closing a quiet socket. A pong has no deadline: it is
+        # not read while a request waits its turn.
+        ws_ping_interval=_KEEP_ALIVE,
+        ws_ping_timeout=None,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
 
 
 class SessionPorts:

@@ -197,35 +197,15 @@ def build_services(
     sessions; without them there are none, for a process that is no daemon must not be moved.
     """
     keeping = keeping or Keeping(None)
-    loop = asyncio.get_running_loop()
-    engine = Engine(settings.scrollback)
-    store = None
-    if journals is not None:
-        stored = os.path.join(os.path.dirname(journals), "secrets.json")
-        store = SecretStore(stored, settings.secret_store)
-    secrets = KnownSecrets(settings, store)
-    secrets.learn_variables(os.environ)
-    if audit is not None:
-        audit.redaction = secrets.redaction_of_logs()
-    turns = ReadShare(loop, settings.read_buffer_bytes, settings.turn_time)
-    events = Events[Session](lambda session: summarise(session, loop.time()))
-    host = Host(
-        loop,
+    host = _build_host(
         settings,
-        engine,
-        turns,
-        descriptor_limit,
-        runtime,
-        journals,
         keeping,
-        events,
-        warnings=Warnings(
-            keeping, keeper=settings.keeper, more=lambda: audit.warnings if audit else ()
-        ),
-        audit=audit,
+        audit,
+        runtime=runtime,
+        journals=journals,
+        descriptor_limit=descriptor_limit,
         sandboxes=Sandboxes(settings, own, layers),
         groups=groups or SessionGroups(settings, on=False),
-        secrets=secrets,
         askpass=askpass,
         umask=umask,
     )
@@ -266,6 +246,56 @@ def build_services(
         reviews=Reviews(registry, host),
         host=host,
     )
+
+
+def _build_host(
+    settings: Settings,
+    keeping: Keeping,
+    audit: Audit | None,
+    *,
+    runtime: str | None,
+    journals: str | None,
+    descriptor_limit: int,
+    sandboxes: Sandboxes,
+    groups: SessionGroups,
+    askpass: tuple[str, str] | None,
+    umask: int,
+) -> Host:
+    loop = asyncio.get_running_loop()
+    secrets = _build_secrets(settings, journals, audit)
+    return Host(
+        loop,
+        settings,
+        Engine(settings.scrollback),
+        ReadShare(loop, settings.read_buffer_bytes, settings.turn_time),
+        descriptor_limit,
+        runtime,
+        journals,
+        keeping,
+        Events[Session](lambda session: summarise(session, loop.time())),
+        warnings=Warnings(
+            keeping, keeper=settings.keeper, more=lambda: audit.warnings if audit else ()
+        ),
+        audit=audit,
+        sandboxes=sandboxes,
+        groups=groups,
+        secrets=secrets,
+        askpass=askpass,
+        umask=umask,
+    )
+
+
+def _build_secrets(settings: Settings, journals: str | None, audit: Audit | None) -> KnownSecrets:
+    """Return what knows the secrets, which the audit hides, too."""
+    store = None
+    if journals is not None:
+        stored = os.path.join(os.path.dirname(journals), "secrets.json")
+        store = SecretStore(stored, settings.secret_store)
+    secrets = KnownSecrets(settings, store)
+    secrets.learn_variables(os.environ)
+    if audit is not None:
+        audit.redaction = secrets.redaction_of_logs()
+    return secrets
 
 
 def _saver(rulebooks: Rulebooks) -> Callable[[str, str], str] | None:

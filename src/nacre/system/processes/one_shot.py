@@ -17,7 +17,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from nacre.errors import InvalidInput
+from nacre.errors import InvalidInput, NacreError
 from nacre.system.processes.pty import Child, shortage
 
 # Processes are -p in dash, -u in bash.
@@ -123,14 +123,7 @@ def start(
     with ExitStack() as theirs, ExitStack() as ours:
         try:
             errors_out, errors_in = _pipe(ours, theirs)
-            stdin: int | None = None
-            if feed:
-                reading, stdin = os.pipe()
-                theirs.callback(os.close, reading)
-                ours.callback(os.close, stdin)
-            else:
-                reading = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-                theirs.callback(os.close, reading)
+            reading, stdin = _open_stdin(ours, theirs, feed=feed)
             children: list[Child] = []
             for (argv, _), alone in zip(stages, outside, strict=True):
                 output, writing = os.pipe()
@@ -154,18 +147,34 @@ def start(
                 children.append(Child(process.pid, -1, process))
                 reading = output
         except OSError as error:
-            if error.errno == errno.E2BIG:
-                raise InvalidInput(
-                    "the arguments are longer than the system allows", "pass them as standard input"
-                ) from error
-            if not os.path.isdir(cwd):
-                raise InvalidInput(f"the folder {cwd} is gone", "change to another one") from error
-            raise shortage(f"cannot start {stages[0].argv[0]}", error) from error
+            raise _cannot_start(stages[0].argv[0], cwd, error) from error
         ours.pop_all()  # they are the caller's now
     for descriptor in (stdin, output, errors_out):
         if descriptor is not None:
             os.set_blocking(descriptor, False)
     return Started(tuple(children), stdin, output, errors_out)
+
+
+def _open_stdin(ours: ExitStack, theirs: ExitStack, *, feed: bool) -> tuple[int, int | None]:
+    """Return what the first program reads, and what we write to it by, if we do."""
+    if feed:
+        reading, stdin = os.pipe()
+        theirs.callback(os.close, reading)
+        ours.callback(os.close, stdin)
+        return reading, stdin
+    reading = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    theirs.callback(os.close, reading)
+    return reading, None
+
+
+def _cannot_start(program: str, cwd: str, error: OSError) -> NacreError:
+    if error.errno == errno.E2BIG:
+        return InvalidInput(
+            "the arguments are longer than the system allows", "pass them as standard input"
+        )
+    if not os.path.isdir(cwd):
+        return InvalidInput(f"the folder {cwd} is gone", "change to another one")
+    return shortage(f"cannot start {program}", error)
 
 
 def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[int, int]:
