@@ -22,7 +22,7 @@ def test_a_person_answers_on_the_page(
         run = agent.send("run", name, command=LINE)
         question = page.locator(".approval")
         expect(question.locator(".approval-command")).to_have_text(LINE)
-        expect(question).to_contain_text(name)
+        expect(page.get_by_role("region", name="Needs you")).to_contain_text(name)
         expect(question).to_contain_text("truncate")
         pages.keep(page, "asked")
         assert not (tmp_path / "made").exists()

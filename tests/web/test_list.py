@@ -40,7 +40,7 @@ def test_the_list_follows_what_happens_elsewhere(
     expect(row(page, "made")).to_contain_text(re.compile("asks|waits"))
     pages.keep(page, "asks")
     call(daemon, "input", name, input="y\r")
-    expect(row(page, "made")).to_contain_text("at its prompt")
+    expect(row(page, "made")).to_contain_text("done")  # and nobody has looked
     call(daemon, "manage", name, action="rename", new_name="renamed")
     expect(row(page, "renamed")).to_be_visible()
     expect(row(page, "made")).to_have_count(0)

@@ -4,6 +4,7 @@ import "./style/index.css";
 
 import { render } from "preact";
 
+import "./attention/notify";
 import { takeProof } from "./route";
 import { find } from "./sessions";
 import { key } from "./wire/api";

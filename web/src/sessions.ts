@@ -53,8 +53,9 @@ export function hear(event: Event): void {
       else if (event.details) put(listed(event.details));
       break;
     case "state": {
-      const { state, asks, last_line, title, cwd } = event;
-      patch(event.session_id, { state, asks, last_line, title, cwd, activeAt: Date.now() });
+      const { state, asks, last_line, title, cwd, question, last_command, line } = event;
+      const told = { state, asks, last_line, title, cwd, question, last_command, line };
+      patch(event.session_id, { ...told, activeAt: Date.now() });
       break;
     }
     case "control":
@@ -72,7 +73,10 @@ function ordered(wanted: (one: Listed) => boolean): Listed[] {
 }
 
 function listed(one: SessionSummary): Listed {
-  return { ...one, activeAt: Date.now() - one.idle_seconds * 1000 };
+  const activeAt = Date.now() - one.idle_seconds * 1000;
+  // In whole seconds: what is known better stays.
+  const known = sessions.peek()?.get(one.session_id)?.activeAt ?? 0;
+  return { ...one, activeAt: Math.abs(activeAt - known) < 1500 ? known : activeAt };
 }
 
 function put(one: Listed): void {

@@ -2,9 +2,12 @@
 
 import { signal } from "@preact/signals";
 
+import { endOf, type Attention } from "./attention/attention";
 import type { SessionSummary } from "./wire/shapes";
 
-export type Tone = "calm" | "busy" | "asks" | "bad" | "over";
+export { endOf };
+
+export type Tone = "calm" | "busy" | "asks" | "new" | "bad" | "over";
 
 const ASKS: Record<string, { text: string; tone: Tone }> = {
   password: { text: "asks for a password", tone: "asks" },
@@ -17,8 +20,12 @@ const ASKS: Record<string, { text: string; tone: Tone }> = {
   repl: { text: "at a REPL’s prompt", tone: "calm" },
 };
 
-export function stateOf(one: SessionSummary & { gone?: true }): { text: string; tone: Tone } {
+export function stateOf(
+  one: SessionSummary & { gone?: true },
+  attention: Attention = "idle",
+): { text: string; tone: Tone } {
   if (one.gone && one.running) return { text: "killed", tone: "over" };
+  if (attention === "done" && one.state === "prompt") return doneOf(one);
   switch (one.state) {
     case "prompt":
       return { text: "at its prompt", tone: "calm" };
@@ -33,9 +40,10 @@ export function stateOf(one: SessionSummary & { gone?: true }): { text: string; 
   }
 }
 
-export function endOf(one: { exit_code: number | null; signal: string | null }): string {
-  if (one.signal) return `ended by ${one.signal}`;
-  return one.exit_code === null ? "ended" : `exited with ${one.exit_code}`;
+/** How a command ended that nobody has looked at yet. */
+function doneOf({ last_command: last }: SessionSummary): { text: string; tone: Tone } {
+  if (!last?.exit_code) return { text: "done", tone: "new" };
+  return { text: `failed with ${last.exit_code}`, tone: "bad" };
 }
 
 /** How the driver is named. People on the web page have no name, so the page stands for it. */

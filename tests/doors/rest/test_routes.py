@@ -656,6 +656,13 @@ def edit_file(daemon: Daemon, job: str) -> None:
         assert refusal(answer) == "INVALID_INPUT"
 
 
+def answer_question(daemon: Daemon, job: str) -> None:
+    """As above: tests/services/policy/test_prompts.py answers as a person."""
+    asked = {"question": "Name:", "answer": "text", "text": "x"}
+    answer = http_call(daemon, "POST", f"/api/sessions/{job}/answer", asked)
+    assert refusal(answer) == "FORBIDDEN"
+
+
 @contextmanager
 def shell_of(daemon: Daemon) -> Iterator[tuple[str, Path]]:
     """A shell in a folder of its own."""
@@ -679,6 +686,7 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         create_session,
         list_approvals,
         answer_approval,
+        answer_question,
         list_sessions,
         manage_session,
         send_input,

@@ -37,6 +37,7 @@ def test_a_snapshot_is_announced_right_before_its_bytes(daemon: Daemon, job: str
             "cols": 80,
             "alternate": False,
             "history_lines": 0,
+            "line": 0,
         }
         assert b"ready" in receive(raw)
 
@@ -238,7 +239,8 @@ def test_a_snapshot_brings_as_much_scrollback_as_was_asked_for(
     total = ws.call("get_scrollback", "long", format="plain")["total"]
     with open_socket(daemon, "/ws/raw/long?scrollback=100") as raw:
         receive(raw)
-        assert receive(raw)["history_lines"] == 100
+        snapshot = receive(raw)
+        assert (snapshot["history_lines"], snapshot["line"]) == (100, total)
         raw.send(json.dumps({"refresh": True, "scrollback": 1000}))
         replay = Replay(raw)
         while replay.terminal.scrollback_total != total:

@@ -30,6 +30,7 @@ from nacre.core.operations.follow import (
 )
 from nacre.core.terminal.terminal import Terminal
 from nacre.errors import InvalidInput, SessionNotFound
+from nacre.services.observe.views import position
 from nacre.services.session.session import Session
 
 from services.clock import advance, with_clock
@@ -124,6 +125,26 @@ async def test_a_sync_of_all_lists_the_sessions_with_their_last_lines() -> None:
         assert "session" not in wire
         assert {"pid", "rows", "viewers", "driver", "last_line"} <= set(wire["sessions"][0])
         assert_nobody_is_left(ask, first, second)
+
+
+async def test_a_list_for_people_knows_the_last_command_of_each_session(tmp_path: Path) -> None:
+    async with house(tmp_path) as ask:
+        session = await start_marked(ask.services)
+        ref = session.identity.id
+        async with ask.follow(None, "states") as told:
+            [first] = (await told.next()).sessions
+            assert (first.last_command, first.question) == (None, None)
+            assert first.line == position(session)
+            await ask("run", session=ref, command="false")
+            await ask.type_as(ANNA, session, b"(exit 3)\r")
+            while True:
+                event = await told.next()
+                last = getattr(event, "last_command", None)
+                if last is not None and last.exit_code == 3:
+                    break
+        assert last.command == "(exit 3)"
+        assert last.started <= last.ended
+        assert event.line == position(session)
 
 
 async def test_what_cannot_be_followed_is_refused() -> None:

@@ -13,10 +13,11 @@ from nacre.core.operations.follow import ApprovalEvent, Follow
 from nacre.core.operations.safety.approvals import Answer, Approval, AskPassword, ListApprovals
 from nacre.errors import ControlHeld, Forbidden, InvalidInput, PolicyDenied
 from nacre.services.dispatch.asking import asked_by
+from nacre.services.observe.state import look, question_of
 from nacre.services.session.session import Session
 
 from services.living import PATIENCE, start_marked, text_of, until
-from services.people import AGENT, ANNA, House, house
+from services.people import AGENT, ANNA, BERT, House, house
 
 pytestmark = pytest.mark.anyio
 
@@ -119,6 +120,69 @@ async def test_a_person_says_yes(tmp_path: Path) -> None:
         assert (question.kind, question.answers) == ("confirm", ["yes", "no"])
         await ask("answer_approval", ANNA, id=question.id, answer="yes")
         await until(session, lambda: "said y" in text_of(session))
+
+
+async def asks(ask: House, session: Session, command: str, kind: str) -> str:
+    """Type a command, and return what the list of sessions says that it asks."""
+    await ask.type_as(ANNA, session, command.encode() + b"\r")
+    async with asyncio.timeout(PATIENCE), ask.dispatch.follow(ANNA, ALL) as stream:
+        async for event in stream:
+            for one in getattr(event, "sessions", [event]):
+                if getattr(one, "asks", None) == kind and one.question:
+                    return str(one.question)
+    raise AssertionError("not asked")
+
+
+ALL = Follow(events=["states"])
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "answer", "shown"),
+    [
+        (ASKS, "password", {"answer": "text", "text": PASSWORD}, f"got {len(PASSWORD)}"),
+        (CONFIRMS, "confirm", {"answer": "yes"}, "said y"),
+        ("read -p 'Name: ' x; echo is $x", "line", {"answer": "text", "text": "Eve"}, "is Eve"),
+    ],
+)
+async def test_a_person_answers_from_the_list_what_no_agent_has_met(
+    tmp_path: Path, command: str, kind: str, answer: dict[str, str], shown: str
+) -> None:
+    async with house(tmp_path) as ask:
+        session = await start_marked(ask.services)
+        ref = session.identity.id
+        question = await asks(ask, session, command, kind)
+        assert question in command
+        with pytest.raises(Forbidden):
+            await ask("answer_question", AGENT, session=ref, question=question, **answer)
+        with pytest.raises(InvalidInput, match="no longer asks"):
+            await ask("answer_question", ANNA, session=ref, question="Other?", **answer)
+        done = await ask("answer_question", ANNA, session=ref, question=question, **answer)
+        assert done.arrived
+        await until(session, lambda: shown in text_of(session))
+        with pytest.raises(InvalidInput, match="nothing was typed"):
+            await ask("answer_question", ANNA, session=ref, question=question, **answer)
+
+
+async def test_an_answer_waits_for_no_agent_and_yields_to_another_driver(tmp_path: Path) -> None:
+    async with house(tmp_path) as ask:
+        session = await start_marked(ask.services)
+        ref = session.identity.id
+        question = await asks(ask, session, CONFIRMS, "confirm")
+        async with ask.watch(BERT, session):
+            await ask("control", BERT, session=ref, action="take")
+            with pytest.raises(ControlHeld):
+                await ask("answer_question", ANNA, session=ref, question=question, answer="no")
+        await ask("answer_question", ANNA, session=ref, question=question, answer="no")
+        await until(session, lambda: "said n" in text_of(session))
+
+
+async def test_the_rest_of_a_command_is_no_question(tmp_path: Path) -> None:
+    async with house(tmp_path) as ask:
+        session = await start_marked(ask.services)
+        await ask.type_as(ANNA, session, b"echo 'open\r")
+        await until(session, lambda: session.stream.prompting.phase == "continuation")
+        assert look(session).asks == "line"
+        assert question_of(session, look(session)) is None
 
 
 async def test_a_host_asks_its_user_for_a_yes_but_never_for_a_password(tmp_path: Path) -> None:

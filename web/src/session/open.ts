@@ -3,6 +3,8 @@
 
 import { effect, signal } from "@preact/signals";
 
+import { visible } from "../attention/calls";
+import { before } from "../attention/seen";
 import { door } from "../daemon";
 import { createEmulator, themed, type Emulator } from "../terminal/emulator";
 import { Feed } from "../terminal/feed";
@@ -13,6 +15,7 @@ import type { Event, Overlay, Panel, RawEvent } from "../wire/shapes";
 import { nameOf } from "../words";
 import { harmless, takePageKeys, withModifiers, type PageKeys } from "./keyboard";
 import { Lease } from "./lease";
+import { SinceLine } from "./since";
 import { scrollByTouch } from "./touch";
 import { Viewport } from "./viewport";
 
@@ -40,6 +43,7 @@ export class OpenSession {
   readonly viewport: Viewport;
   readonly feed: Feed;
   readonly lease: Lease;
+  private readonly since: SinceLine;
   readonly raw = signal<RawDoor | null>(null);
 
   private readonly stops: (() => void)[] = [];
@@ -53,6 +57,8 @@ export class OpenSession {
     this.lease = new Lease(id);
     this.emulator = createEmulator(host, { scrollback: SCROLLBACK });
     const { terminal } = this.emulator;
+    const last = before.peek();
+    this.since = new SinceLine(terminal, last?.id === id ? last.seen : null);
     this.viewport = new Viewport(
       stage,
       this.emulator,
@@ -63,11 +69,13 @@ export class OpenSession {
       terminal,
       (scrollback) => this.raw.value?.refresh(scrollback) ?? false,
       (rows, cols) => queueMicrotask(() => this.viewport.sessionIs(rows, cols)),
+      (snapshot) => this.since.drew(snapshot),
     );
     this.listenToPerson(host, keys);
     terminal.textarea?.setAttribute("aria-label", "Terminal. Ctrl+Shift+L goes to the list.");
     this.stops.push(
       effect(() => void Object.assign(terminal.options, themed())),
+      effect(() => this.since.looks(visible.value)),
       effect(() => {
         this.viewport.panelRows.value = this.panels.value
           .filter((panel) => panel.visible)
@@ -184,6 +192,7 @@ export class OpenSession {
     if (report && (this.dropping !== null || this.raw.value?.state.value !== "open")) return;
     const driver = this.lease.driver.value;
     if (driver !== null && !mine) return note(`${nameOf(driver)} drives. Take over to type.`);
+    this.since.typed();
     requestAnimationFrame(this.feed.letGo); // who types is back at the end
     this.raw.value?.type(data);
   }

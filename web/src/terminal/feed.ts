@@ -41,6 +41,7 @@ export class Feed {
     private readonly terminal: Terminal,
     private readonly refresh: (scrollback: number) => boolean,
     private readonly resized: (rows: number, cols: number) => void,
+    private readonly drew: (snapshot: SnapshotEvent) => void = () => undefined,
   ) {
     terminal.onScroll(() => this.letGo());
   }
@@ -138,6 +139,7 @@ export class Feed {
     // RIS resets the terminal; 1049 is the alternate screen (xterm ctlseqs).
     const head = snapshot.alternate ? "\x1bc\x1b[?1049h" : "\x1bc";
     this.write(join(encoder.encode(head), data), () => {
+      this.drew(snapshot);
       if (back === null) return;
       this.terminal.scrollLines(-(back + 3));
       this.settling = false;

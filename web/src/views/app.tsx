@@ -8,10 +8,10 @@ import { door, warnings } from "../daemon";
 import { route } from "../route";
 import { find } from "../sessions";
 import { key, type Proof } from "../wire/api";
-import { Approvals } from "./approvals";
 import { Dialogs } from "./dialogs";
 import { Empty } from "./empty";
 import { Login } from "./login";
+import { FloatingNeeds } from "./needs";
 import { ReplayView } from "./replay";
 import { SessionView } from "./session";
 import { focusFilter, Sidebar } from "./sidebar";
@@ -20,10 +20,7 @@ import { Updated } from "./updated";
 import { Warnings } from "./warnings";
 
 export function App({ proof }: { proof: Proof | null }) {
-  const at = route.value;
-  const shown = at.view === "list" ? null : (find(at.session)?.name ?? at.session);
   const unused = useRef(proof); // a code is good once: after a log-out it is not tried again
-  document.title = shown ? `${shown} · nacre` : "nacre";
   return (
     <>
       {key.value === null ? <Login proof={unused} /> : <Shell />}
@@ -48,7 +45,7 @@ function Shell() {
       {at.view === "list" && <Empty />}
       {at.view === "session" && <SessionView key={id} reference={at.session} />}
       {at.view === "replay" && <ReplayView key={id} reference={at.session} />}
-      <Approvals />
+      <FloatingNeeds />
       <Connection />
       <Updated />
     </div>

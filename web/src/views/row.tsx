@@ -4,13 +4,15 @@ import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 import { end, kill } from "../actions";
+import { attention } from "../attention/calls";
 import { hrefOf, route } from "../route";
 import { isOver, type Listed } from "../sessions";
 import { ago, nameOf, shortPath, stateOf } from "../words";
 import { Icon } from "./icons";
 
 export function Row({ session }: { session: Listed }) {
-  const state = stateOf(session);
+  const wants = attention.value.get(session.session_id) ?? "idle";
+  const state = stateOf(session, wants);
   const at = route.value;
   const open =
     at.view !== "list" &&
@@ -31,6 +33,7 @@ export function Row({ session }: { session: Listed }) {
         aria-current={open ? "page" : undefined}
         data-tone={state.tone}
         data-state={session.state}
+        data-attention={wants}
         onKeyDown={(event) => keys(event, session)}
       >
         <span class="row-head">
@@ -40,6 +43,11 @@ export function Row({ session }: { session: Listed }) {
             <span class="row-driver" title={`${nameOf(session.driver)} drives`}>
               <Icon name="person" />
               <span class="unseen">driven by a person</span>
+            </span>
+          )}
+          {wants === "done" && (
+            <span class="row-new" title="You have not looked at this yet">
+              <span class="unseen">new</span>
             </span>
           )}
           <span class="row-time">{ago(session.activeAt)}</span>

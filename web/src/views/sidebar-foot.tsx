@@ -1,9 +1,10 @@
 // Below the list: dark or light, MCP servers, help, log out.
 
+import { canNotify, notifies, toggleNotifications } from "../attention/notify";
 import { dialog } from "../dialogs";
 import { door } from "../daemon";
 import { choice, choose, type Choice } from "../scheme";
-import { allowed, logOut } from "../wire/api";
+import { allowed, logOut, onlyWatches } from "../wire/api";
 import { Icon, type IconName } from "./icons";
 
 const NEXT: Record<Choice, Choice> = { system: "dark", dark: "light", light: "system" };
@@ -23,6 +24,17 @@ export function SidebarFoot() {
       >
         <Icon name={ICONS[now]} />
       </button>
+      {canNotify && !onlyWatches.value && (
+        <button
+          class="icon-only"
+          title={`Notifications: ${notifies.value ? "on" : "off"}`}
+          aria-label="Notifications"
+          aria-pressed={notifies.value}
+          onClick={() => void toggleNotifications()}
+        >
+          <Icon name={notifies.value ? "bell" : "silent"} />
+        </button>
+      )}
       {!allowed.value.limited && (
         <button
           class="icon-only"

@@ -3,11 +3,13 @@
 import { computed, signal } from "@preact/signals";
 import type { TargetedKeyboardEvent } from "preact";
 
+import { calls } from "../attention/calls";
 import { dialog } from "../dialogs";
 import { door } from "../daemon";
 import { live, over, sessions, type Listed } from "../sessions";
 import { allowed, onlyWatches } from "../wire/api";
 import { Icon, Pearl } from "./icons";
+import { Needs } from "./needs";
 import { Row } from "./row";
 import { SidebarFoot } from "./sidebar-foot";
 
@@ -22,7 +24,11 @@ const matching = (all: Listed[]) => {
     return words.every((word) => text.includes(word));
   });
 };
-const shownLive = computed(() => matching(live.value));
+// Who calls for the person stands above the list.
+const calling = computed(() => new Set(calls.value.map((one) => one.key)));
+const shownLive = computed(() => {
+  return matching(live.value).filter((one) => !calling.value.has(one.session_id));
+});
 const shownOver = computed(() => matching(over.value));
 
 export function focusFilter(): void {
@@ -52,6 +58,7 @@ export function Sidebar() {
       </header>
       <Filter />
       <nav class="rows" aria-label="Sessions" onKeyDown={walk}>
+        <Needs />
         <List />
       </nav>
       <SidebarFoot />
@@ -84,6 +91,7 @@ function List() {
   }
   if (!sessions.value.size) return <p class="rows-note none">No sessions yet.</p>;
   if (!shownLive.value.length && !shownOver.value.length) {
+    if (!filter.value) return null;
     return <p class="rows-note">Nothing matches “{filter.value}”.</p>;
   }
   return (

@@ -2,6 +2,13 @@
 
 export type StateName = "prompt" | "running" | "needs_input" | "exited" | "lost";
 
+export interface LastCommand {
+  command: string;
+  started: number; // seconds since the epoch, by the daemon's clock
+  ended: number | null;
+  exit_code: number | null;
+}
+
 export interface SessionSummary {
   name: string;
   session_id: string;
@@ -23,6 +30,10 @@ export interface SessionSummary {
   driver?: string | null;
   viewers?: number;
   last_line?: string;
+  question?: string | null;
+  last_command?: LastCommand | null;
+  ended?: number | null;
+  line?: number | null;
 }
 
 export type WireColor = string | { r: number; g: number; b: number };
@@ -151,6 +162,9 @@ export type Event =
       last_line: string;
       title: string;
       cwd: string;
+      question: string | null;
+      last_command: LastCommand | null;
+      line: number | null;
     })
   | (OfSession & { event: "session"; change: Change; details: SessionSummary | null })
   | (OfSession & {
@@ -171,7 +185,14 @@ export type Change =
 
 /** Text frames of the raw door. */
 export type RawEvent =
-  | { event: "snapshot"; rows: number; cols: number; alternate: boolean; history_lines: number }
+  | {
+      event: "snapshot";
+      rows: number;
+      cols: number;
+      alternate: boolean;
+      history_lines: number;
+      line: number;
+    }
   | { event: "resized"; rows: number; cols: number; by?: string; given_back?: boolean }
   | { event: "beat"; beat: number }
   | {

@@ -54,10 +54,23 @@ class Follow(Operation, frozen=True, kw_only=True):
     idle_timeout_ms: Annotated[int, Meta(ge=0)] = 0  # send an idle event when quiet; 0: none
 
 
+class LastCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """The command that a session's shell ran last, or runs."""
+
+    command: str
+    started: float  # seconds since the epoch
+    ended: float | None = None  # None: it runs
+    exit_code: int | None = None
+
+
 class Summary(SessionDetails, frozen=True, kw_only=True):
     """A session in a list for people."""
 
     last_line: str
+    question: str | None = None  # what its program asks: the text left of the cursor
+    last_command: LastCommand | None = None  # that this daemon saw
+    ended: float | None = None  # when its program ended, in seconds since the epoch
+    line: int | None = None  # the number of the cursor's line; None in a full-screen program
 
 
 class Event(msgspec.Struct, kw_only=True, tag_field="event"):
@@ -163,6 +176,9 @@ class StateEvent(Event, kw_only=True, tag="state"):
     title: str
     cwd: str
     generation: int
+    question: str | None = None
+    last_command: LastCommand | None = None
+    line: int | None = None
 
 
 Change = Literal[

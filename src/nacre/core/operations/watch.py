@@ -81,6 +81,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     # and enough empty ones to push them into its scrollback.
     history: bytes = b""
     history_lines: int = 0
+    line: int = 0  # the number of the screen's first line, counted from the session's first one
 
 
 class Resized(msgspec.Struct, frozen=True):

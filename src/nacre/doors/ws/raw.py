@@ -238,6 +238,7 @@ class _Viewer:
                 "cols": event.cols,
                 "alternate": event.alternate,
                 "history_lines": event.history_lines,
+                "line": event.line,
             }
             await self._socket.tell(announced, event.history + event.data)
         elif isinstance(event, Resized):

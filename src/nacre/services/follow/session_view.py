@@ -31,8 +31,8 @@ from nacre.core.operations.watch import Printed, Snapshot
 from nacre.core.screen.screen import ScreenMode
 from nacre.core.text.redaction import Redaction, redacting
 from nacre.services.host.host import Host
-from nacre.services.observe.state import look
-from nacre.services.observe.views import view_screen
+from nacre.services.observe.state import look, question_of
+from nacre.services.observe.views import numbered_line, view_screen
 from nacre.services.session.session import Session
 
 if TYPE_CHECKING:
@@ -179,7 +179,10 @@ class Followed:
     def _state_now(self) -> Iterator[Event]:
         session = self.session
         state = look(session)
-        shown = (state.state, state.asks, session.last_line, session.terminal.title, session.cwd)
+        last = session.stream.last_command
+        question = question_of(session, state)
+        told = (session.last_line, session.terminal.title, session.cwd, question, last)
+        shown = (state.state, state.asks, *told)
         if shown != self._state:
             self._state = shown
             yield StateEvent(
@@ -189,6 +192,9 @@ class Followed:
                 title=session.terminal.title,
                 cwd=session.cwd,
                 generation=session.generation,
+                question=question,
+                last_command=last,
+                line=numbered_line(session),
             )
         known = state.state in ("exited", "lost") or session.stream.prompting.phase == "prompt"
         if not known and self._look_timer is None and self._looks < len(_LOOKS):

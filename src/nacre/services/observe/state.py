@@ -93,6 +93,19 @@ def line_before_cursor(session: Session) -> str:
     return above + shown
 
 
+def question_of(session: Session, state: State) -> str | None:
+    """Return what the program asks, as it stands left of the cursor; None if it asks nothing."""
+    if state.state != "needs_input" or state.asks in _AT_WORK or session.terminal.alternate:
+        return None
+    if state.unmarked or session.stream.prompting.phase == "continuation":
+        return None  # the rest of a command, which its shell would run
+    return line_before_cursor(session).strip()[-_MOST_ASKED:]
+
+
+_AT_WORK = ("editor", "pager", "repl", "multiplexer")  # they wait for keys, and ask nothing
+_MOST_ASKED = 2000  # characters of a question
+
+
 def _marked(session: Session) -> Literal["prompt", "continuation", "running"] | None:
     phase = session.stream.prompting.phase
     # Between two commands the kernel decides: a theme may have drawn its prompt without our marks.

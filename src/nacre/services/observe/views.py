@@ -35,7 +35,7 @@ from nacre.core.text.budget import (
 )
 from nacre.core.text.redaction import redact_rows, redaction_of_call
 from nacre.core.text.widths import from_column
-from nacre.services.observe.state import glance
+from nacre.services.observe.state import glance, question_of
 from nacre.services.session.session import Session
 from nacre.wording import Higher, Hint, NextStep, Use, also
 
@@ -326,7 +326,21 @@ def view_details(session: Session, now: float, *, handed_out: bool = True) -> Se
 def summarise(session: Session, now: float) -> Summary:
     details = view_details(session, now, handed_out=False)
     fields = {name: getattr(details, name) for name in details.__struct_fields__}
-    return Summary(**fields, last_line=session.last_line)
+    ended = session.record.ended
+    return Summary(
+        **fields,
+        last_line=session.last_line,
+        question=question_of(session, glance(session)),
+        last_command=session.stream.last_command,
+        ended=None if ended is None else round(ended, 3),
+        line=numbered_line(session),
+    )
+
+
+def numbered_line(session: Session) -> int | None:
+    """Return the number of the cursor's line; None in a full-screen program."""
+    line = position(session)
+    return None if line == NOWHERE else line
 
 
 def screen_mode(session: Session) -> ScreenMode:

@@ -88,7 +88,8 @@ class ProgramPrompt(NamedTuple):
     stop: Callable[[], None]  # called when the question is closed
 
 
-TakeAnswer = Callable[[Answer, str | None], Awaitable[None]]
+# Returns whether what was typed arrived; None: nothing was typed.
+TakeAnswer = Callable[[Answer, str | None], Awaitable[bool | None]]
 Kind = AskedKind
 Status = Literal["asked", "answered", "expired", "left"]
 IsInside = Callable[[int], Awaitable[bool]]
@@ -133,7 +134,7 @@ class Approvals:
 
     async def answer(self, caller: Caller, request: AnswerApproval) -> Answered:
         """Raises Forbidden for who is no person, InvalidInput for an unknown question."""
-        await self._require_person(caller)
+        await self.require_person(caller)
         self._forget_old()
         question = self._open.get(request.id)
         if question is None or not _sees(caller, question):
@@ -159,16 +160,16 @@ class Approvals:
         assert question.prompt is not None
         self._open.pop(question.id, None)  # it is answered once, whatever comes of it
         try:
-            await question.prompt.take(answer, text)
+            arrived = await question.prompt.take(answer, text)
         except InvalidInput:  # it is no longer asked
             self._close(question, "expired")
             raise
         except BaseException:  # another person drives: nothing was typed
             self._open[question.id] = question
             raise
-        return self._settle(question, answer, by)
+        return replace(self._settle(question, answer, by), arrived=arrived)
 
-    async def _require_person(self, caller: Caller) -> None:
+    async def require_person(self, caller: Caller) -> None:
         if not caller.person:
             raise Forbidden(
                 "only a person can answer what the policy asks",

@@ -14,22 +14,26 @@ import hmac
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.safety.approvals import (
     Answer,
+    AnswerQuestion,
     AskPassword,
     PasswordGiven,
+    QuestionAnswered,
 )
 from nacre.core.shell.programs import is_confirm
+from nacre.core.shell.quiet import Until
 from nacre.core.shell.state import State
-from nacre.errors import Forbidden, InvalidInput, PolicyDenied
+from nacre.errors import BadParameter, Forbidden, InvalidInput, PolicyDenied
 from nacre.services.dispatch.asking import asking_of_call
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import turn, write_judged
 from nacre.services.host.host import Host
-from nacre.services.observe.state import line_before_cursor, look
+from nacre.services.host.wait import Turn, wait_until
+from nacre.services.observe.state import line_before_cursor, look, question_of
 from nacre.services.policy.approvals import Approvals, BoundTo, Kind
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
@@ -37,13 +41,18 @@ from nacre.services.session.session import Session
 _SOON = 0.05  # seconds after a change of the screen until it is looked at whether it still asks
 _IN_FULL = re.compile(r"\byes\b.{0,3}\bno\b", re.IGNORECASE)  # such a question wants whole words
 _MOST_SHOWN = 2000  # characters of a question
+_TAKEN_WITHIN = 2.0  # seconds; a program that waits for the terminal reads at once
+_LOOKS = 0.05  # seconds between two looks: that a program has read has no event
+
+
+_Kind = Kind | Literal["line"]  # an agent is to know itself what to answer to a line
 
 
 class _ProgramAsks(NamedTuple):
     """A question as a session's program asks it."""
 
     session: Session
-    kind: Kind
+    kind: _Kind
     text: str
     group: int | None  # whose it is
     inputs: int  # what was typed before: the next input is its answer
@@ -58,8 +67,23 @@ class _ProgramAsks(NamedTuple):
         return (
             state.state == "needs_input"
             and _kind(state) == self.kind
-            and _text(session) == (self.text)
+            and _text(session) == self.text
         )
+
+    async def taken(self, printed: int) -> bool:
+        """Return whether the program took what was typed: it prints, or no longer asks this."""
+        session = self.session
+
+        async def check(turn: Turn) -> bool | Until:
+            if not session.alive or session.generation != printed:
+                return True
+            state = look(session)
+            if state.state != "needs_input" or _kind(state) != self.kind:
+                return True
+            return Until(turn.now + _LOOKS)
+
+        deadline = session.now + _TAKEN_WITHIN
+        return bool(await wait_until(check, deadline, session.next_change))
 
 
 class Prompts:
@@ -70,7 +94,8 @@ class Prompts:
         self._open: dict[str, tuple[str, _ProgramAsks]] = {}  # by session: the question's id
 
     def handlers(self) -> Handlers:
-        return Handlers().on(AskPassword, self.ask_password)
+        handlers = Handlers().on(AskPassword, self.ask_password)
+        return handlers.on(AnswerQuestion, self.answer_question)
 
     # --- at the terminal -------------------------------------------------------------------
 
@@ -82,7 +107,7 @@ class Prompts:
         `types`: the call may type, and so may the user of its host.
         """
         kind = _kind(state)
-        if caller.person or kind is None or not self._host.settings.call_people:
+        if caller.person or kind is None or kind == "line" or not self._host.settings.call_people:
             return None
         session = self._registry.find(reference)
         asked = _ProgramAsks(session, kind, _text(session), session.foreground, session.inputs)
@@ -92,28 +117,29 @@ class Prompts:
         else:
             if known is not None:
                 self._approvals.drop(known[0])
-            identifier = self._ask(caller, asked)
+            identifier = self._ask(caller, asked, kind)
         if kind == "confirm" and types and asking_of_call() is not None:
             answer = await self._approvals.elicited(caller, identifier)
             if answer in ("yes", "no"):
                 return f"the user of your host answered {answer}, and that was typed"
         return self._told(identifier, kind)
 
-    def _ask(self, caller: Caller, asked: _ProgramAsks) -> str:
+    def _ask(self, caller: Caller, asked: _ProgramAsks, kind: Kind) -> str:
         session = asked.session
-        answers: list[Answer] = ["text", "deny"] if asked.kind == "password" else ["yes", "no"]
-        bound = BoundTo(session.identity.id, asked.text, b"", session.cwd, asked.kind)
+        answers: list[Answer] = ["text", "deny"] if kind == "password" else ["yes", "no"]
+        bound = BoundTo(session.identity.id, asked.text, b"", session.cwd, kind)
         stop = self._watch(session)
 
-        async def type_answer(answer: Answer, text: str | None) -> None:
-            if answer != "deny":
-                await self._type(asked, _typed(asked, answer, text))
+        async def type_answer(answer: Answer, text: str | None) -> bool | None:
+            if answer == "deny":
+                return None
+            return await self._type(asked, _typed(asked, answer, text))
 
         identifier = self._approvals.open_prompt(
             caller,
             bound,
             session,
-            asked.kind,
+            kind,
             "a program asks this in the session",
             answers,
             type_answer,
@@ -122,16 +148,33 @@ class Prompts:
         self._open[session.identity.id] = (identifier, asked)
         return identifier
 
-    async def _type(self, asked: _ProgramAsks, data: bytes) -> None:
-        """Raises InvalidInput when the question has gone."""
+    async def answer_question(self, caller: Caller, request: AnswerQuestion) -> QuestionAnswered:
+        """Raises Forbidden for who is no person, InvalidInput when this is not asked."""
+        await self._approvals.require_person(caller)
+        if request.answer == "text" and not (request.text or "").isprintable():
+            raise BadParameter("text", "must be one line, without control characters")
+        session = self._registry.find(request.session)
+        session.require_alive()
+        await session.catch_up()
+        state = look(session)
+        kind = _kind(state)
+        text = question_of(session, state)
+        if kind is None or text is None or text != request.question:
+            raise _gone()
+        asked = _ProgramAsks(session, kind, text, session.foreground, session.inputs)
+        arrived = await self._type(asked, _typed(asked, request.answer, request.text))
+        return QuestionAnswered(session=session.identity.name, arrived=arrived)
+
+    async def _type(self, asked: _ProgramAsks, data: bytes) -> bool:
+        """Return whether it arrived. Raises InvalidInput when the question has gone."""
         session = asked.session
         await turn(session)
         await session.catch_up()
         if not asked.stands():
-            raise InvalidInput(
-                "the program no longer asks this, and nothing was typed", "look at the session"
-            )
+            raise _gone()
+        printed = session.generation
         write_judged(session, data, recorded=b"")
+        return await asked.taken(printed)
 
     def _watch(self, session: Session) -> Callable[[], None]:
         """Look after each change whether the question still stands; return what ends that."""
@@ -187,9 +230,10 @@ class Prompts:
         answers: list[Answer] = ["yes", "no"] if confirms else ["text", "deny"]
         given: asyncio.Future[tuple[Answer, str | None]] = self._host.loop.create_future()
 
-        async def take(answer: Answer, text: str | None) -> None:
+        async def take(answer: Answer, text: str | None) -> bool | None:
             if not given.done():
                 given.set_result((answer, text or "" if answer == "text" else None))
+            return None
 
         bound = BoundTo(session.identity.id, text, b"", session.cwd, kind)
         why = "a program in the session asks this by askpass"
@@ -208,12 +252,20 @@ class Prompts:
         return PasswordGiven(data=(answer if typed is None else typed).encode())
 
 
-def _kind(state: State) -> Kind | None:
+def _gone() -> InvalidInput:
+    return InvalidInput(
+        "the program no longer asks this, and nothing was typed", "look at the session"
+    )
+
+
+def _kind(state: State) -> "_Kind | None":
     if state.state != "needs_input":
         return None
     if state.asks == "password":
         return "password"
-    return "confirm" if state.asks == "confirm" else None
+    if state.asks == "confirm":
+        return "confirm"
+    return "line" if state.asks == "line" else None
 
 
 def _text(session: Session) -> str:

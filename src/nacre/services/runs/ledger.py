@@ -116,6 +116,7 @@ class Ledger:
             _, oldest = self._runs.popitem(last=False)
             _forget(oldest)
         if told:
+            session.stream.note_command(command or "")
             self._tell(session, RunEvent(status="started", run_id=run.id, command=command))
         return run
 
@@ -149,6 +150,7 @@ class Ledger:
 
     def _tell_end(self, run: TrackedRun, command: str | None) -> None:
         run.session.stream.tracked -= 1
+        run.session.stream.note_command_end(run.exit_code)
         started = run.request.started
         lasted = (run.state.ended or started) - started
         event = RunEvent(

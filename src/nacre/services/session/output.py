@@ -13,7 +13,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from nacre.core.operations.follow import RunEvent
+import msgspec
+
+from nacre.core.operations.follow import LastCommand, RunEvent
 from nacre.core.screen.screen import Cursor
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.marks import Mark, MarkScanner, Prompting
@@ -62,6 +64,7 @@ class OutputStream:
         self.taps: list[Callable[[bytes | Mark], None]] = []
         self.tracked = 0  # running runs, which send their own events
         self._command: tuple[str | None, float] | None = None  # typed, and since when it runs
+        self.last_command: LastCommand | None = None  # for people; see note_command
         self._veiled_from = 0
         self._kept_runs: list[bytes] = []
         self._takes = False  # within output that was read
@@ -297,11 +300,13 @@ class OutputStream:
         """Send an event for a command that somebody typed."""
         now = self._host.loop.time()
         if mark.kind == "C":
-            command = self.command_line if self._host.events.wanted("runs") else None
+            command = self.command_line
             self._command = (command, now)
+            self.note_command(command)
             self._tell("runs", lambda: RunEvent(status="started", command=command))
         elif self._command is not None:
             (typed, begun), self._command = self._command, None
+            self.note_command_end(mark.exit_code)
             ended = RunEvent(
                 status="ended",
                 command=typed,
@@ -309,6 +314,15 @@ class OutputStream:
                 duration_ms=round((now - begun) * 1000),
             )
             self._tell("runs", lambda: ended)
+
+    def note_command(self, command: str) -> None:
+        """A command begins: a typed one, or a run, which knows its own text."""
+        self.last_command = LastCommand(command=command, started=round(time.time(), 3))
+
+    def note_command_end(self, exit_code: int | None) -> None:
+        if (last := self.last_command) is not None:
+            ended = round(time.time(), 3)
+            self.last_command = msgspec.structs.replace(last, ended=ended, exit_code=exit_code)
 
     def note_typing(self) -> None:
         """Input is on its way to the program: what it echoes is no output."""

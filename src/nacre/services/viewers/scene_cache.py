@@ -62,6 +62,12 @@ class SceneCache:
             return compose(self.picture, self.shown, self._boxes)
         return compose(self.picture, NOTHING)
 
+    @property
+    def first_line(self) -> int:
+        """The number of the screen's first line, counted from the session's first one."""
+        terminal = self.terminal()
+        return terminal.evicted + terminal.scrollback_total
+
     def history(self, lines: int, rows: int) -> tuple[bytes, int]:
         """Return bytes that fill another terminal's scrollback, and how many lines they are."""
         terminal = self.terminal()

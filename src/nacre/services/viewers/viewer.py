@@ -269,6 +269,7 @@ class Viewer:
             cols=picture.cols,
             history=above,
             history_lines=lines,
+            line=self._scenes.first_line,
         )
         return [*told, snapshot]
 

@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.catalog import Operation, Result, operation, unlisted
+from nacre.core.operations.parameters import SessionRef
 
 # Of what the policy asks: once, session, save, deny. Of what a program asks: text, yes, no, deny.
 Answer = Literal["once", "session", "save", "deny", "text", "yes", "no"]
@@ -42,6 +43,7 @@ class Answered(Result, frozen=True, kw_only=True):
     command: str
     waiting: bool  # the call waited: it goes on now. Else the answer counts at the next try
     file: str | None = None  # the rule was added to this file
+    arrived: bool | None = None  # the program took what was typed; None: nothing was
 
 
 @operation(
@@ -77,6 +79,36 @@ class AnswerApproval(Operation, frozen=True, kw_only=True):
     text: Annotated[
         str | None, Meta(description="With answer=text: what is typed. It is recorded nowhere.")
     ] = None
+
+
+class QuestionAnswered(Result, frozen=True, kw_only=True):
+    session: str
+    arrived: bool  # the program took it; False: it was typed, and nothing shows that
+
+
+@operation(
+    "answer_question",
+    "POST /sessions/{session}/answer",
+    result=QuestionAnswered,
+    scope=Scope.DRIVE,
+    types=True,
+)
+class AnswerQuestion(Operation, frozen=True, kw_only=True):
+    """Type an answer for the program that asks in a session, if it still asks. Only a person can.
+
+    Nobody else types meanwhile, and the answer is recorded nowhere.
+    """
+
+    session: SessionRef
+    question: Annotated[
+        str,
+        Meta(description="What it asks, as the list of sessions has it: else nothing is typed."),
+    ]
+    answer: Annotated[
+        Literal["text", "yes", "no"],
+        Meta(description="text: a password or a line; yes or no, typed as the program wants it."),
+    ]
+    text: Annotated[str | None, Meta(description="With answer=text: what is typed.")] = None
 
 
 class PasswordGiven(Result, frozen=True, kw_only=True):
