@@ -8,6 +8,7 @@ from nacre.core.policy.decide import Decision, Policy, decide, decide_argv, deci
 from nacre.core.policy.paths import Where
 from nacre.core.policy.rules import RuleBook, rules_from
 from nacre.core.policy.verdicts import Preset
+from nacre.core.shell.wrapper import as_fed
 from nacre.errors import InvalidInput
 from nacre.system.policy_files import EXAMPLE, load_policy
 
@@ -379,3 +380,11 @@ def test_a_line_without_commands_is_allowed(line: str) -> None:
 )
 def test_a_huge_or_deep_line_is_no_proof(line: str) -> None:
     assert judge(line).verdict == "ask"
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [("cat", "allow"), ("sort | uniq -c", "allow"), ("bash", "ask"), ("xargs rm", "deny")],
+)
+def test_what_is_piped_in_is_not_trusted(command: str, verdict: str) -> None:
+    assert judge(as_fed(command)).verdict == verdict

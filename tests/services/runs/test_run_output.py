@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from nacre.core.shell.dialects import dialect_of
 from nacre.services.runs.run_output import RunOutput
 
 pytestmark = pytest.mark.anyio
@@ -55,3 +56,19 @@ def test_what_may_be_a_prompt_is_no_output_yet() -> None:
     output.record(b"\x1b[?2004hba")
     assert (output.end(), output.end("bash$ "), output.end("> ")) == (30, 20, 30)
     assert output.bytes_from(3, 20) == (3, b"\x1b[1m\x1b[7m% of it\r\n")
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_what_fish_prints_before_a_command_is_not_its_output(size: int) -> None:
+    fishes = b"\x1b[?2004l\x1b]0;echo hi ~\x07\x1b[30m\x1b(B\x1b[m\r"
+    own = b"\x1b[m\x1b]0;mine\x07hi\r\n"
+    output = RunOutput(80, memory=1 << 19)
+    output.leave_out(dialect_of("fish").after_start)
+    for at in range(0, len(fishes + own), size):
+        output.record((fishes + own)[at : at + size])
+    assert output.bytes_from(0, output.end()) == (0, own)
+    nothing = RunOutput(80, memory=1 << 19)
+    nothing.leave_out(dialect_of("fish").after_start)
+    nothing.record(fishes)
+    nothing.close()
+    assert nothing.end() == 0

@@ -246,6 +246,7 @@ class RunPart(Result, frozen=True, kw_only=True, omit_defaults=True):
     next_position: int
     cols: int  # of the terminal that it was printed for
     finished: bool  # it has ended, and these are its last bytes
+    started: bool = True  # false: a daemon died before it was sent, or before its start was told
     exit_code: int | None = None
     ended_by: Literal["mark", "prompt", "exit", "quiet"] | None = None
     state: State | None = None  # if it waits for somebody

@@ -76,6 +76,8 @@ class Dialect:
     pastes_as_it_is: bool = True  # else it changes quotes and blanks in what is pasted
     # What it prints before a prompt, after output that ends within a line.
     before_prompt: "re.Pattern[bytes] | None" = None
+    # What it prints itself after the mark of a command's start, at most once each.
+    after_start: "re.Pattern[bytes] | None" = None
     # What its line editor prints last before a prompt, with or without our marks (readline: it asks
     # for pastes).
     opens_prompt: bytes | None = None
@@ -240,6 +242,11 @@ FISH = Dialect(
     begin_anew=_BEGIN_ANEW,
     keeps_bad_line=True,
     pastes_as_it_is=False,
+    # The end of bracketed paste, a title, and its colours set back.
+    after_start=re.compile(
+        rb"(?:\x1b\[\?2004l)?(?:\x1b\]0;[^\x07\x1b]*(?:\x07|\x1b\\))?"
+        rb"(?:\x1b\[30m)?(?:\x1b\(B)?(?:\x1b\[m)?\r?"
+    ),
 )
 
 DIALECTS = (BASH, ZSH, FISH, SH)  # in the order in which they are shown to users

@@ -41,19 +41,22 @@ def encode(command: str, escapes: Literal["printf", "url"] = "printf") -> str:
     return "".join(out)
 
 
-def wrap(command: str, dialect: Dialect, nonce: str, *, own: bool = False) -> str:
+def wrap(
+    command: str, dialect: Dialect, nonce: str, *, own: bool = False, fed_by: str | None = None
+) -> str:
     """Return the line for a command that is short enough for the shell's line length.
 
-    `own` says that it is the session's own shell.
+    `own` says that it is the session's own shell, `fed_by` is the file that the command reads.
     """
     words = dialect.syntax
     take = words.take.replace("{body}", encode(command, words.escapes))
-    start, evaluate = _start(words, nonce, own), _evaluate(words, nonce, own, words.place)
+    start = _start(words, nonce, own)
+    evaluate = _evaluate(words, nonce, own, words.place, fed_by)
     return f"{_begin(words, nonce)}{start};{take};{evaluate}"
 
 
 def wrap_long(
-    command: str, dialect: Dialect, nonce: str, *, own: bool = False
+    command: str, dialect: Dialect, nonce: str, *, own: bool = False, fed_by: str | None = None
 ) -> tuple[str, list[str]]:
     """Return a line that makes the shell read a long command from the terminal, and its parts.
 
@@ -65,8 +68,17 @@ def wrap_long(
     reading = _mark(words, "S", nonce, own, "read")
     read = words.read.replace("{reading}", reading).replace("{start}", _start(words, nonce, own))
     # The line is as long as ash takes one: it tells the host that a shorter one has asked for.
-    evaluate = _evaluate(words, nonce, own, words.known_place)
+    evaluate = _evaluate(words, nonce, own, words.known_place, fed_by)
     return f"{_begin(words, nonce)}{read};{evaluate}", _parts(encode(command))
+
+
+def as_fed(command: str) -> str:
+    """Return a command that reads what its caller has piped in, in words that a policy can judge.
+
+    They are the same for each caller, and others than those of the command alone: who may start an
+    interpreter may not therefore run all that is piped into it.
+    """
+    return f"{{ {command}\n}} < /dev/stdin"
 
 
 def report(dialect: Dialect, nonce: str, *, own: bool = False) -> str:
@@ -89,11 +101,12 @@ def _start(words: Syntax, nonce: str, own: bool) -> str:
     return _mark(words, "S", nonce, own, words.itself)
 
 
-def _evaluate(words: Syntax, nonce: str, own: bool, place: str) -> str:
+def _evaluate(words: Syntax, nonce: str, own: bool, place: str, fed_by: str | None) -> str:
     """Run $_nacre_c with $? as it was, report exit code and place, and leave the code in $?."""
     values = [words.code] if own else [words.code, "", place]
     end = f"{words.keep};{_mark(words, 'E', nonce, own, *values)}"
-    return f"{words.leave};{words.run};{end};{words.leave}"
+    run = words.run if fed_by is None else f"{words.run} <{fed_by}"
+    return f"{words.leave};{run};{end};{words.leave}"
 
 
 def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:

@@ -179,7 +179,8 @@ def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
     """Return what serves a command line: requests {id, operation, params}, one per line.
 
     Requests run concurrently. When the client disconnects, they are cancelled. With `tells_run` the
-    id of the run that a request begins is sent before its answer: {id, begun}.
+    id of the run that a request begins is sent before its answer: {id, begun}; with `follows_run`
+    the answer is without its output; with `passes_input` it gets the client's standard input.
     """
 
     caller, words = hello.caller(), hello.words
@@ -237,8 +238,7 @@ async def _answer(
             raise InvalidInput(
                 "a request is {id, operation, params} in one line of JSON"
             ) from error
-        told_early = partial(begun, identifier) if request.get("tells_run") else None
-        with relayed_by(None if told_early is None else Relay(begun=told_early)):
+        with relayed_by(_relay(caller, request, partial(begun, identifier))):
             answer = await dispatch.ask(caller, operation)
         told = {} if answer.told is None else {"told": answer.told.in_words()}
         return {"id": identifier, "result": answer.result, **answer.besides(), **told}
@@ -247,6 +247,13 @@ async def _answer(
     except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the caller is told
         failure = unexpected(_log, "call failed outside its operation")
         return {"id": identifier, "error": words.error(failure)}
+
+
+def _relay(caller: Caller, request: dict[str, Any], begun: Callable[[str], None]) -> Relay | None:
+    if not request.get("tells_run"):
+        return None
+    input_of = caller.pid if request.get("passes_input") else None
+    return Relay(begun=begun, follows=bool(request.get("follows_run")), input_of=input_of)
 
 
 async def read_line(reader: asyncio.StreamReader) -> bytes:

@@ -30,7 +30,9 @@ from nacre.core.shell.entering import (
     text_of,
     up_to_last_enter,
 )
+from nacre.core.shell.wrapper import as_fed
 from nacre.services.dispatch.call import Call
+from nacre.services.dispatch.forwarding.relay import relay_of_call
 from nacre.services.dispatch.permit import Judgement, Permit, ToType, Typeable, permit_of_call
 from nacre.services.host.host import Host
 from nacre.services.observe.state import look
@@ -97,7 +99,10 @@ class Police:
         elif isinstance(operation, PutFile | GetFile | EditFile):
             await self._file(permit, operation)
         elif isinstance(operation, Run):
-            await self._command(permit, operation.session, operation.command.strip("\r\n"))
+            text, relay = operation.command.strip("\r\n"), relay_of_call()
+            if relay is not None and relay.input_of is not None:
+                text = as_fed(text)
+            await self._command(permit, operation.session, text)
         elif isinstance(operation, RunCommand):
             await self._command(permit, operation.session, operation.input.strip("\r\n"))
         elif isinstance(operation, Send):

@@ -17,7 +17,7 @@ from nacre.core.shell.dialects import (
 )
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.state import State
-from nacre.core.shell.wrapper import wrap, wrap_long
+from nacre.core.shell.wrapper import as_fed, wrap, wrap_long
 from nacre.core.text.placeholders import PLACE
 from nacre.services.dispatch.permit import turn, type_into, write_judged
 from nacre.services.host.host import Host
@@ -69,6 +69,7 @@ class Delivery:
         hurt = hurt and prompting.understands_wrapper
         # The line editor would show a secret; the wrapped line is hidden.
         hurt = hurt or PLACE in command or run.request.shown is not None
+        hurt = hurt or run.request.fed_by is not None
         if hurt or _NOT_TYPED.search(command) or len(command) > _LONGEST_TYPED:
             run.request.starts_by_wrapper = True
             await self._write_line(session, run, command, dialect, dialect.longest_line)
@@ -145,7 +146,8 @@ class Delivery:
         await turn(session)  # before the veil: who drives meanwhile sees what they type
         self._veil(session, run, command)
         command_line = session.with_secrets(command)
-        line = wrap(command_line, dialect, run.request.nonce, own=run.in_own_shell)
+        fed_by, own = run.request.fed_by, run.in_own_shell
+        line = wrap(command_line, dialect, run.request.nonce, own=own, fed_by=fed_by)
         if len(line) > longest and dialect.syntax.read is not None:
             await self._write_parts(session, run, command, dialect)
             return
@@ -158,19 +160,20 @@ class Delivery:
             session,
             pasted(session, line, run.request.enter),
             recorded=_recorded(run, command),
-            runs=command,
+            runs=_judged(run, command),
         )
 
     async def _write_parts(
         self, session: Session, run: TrackedRun, command: str, dialect: Dialect
     ) -> None:
         command_line = session.with_secrets(command)
-        head, parts = wrap_long(command_line, dialect, run.request.nonce, own=run.in_own_shell)
+        fed_by, own = run.request.fed_by, run.in_own_shell
+        head, parts = wrap_long(command_line, dialect, run.request.nonce, own=own, fed_by=fed_by)
         await type_into(
             session,
             pasted(session, head, run.request.enter),
             recorded=_recorded(run, command),
-            runs=command,
+            runs=_judged(run, command),
         )
         until = self._host.loop.time() + self._host.settings.mark_wait
         await settle(
@@ -178,7 +181,9 @@ class Delivery:
         )
         enter = _line_end(session.facts())  # its line editor has left the terminal
         for part in parts:
-            await type_into(session, part.encode() + enter, recorded=b"", runs=command)
+            await type_into(
+                session, part.encode() + enter, recorded=b"", runs=_judged(run, command)
+            )
 
     def _veil(self, session: Session, run: TrackedRun, command: str) -> None:
         session.stream.scanner.accept(run.request.nonce)
@@ -186,6 +191,10 @@ class Delivery:
         told = run.request.shown or command
         shown = told.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
         session.stream.hide_echo(Veil(run.request.nonce, shown))
+
+
+def _judged(run: TrackedRun, command: str) -> str:
+    return command if run.request.fed_by is None else as_fed(command)
 
 
 def _recorded(run: TrackedRun, command: str) -> bytes:

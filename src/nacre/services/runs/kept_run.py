@@ -58,6 +58,8 @@ def restored_run(kept: KeptRun, session: Session, memory: int) -> TrackedRun:
     run = TrackedRun(session, _request(kept), RunOutput(kept.cols, memory))
     run.state = _state(kept)
     run.output.recording = kept.recording
+    if kept.started_by_mark:
+        run.expect_shells_own()
     if kept.context == "repl":
         rows = session.terminal.rows
         run.output.cut = ReplCut(rows, kept.cols, kept.program, kept.prompt)
@@ -84,6 +86,7 @@ def _request(kept: KeptRun) -> RunRequest:
 def _state(kept: KeptRun) -> RunState:
     state = RunState(
         started_by_mark=kept.started_by_mark,
+        restored=True,
         shell_id=kept.shell_id,
         first=kept.first,
         last=kept.last,

@@ -34,5 +34,6 @@ class RunRequest:
     group: int | None = None  # the foreground processes whose prompt that is
     before: tuple[int | None, str] = (None, "")  # the same two of the run before
     command: str | None = None  # for the audit; None for what is no command
+    fed_by: str | None = None  # the file that is its standard input, instead of the terminal
     shown: str | None = None  # what people see instead of a command of nacre's own
     caller: Caller | None = None  # the same; None after a restart of the daemon

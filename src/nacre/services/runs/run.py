@@ -16,10 +16,12 @@ from msgspec.structs import replace
 from nacre.core.operations.results import RunOutcome
 from nacre.core.operations.steps import read_whole_run
 from nacre.core.operations.terminal import MOST_LINES
+from nacre.core.shell.dialects import dialect_of
 from nacre.core.shell.marks import Mark
 from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.state import State
 from nacre.core.text.budget import json_size
+from nacre.services.dispatch.forwarding.relay import relay_of_call
 from nacre.services.runs.ending import (
     BACK_AT_PROMPT,
     LEFT,
@@ -42,7 +44,6 @@ class TrackedRun:
         self.request = request
         self.state = RunState()
         self.output = output
-        self.followed = False  # whoever asked for it reads the output elsewhere (follow_run)
         self.when_changed: Callable[[], None] = _nothing
         self.when_done: Callable[[], None] = _nothing
 
@@ -64,6 +65,12 @@ class TrackedRun:
         """Whether its shell said that it started it; a line that is typed needs no such word."""
         typed = self.request.context != "wrapped" and not self.request.starts_by_wrapper
         return typed or self.state.started_by_mark
+
+    @property
+    def may_be_unsent(self) -> bool:
+        """Whether the daemon that was to send it died, and nothing tells that it did."""
+        begun = self.state.started_by_mark or self.request.context == "repl"
+        return self.state.restored and not begun
 
     @property
     def ended_by(self) -> EndedBy | None:
@@ -187,9 +194,15 @@ class TrackedRun:
         elif mark.kind == "E" and self.request.context == "wrapped":
             self.state.elsewhere = answers_elsewhere(self.state.shell_id, mark)
 
+    def expect_shells_own(self) -> None:
+        """Leave out what its shell prints itself when it starts a line that was typed."""
+        if self.request.context == "native" and not self.request.starts_by_wrapper:
+            self.output.leave_out(dialect_of(self.session.launch.program).after_start)
+
     def _start(self) -> None:
         self.state.unstarted_end = None
         self.state.started_by_mark = self.output.recording = True
+        self.expect_shells_own()
         if not self.state.parts:
             self.state.first = self.session.generation
         self.when_changed()
@@ -198,7 +211,7 @@ class TrackedRun:
 
     async def prepare(self, free: asyncio.Semaphore) -> None:
         """Render the output for the answer, in a thread; `free` is how many may do so at once."""
-        if not self.followed:
+        if not _is_followed():
             await self.output.prepare(free)
 
     def outcome(
@@ -226,7 +239,7 @@ class TrackedRun:
             hint=hint,
             output="",
         )
-        if self.followed:
+        if _is_followed():
             return facts
         rendered = self.output.rendered()
         output, omitted = rendered.within(budget - json_size(facts))
@@ -260,6 +273,12 @@ class TrackedRun:
         lines = "1 line is" if omitted == 1 else f"{omitted} lines are"
         whole = read_whole_run(self.id, name, rows, characters)
         return Hint(f"{lines} left out of the middle", whole)
+
+
+def _is_followed() -> bool:
+    """Whether this call's caller reads the output elsewhere, as it is printed (follow_run)."""
+    relay = relay_of_call()
+    return relay is not None and relay.follows
 
 
 def _nothing() -> None:

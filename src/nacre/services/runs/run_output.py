@@ -27,6 +27,8 @@ _HELD = 4096  # bytes: more than a shell prints before its prompt, in the widest
 _INVISIBLE = re.compile(
     rb"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[()].|[\r\x07]"
 )
+# A sequence of which the end is missing.
+_TORN = re.compile(rb"\x1b(?:\[[0-9;?]*|\(|\][^\x07\x1b]*\x1b?)?\Z")
 _SOON_RENDERED = 16 * 1024  # bytes
 _FEW_ESCAPES = 16  # each may take the engine a millisecond (host/pace.py)
 _FACTS = 500  # characters of the other fields of the answer that has it
@@ -78,6 +80,8 @@ class RunOutput:
         self.cut: ReplCut | None = None
         self.in_parts = False  # of several lines: what may be no output is held back
         self._held = b""
+        self._shells_own: re.Pattern[bytes] | None = None  # what the shell prints first
+        self._begun = b""  # as much of that as came
         self._memory = memory
         self._capture = HeadTail(memory // 2, memory // 2)
         self._unstarted = bytearray()  # from before the start mark: the echo
@@ -104,6 +108,10 @@ class RunOutput:
             self._waiting.append(data)
         elif data:
             self._write(data)
+
+    def leave_out(self, shells_own: "re.Pattern[bytes] | None") -> None:
+        """Leave out what the shell itself prints first, from here on."""
+        self._shells_own, self._begun = shells_own, b""
 
     def end_part(self) -> None:
         """A line has ended, and another follows: it begins below what this one printed."""
@@ -151,6 +159,9 @@ class RunOutput:
         self._closed = True
         if self._waiting is not None:
             return
+        if self._shells_own is not None and _TORN.search(self._begun):
+            self._shells_own = None  # the program's own, of which the end never came
+            self._store(self._begun)
         self.end_answer()
         if self.spool is not None:
             self.spool.finish()
@@ -271,7 +282,19 @@ class RunOutput:
             self.close()
 
     def _write(self, data: bytes) -> None:
+        if self._shells_own is not None:
+            data = self._without_shells_own(self._begun + data)
         self._store(data if self.cut is None else self.cut.take(data))
+
+    def _without_shells_own(self, data: bytes) -> bytes:
+        assert self._shells_own is not None
+        found = self._shells_own.match(data)
+        rest = data if found is None else data[found.end() :]
+        if len(data) < _HELD and (not rest or _TORN.match(rest)):
+            self._begun = data
+            return b""
+        self.leave_out(None)
+        return rest
 
     def _store(self, data: bytes) -> None:
         if not data:

@@ -8,6 +8,7 @@ from nacre.services.runs.ending import RunEnd, Start
 @dataclass(slots=True)
 class RunState:
     started_by_mark: bool = False
+    restored: bool = False  # an earlier daemon sent it, or died before it had
     reads_parts: bool = False  # the shell waits for the parts of a long command
     shell_id: str = ""  # the shell that it began in, as that shell reports it, also behind ssh
     own_code: int | None = None  # of a wrapped command in the native shell, by its own mark

@@ -39,7 +39,14 @@ from nacre.services.runs.ask_shell import state_told, state_told_of
 from nacre.services.runs.delivery import Delivery
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.outputs.finding import Search, SearchOutcome, search_lines
-from nacre.services.runs.prompt import NEXT_PROMPT, await_prompt, context_at, tell_read
+from nacre.services.runs.piped_input import piped_input
+from nacre.services.runs.prompt import (
+    NEXT_PROMPT,
+    await_prompt,
+    context_at,
+    has_read_all,
+    tell_read,
+)
 from nacre.services.runs.run import TrackedRun
 from nacre.services.runs.run_wait import IncompleteCommand, RunWait
 from nacre.services.session.session import Session
@@ -218,6 +225,9 @@ class Runs:
             state = look(session)
             self.wait.note_prompt(run, state)
             await self.wait.ask_whether_over(run, state)
+            if run.may_be_unsent and state.state == "prompt" and has_read_all(session):
+                run.prompt_is_back()  # its shell has nothing left to read, and ran nothing
+                self._ledger.drop_ended(session)
 
     # --- one run ---------------------------------------------------------------------------
 
@@ -253,11 +263,11 @@ class Runs:
             return self._refusal(status, session, state.hint, state)
         if context == "repl" and shown is not None:
             return self._refusal("error", session, "a REPL is there, not a shell", state)
+        fed_by = piped_input(session, context) if shown is None else None
         run = self._ledger.begin(session, context, shown or command)
-        run.request.shown = shown
+        run.request.shown, run.request.fed_by = shown, fed_by
         relay = None if shown is not None else relay_of_call()  # nobody follows a script of ours
         if relay is not None and relay.begun is not None:
-            run.followed = True
             relay.begun(run.id)
         budget = self._host.budget(request.max_chars)
         try:

@@ -45,16 +45,17 @@ class RunFollowing:
         run = await self._ledger.with_output(request.run_id)
         deadline = self._host.loop.time() + request.timeout_ms / 1000
         state = await self._news(run, request.position, deadline)
-        last = _end(run)
+        done, last = run.done, _end(run)  # while they are read, it may print more, and end
         begin, data = await self._bytes(run, request, last)
         end = begin + len(data)
-        finished = run.done and end >= last
+        finished = done and end >= last
         return RunPart(
             run_id=run.id,
             position=begin,
             next_position=end,
             cols=run.output.cols,
             finished=finished,
+            started=not (finished and run.may_be_unsent),
             exit_code=run.exit_code if finished else None,
             ended_by=run.ended_by if finished else None,
             state=state,
@@ -71,6 +72,7 @@ class RunFollowing:
         def asks(state: State) -> bool:
             # Until it has started, the prompt is still the one at which it was typed.
             started = run.state.started_by_mark or run.request.context == "repl"
+            started = started or run.may_be_unsent
             return waits_for_somebody(state) and (started or state.state != "prompt")
 
         if told():

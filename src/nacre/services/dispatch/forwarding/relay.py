@@ -21,6 +21,10 @@ class Relay:
     elicit: Ask | None = None  # elicitation/create
     sample: Ask | None = None  # sampling/createMessage
     begun: Callable[[str], None] | None = None  # takes the id of the run that the call has begun
+    follows: bool = False  # it reads the output of that run elsewhere, as it is printed
+    # The process whose standard input the run gets. It is the caller's own, as the system tells:
+    # nobody names another one's.
+    input_of: int | None = None
 
 
 _of_this_call: ContextVar[Relay | None] = ContextVar("relay", default=None)
