@@ -1,5 +1,6 @@
 """The command line when the daemon dies in the middle: what is asked again, and what is said."""
 
+import base64
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -214,3 +215,70 @@ def test_a_wait_at_a_real_daemon_outlives_kill_9(own_daemon: Callable[..., Daemo
     nacre.ok("send", "dev", "at last")
     assert process.communicate(timeout=PATIENCE) == ("", "")
     assert process.returncode == 0
+
+
+def begin(line: Line, run_id: str = "a1") -> dict[str, Any]:
+    """Take the call of a run, and say that it has begun."""
+    request: dict[str, Any] = line.read()
+    assert request["operation"] == "run"
+    line.send({"id": request["id"], "begun": run_id})
+    return request
+
+
+def tell(line: Line, result: dict[str, Any]) -> None:
+    line.send({"id": line.read()["id"], "result": result})
+
+
+def part(data: bytes = b"", position: int = 0, **more: object) -> dict[str, Any]:
+    coded = base64.b64encode(data).decode()
+    told = {"run_id": "a1", "position": position, "next_position": position + len(data)}
+    return {**told, "cols": 80, "finished": False, "data": coded, **more}
+
+
+ENDED = {"status": "completed", "exit_code": 3, "run_id": "a1", "duration_ms": 5}
+
+
+def test_a_daemon_that_dies_between_two_messages_of_a_run_costs_nothing(
+    played: PlayedDaemon, nacre_here: Nacre
+) -> None:
+    process = nacre_here.start("run", "dev", "--", "make")
+    first = played.accept(door="call")
+    begin(first)
+    played.die(first)  # what the client sends next finds nobody
+    second = played.accept(door="call")
+    tell(second, part(b"one\r\n"))
+    played.die(second)
+    third = played.accept(door="call")
+    tell(third, part(b"two\r\n", 5, finished=True, exit_code=3))
+    facts = played.accept(door="call")
+    tell(facts, {"matched": True, "run": {**ENDED, "omitted_lines": 9, "output": "one"}})
+    assert process.communicate(timeout=PATIENCE) == ("one\ntwo\n", "")
+    assert process.returncode == 3
+
+
+def test_run_with_json_goes_on_at_the_next_daemon(played: PlayedDaemon, nacre_here: Nacre) -> None:
+    process = nacre_here.start("run", "dev", "--json", "--", "make")
+    first = played.accept(door="call")
+    assert begin(first)["follows_run"] is False
+    played.die(first)
+    second = played.accept(door="call")
+    tell(second, part(position=1 << 62, finished=True, exit_code=3))
+    facts = played.accept(door="call")
+    tell(facts, {"matched": True, "run": {**ENDED, "output": "all"}})
+    output, complaint = process.communicate(timeout=PATIENCE)
+    assert (json.loads(output), complaint) == ({**ENDED, "output": "all"}, "")
+    assert process.returncode == 3
+
+
+def test_a_run_that_the_dead_daemon_may_not_have_sent_is_7(
+    played: PlayedDaemon, nacre_here: Nacre
+) -> None:
+    process = nacre_here.start("run", "dev", "--", "make")
+    first = played.accept(door="call")
+    begin(first)
+    played.die(first)
+    second = played.accept(door="call")
+    tell(second, part(finished=True, started=False))
+    output, complaint = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, output) == (7, "")
+    assert "the command may still be running" in complaint

@@ -9,6 +9,7 @@ Rule 3: every error ends here: one line on standard error, and the exit code of 
 import argparse
 import difflib
 import os
+import re
 import sys
 from importlib import import_module
 from typing import Any, NoReturn
@@ -21,6 +22,9 @@ from nacre.errors import Internal, InvalidInput, NacreError
 # No argument can hold a NUL, so this can mark the words after --. Otherwise argparse would take
 # those that begin with - for options, and its own -- loses words (before Python 3.13).
 _AFTER_DASHES = "\0"
+
+
+_WITHOUT_VALUE = re.compile(r"argument (?:-\w, ?|-\w/)?(--[\w-]+): expected one argument")
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -38,6 +42,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         # argparse repeats our mark, as it is or as repr() writes it.
         clean = message.replace("\\x00", "").replace(_AFTER_DASHES, "")
+        if flag := _WITHOUT_VALUE.fullmatch(clean):
+            # Perhaps there was one: argparse takes -1h for a flag.
+            clean = f"{flag[1]} needs a value; one that begins with - is given as {flag[1]}=VALUE"
         raise InvalidInput(f"{clean}; see '{self.prog} --help'")
 
 
@@ -69,7 +76,10 @@ def _run_or_complain(arguments: list[str]) -> int:
         return _run(arguments)
     except NacreError as error:
         command = arguments[0] if arguments else None
-        return complain(error, as_json=_wants_json(arguments), command=command)
+        as_event = _gives_events(arguments)
+        return complain(
+            error, as_json=as_event or _wants_json(arguments), as_event=as_event, command=command
+        )
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -161,6 +171,10 @@ def _unmark(parsed: argparse.Namespace) -> None:
 
 def _wants_json(arguments: list[str]) -> bool:
     return "--json" in _split(arguments)[0]
+
+
+def _gives_events(arguments: list[str]) -> bool:
+    return arguments[:1] == ["run"] and "--events" in _split(arguments)[0]
 
 
 def _unknown(name: str) -> str:

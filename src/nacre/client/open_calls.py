@@ -24,12 +24,15 @@ class OpenCalls:
         self._selector.register(self._connection, selectors.EVENT_READ)
         self._selector.register(wake, selectors.EVENT_READ)
 
-    def ask(self, operation: str, params: dict[str, Any], *, tells_run: bool = False) -> int:
-        """Send a request; return its number. Raises as Client.call does."""
+    def ask(self, operation: str, params: dict[str, Any], **beside: Any) -> int:
+        """Send a request; return its number. Raises as Client.call does.
+
+        `beside` is what the door itself takes (doors/local/socket.py).
+        """
         self._asked += 1
-        request = {"id": self._asked, "operation": operation, "params": params}
+        request = {"id": self._asked, "operation": operation, "params": params, **beside}
         try:
-            self._connection.sendall(encode_request({**request, "tells_run": tells_run}))
+            self._connection.sendall(encode_request(request))
         except OSError as error:
             raise self._client.lost(error) from None
         return self._asked

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +70,28 @@ def test_events_tell_what_happens(running: Nacre, shell: str) -> None:
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert [event["event"] for event in events] == ["started", "output", "ended"]
     assert (events[1]["data"], events[2]["exit_code"], done.returncode) == ("x\r\n", 4, 4)
+    assert "output" not in events[2], "it was told already"
+    failed = running("run", "nobody", "--events", "--", "true")
+    error = json.loads(failed.stdout)
+    assert (error["event"], error["error"]["code"]) == ("error", "SESSION_NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--events", "--json"],
+        ["--events", "--max-chars", "99"],
+        ["--raw", "--json"],
+        ["--raw", "--max-chars", "99"],
+        ["--timeout-ms", "-1"],
+    ],
+)
+def test_run_refuses_flags_that_do_not_go_together(
+    running: Nacre, shell: str, flags: list[str]
+) -> None:
+    done = running("run", shell, *flags, "--", "echo ran")
+    assert (done.returncode, "ran" in done.stdout) == (2, False)
+    assert all(flag in done.stderr for flag in flags if flag.startswith("--"))
 
 
 def test_ctrl_c_interrupts_the_command(running: Nacre, shell: str) -> None:
@@ -79,6 +102,33 @@ def test_ctrl_c_interrupts_the_command(running: Nacre, shell: str) -> None:
     output, told = process.communicate(timeout=PATIENCE)
     assert (output, process.returncode) == ("^C\n", 130)
     assert told == "nacre: interrupted; Ctrl+C again leaves the command running\n"
+
+
+def test_ctrl_c_interrupts_a_command_whose_output_is_shown_at_the_end(
+    running: Nacre, shell: str
+) -> None:
+    process = running.start("run", shell, "--json", "--", "echo begun at last; sleep 60")
+    running.until(shell, "\nbegun at last")
+    process.send_signal(signal.SIGINT)
+    output, told = process.communicate(timeout=PATIENCE)
+    outcome = json.loads(output)
+    assert (outcome["exit_code"], process.returncode) == (130, 130)
+    assert outcome["output"] == "begun at last\n^C"
+    assert told == "nacre: interrupted; Ctrl+C again leaves the command running\n"
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_command_that_ends_its_session_is_no_success(running: Nacre, flags: list[str]) -> None:
+    running.call("create_session", name="doomed", command="bash", args=["--norc"])
+    done = running("run", "doomed", *flags, "--", "kill -9 $$")
+    assert done.returncode == 6
+    assert done.stderr == "nacre: the session's process has ended (killed by SIGKILL)\n"
+    if flags:
+        run_id = json.loads(done.stdout)["run_id"]
+        waited = running("wait", "--run", run_id)
+        assert waited.returncode == 6
+        assert "there is no exit code" in waited.stderr
+    running.call("dismiss_session", session="doomed")
 
 
 def test_ctrl_c_twice_leaves_the_command_running(running: Nacre, shell: str) -> None:
@@ -107,9 +157,35 @@ def test_standard_input_is_passed_on(running: Nacre, shell: str) -> None:
     given = "line\n" * 3000 + "\ttabs and no end"
     assert running.ok("run", shell, "--", "wc", "-c", stdin=given) == f"{len(given)}\n"
     assert running.ok("run", shell, "--no-stdin", "--", "echo x", stdin=given) == "x\n"
-    running.call("create_session", name="fishy", command="fish", args=["--no-config"])
+    assert running("run", shell, "--", "if true", stdin="x").stdout.count("}") == 0
+    running.call("create_session", name="fishy", command="fish")
     assert running.ok("run", "fishy", "--", "cat", stdin="from a pipe\n") == "from a pipe\n"
+    assert running.ok("run", "fishy", "--raw", "--", "echo typed") == "typed\n", "no title"
     running.call("manage_session", session="fishy", action="kill")
+
+
+def test_standard_input_that_comes_late_is_passed_on_if_it_is_asked_for(
+    running: Nacre, shell: str
+) -> None:
+    process = running.start("run", shell, "--stdin", "--", "cat", stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for line in ("one\n", "two\n"):
+        process.stdin.write(line)
+        process.stdin.flush()
+        assert process.stdout.readline() == line
+    assert process.communicate(timeout=PATIENCE) == ("", "")
+    assert process.returncode == 0
+    with open(os.devnull) as nothing:
+        process = running.start("run", shell, "--stdin", "--", "cat", stdin=nothing)
+        assert process.communicate(timeout=PATIENCE) == ("", "")
+        assert process.returncode == 0
+
+
+def test_standard_input_is_judged_by_the_same_words_each_time(running: Nacre) -> None:
+    running.call("create_session", name="watched", policy="guarded")
+    assert running.ok("run", "watched", "--", "cat", stdin="harmless\n") == "harmless\n"
+    running.call("manage_session", session="watched", action="kill")
 
 
 def test_standard_input_that_cannot_be_passed_on_is_refused(running: Nacre) -> None:
@@ -122,6 +198,11 @@ def test_standard_input_that_cannot_be_passed_on_is_refused(running: Nacre) -> N
     assert "--no-stdin" in done.stderr
     assert running("run", "snake", "--no-stdin", "--", "6*7", stdin="data\n").stdout == "42\n"
     running.call("manage_session", session="snake", action="kill")
+    running.call("create_session", name="boxed", command="bash", sandbox="readonly")
+    done = running("run", "boxed", "--", "cat", stdin="data\n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "standard input cannot be passed into a sandbox" in done.stderr
+    running.call("manage_session", session="boxed", action="kill")
 
 
 def test_a_reader_that_leaves_ends_the_command(running: Nacre, shell: str) -> None:
@@ -135,11 +216,27 @@ def test_a_reader_that_leaves_ends_the_command(running: Nacre, shell: str) -> No
     process.stderr.close()
 
 
+def test_an_output_that_nobody_can_take_ends_the_command(running: Nacre, shell: str) -> None:
+    with open("/dev/full", "w") as full:
+        process = running.start("run", shell, "--", "yes", stdout=full)
+        _, told = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 70
+    assert re.fullmatch(r"nacre: No space left on device.*\n", told)
+    assert running.ok("run", shell, "--", "echo free") == "free\n"
+
+
 def test_a_run_is_read_and_searched_by_its_id(running: Nacre, shell: str) -> None:
     ran = running.call("run", session=shell, command="seq 25000", max_chars=300)["run_id"]
     assert running.ok("read", "--run", ran).split() == [str(n) for n in range(1, 25_001)]
     found = running.ok("read", "--run", ran, "--find", "^2499", "--regex", "--context", "1")
-    assert found.split()[:4] == ["2497-2498", "2498:2499", "2499-2500", "24988-24989"]
+    assert found.split()[:6] == [
+        "2498-2498",
+        "2499:2499",
+        "2500-2500",
+        "--",
+        "24989-24989",
+        "24990:24990",
+    ]
     none = running("read", "--run", ran, "--find", "nowhere")
     assert (none.returncode, none.stdout) == (1, "")
     running.fails("INVALID_INPUT", 2, "read", shell, "--find", "x")
@@ -154,8 +251,9 @@ def test_run_with_json_is_the_operations_result(running: Nacre, shell: str) -> N
 def test_run_says_where_the_rest_of_a_long_output_is(running: Nacre, shell: str) -> None:
     done = running("run", shell, "--max-chars", "200", "--", "seq 1000")
     assert re.search(r"^\[… \d+ lines left out …\]$", done.stdout, re.MULTILINE)
-    left_out = r"\d+ lines are left out of the middle; read what the session still has of them: "
-    assert re.search(left_out + r"nacre read runs --lines \d+ --max-chars \d+$", done.stderr)
+    way = re.search(r"lines are left out of the middle; read those lines: (.+)$", done.stderr)
+    assert way
+    assert running.ok(*way[1].split()[1:]).split() == [str(number) for number in range(1, 1001)]
 
 
 def test_run_that_takes_too_long_is_124_and_says_what_to_do(running: Nacre) -> None:
@@ -207,12 +305,12 @@ def test_run_says_what_it_waits_for_and_what_is_not_shown(running: Nacre) -> Non
     told = re.fullmatch(
         r"nacre: still running after \S+ s; the program waits for a line: .*; "
         r"\d+ lines are left out of the middle; "
-        r"read what the session still has of them: (nacre read long-run .*)\n",
+        r"read those lines: (nacre read --run .*)\n",
         done.stderr,
     )
     assert told
     shown = running.ok(*told[1].split()[1:]).splitlines()
-    assert [line for line in shown if line.isdigit()] == [str(line) for line in range(1, 101)]
+    assert shown == [str(line) for line in range(1, 101)]
     running.call("manage_session", session="long-run", action="kill")
 
 

@@ -61,6 +61,8 @@ def test_a_line_is_printed_when_it_ends(capfdbinary: pytest.CaptureFixture[bytes
         (("a\u202eb\u009b2Jc\r\n".encode(),), b"ab2Jc\n"),
         (("ä".encode()[:1], "ä".encode()[1:] + b"\r\n"), "ä\n".encode()),
         ((b"\xc2", b"\x9b2J\r\n"), b"2J\n"),
+        ((b"a\x9b2Jb\xff\r\n",), "a\ufffd2Jb\ufffd\n".encode()),
+        ((b"x\xe2\x82",), "x\ufffd\n".encode()),
     ],
 )
 def test_a_terminal_gets_colours_and_redrawn_lines_only(
@@ -85,3 +87,11 @@ def test_events_are_one_object_a_line(capfdbinary: pytest.CaptureFixture[bytes])
         {"event": "started", "run_id": "run"},
         {"event": "output", "data": "a\r\n"},
     ]
+
+
+def test_a_character_that_is_torn_is_whole_in_an_event(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    lines = printed(capfdbinary, EventPrinter(), b"a\xe2", b"\x82", b"\xac!", b"\xe2").splitlines()
+    told = [json.loads(line).get("data") for line in lines]
+    assert told == [None, "a", "€!", "\ufffd"]

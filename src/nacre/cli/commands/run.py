@@ -11,23 +11,16 @@ from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from typing import Any
 
 from nacre.cli.flags import add_flags
-from nacre.cli.output.answers import add_json, budget, harmless, print_json
+from nacre.cli.output.answers import add_json, harmless, print_json
 from nacre.cli.output.words import CommandWords
-from nacre.cli.running.followed_run import FollowedRun
+from nacre.cli.running.exit_codes import exit_code_of, missing_code
+from nacre.cli.running.followed_run import FollowedRun, Wanted
 from nacre.cli.running.printers import printer_for
-from nacre.cli.running.standard_input import with_standard_input
+from nacre.cli.running.standard_input import passes_input
 from nacre.cli.session_argument import add_session, describe
-from nacre.client.calls import Client
 from nacre.core.operations.runs import Run
-from nacre.errors import WIRE, Busy, DaemonRestarted, InvalidInput, NotAtPrompt
+from nacre.errors import DaemonRestarted, InvalidInput
 from nacre.wording import Hint
-
-_FAILED = {
-    "timeout": WIRE["TIMEOUT"].exit,
-    "busy": WIRE[Busy.code].exit,
-    "error": WIRE[NotAtPrompt.code].exit,
-}
-_LONG = 3_600_000  # milliseconds to wait at once; the daemon cuts it to max_wait
 
 
 def add_run(parser: ArgumentParser) -> None:
@@ -65,58 +58,65 @@ def add_run(parser: ArgumentParser) -> None:
 
 
 def run_run(arguments: Namespace) -> int:
-    line = _line(arguments.command)
-    line = with_standard_input(arguments.session, line, wanted=arguments.stdin)
+    _check(arguments)
     words = CommandWords("run")
     try:
-        if arguments.json or arguments.max_chars is not None:
-            outcome = _run_at_once(arguments, line)
-            if arguments.json:
-                print_json(words.worded(outcome))
-            elif outcome["output"]:
-                print(harmless(outcome["output"]))
-        else:
-            outcome = _run_followed(arguments, line)
+        outcome = _run(arguments, _wanted(arguments))
     except DaemonRestarted as error:
         raise _unknown(arguments.session) from error
-    if arguments.events:
+    if arguments.json:
+        print_json(words.worded(outcome))
+    elif arguments.events:
         print(json.dumps({"event": "ended", **words.worded(outcome)}))
+    elif outcome.get("output"):
+        print(harmless(outcome["output"]))
     _comment(outcome, words)
-    if outcome["status"] != "completed":
-        return _FAILED.get(outcome["status"], WIRE["FAILED"].exit)
-    code: int = outcome["exit_code"] or 0
-    return code
+    return exit_code_of(outcome)
 
 
-def _run_followed(arguments: Namespace, line: str) -> dict[str, Any]:
-    printer = printer_for(raw=arguments.raw, events=arguments.events)
-    run = FollowedRun(arguments.session, line, arguments.timeout_ms, printer)
-    try:
-        return run.outcome()
-    except BrokenPipeError:
-        if run.run_id is not None:  # as a pipeline here ends a command whose reader has left
-            with Client.open() as client:
-                client.call("press_keys", session=arguments.session, keys=["ctrl+c"])
-        raise
-    finally:
-        if run.run_id is not None and sys.exc_info()[0] is not BrokenPipeError:
-            printer.end()
-
-
-def _run_at_once(arguments: Namespace, line: str) -> dict[str, Any]:
-    """Run it, and take its output when it has ended."""
-    given: int | None = arguments.timeout_ms
-    with Client.open() as client:
-        outcome = client.call(
-            "run",
-            session=arguments.session,
-            command=line,
-            timeout_ms=_LONG if given is None else given,
-            max_chars=budget(arguments),
+def _check(arguments: Namespace) -> None:
+    """Raises InvalidInput."""
+    if arguments.timeout_ms is not None and arguments.timeout_ms < 0:
+        raise InvalidInput("--timeout-ms must be at least 0")
+    as_printed = "--raw" if arguments.raw else "--events" if arguments.events else None
+    at_the_end = "--json" if arguments.json else "--max-chars" if _is_limited(arguments) else None
+    if as_printed is not None and at_the_end is not None:
+        raise InvalidInput(
+            f"{as_printed} prints the output as it comes, {at_the_end} at the end: give one of them"
         )
-        while given is None and outcome.get("ended_by") == "deadline":
-            waited = client.ask("wait_for", run_id=outcome["run_id"], timeout_ms=_LONG)
-            outcome = waited.get("run") or outcome
+
+
+def _is_limited(arguments: Namespace) -> bool:
+    return arguments.max_chars is not None
+
+
+def _wanted(arguments: Namespace) -> Wanted:
+    return Wanted(
+        session=arguments.session,
+        command=_line(arguments.command),
+        timeout_ms=arguments.timeout_ms,
+        passes_input=passes_input(wanted=arguments.stdin),
+        max_chars=arguments.max_chars,
+    )
+
+
+def _run(arguments: Namespace, wanted: Wanted) -> dict[str, Any]:
+    at_the_end = arguments.json or _is_limited(arguments)
+    shown = None if at_the_end else printer_for(raw=arguments.raw, events=arguments.events)
+    run = FollowedRun(wanted, shown)
+    try:
+        outcome = run.outcome()
+    except (
+        OSError
+    ):  # as a pipeline here ends a command whose reader has left, or whose disk is full
+        run.stop()
+        raise
+    except BaseException:
+        if shown is not None:
+            shown.end()  # what was printed before it
+        raise
+    if shown is not None:
+        shown.end()
     outcome.pop("notice", None)  # that our own time was cut
     return outcome
 
@@ -138,14 +138,12 @@ def _unknown(session: str) -> DaemonRestarted:
 def _comment(outcome: dict[str, Any], words: CommandWords) -> None:
     """Print what the exit code alone does not say."""
     told = []
-    if outcome["status"] == "completed" and outcome["exit_code"] is None:
-        told.append("there is no exit code (it ran in a REPL, or it ended the session)")
     if outcome["status"] == "timeout" and outcome.get("ended_by") == "needs_input":
         # A field that is 0 is left out.
         told.append(f"still running after {round(outcome.get('duration_ms', 0) / 1000, 1):g} s")
     if outcome["status"] == "error":
         told.append("the command could not be run")
-    hint = outcome.get("hint")
+    hint = outcome.get("hint") or missing_code(outcome)
     if hint is not None:
         told.append(hint)
     if told:

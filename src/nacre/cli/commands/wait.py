@@ -13,6 +13,7 @@ import msgspec
 from nacre.cli.flags import add_flags
 from nacre.cli.output.answers import add_json, show
 from nacre.cli.output.words import CommandWords
+from nacre.cli.running.exit_codes import exit_code_of, missing_code
 from nacre.cli.session_argument import add_session, describe
 from nacre.client.calls import Client
 from nacre.core.operations.runs import AwaitQuiesce, WaitFor
@@ -91,7 +92,11 @@ def _wait_for(arguments: Namespace, conditions: dict[str, Any]) -> int:
     if outcome["matched"]:
         # A run's exit code is ours: a script waits for a build and goes on if that was good.
         ended = outcome.get("run") if arguments.run_id is not None else None
-        return 0 if ended is None else ended["exit_code"] or 0
+        if ended is None:
+            return 0
+        if (missing := missing_code(ended)) is not None:
+            print(f"nacre: {missing}", file=sys.stderr)
+        return exit_code_of(ended)
     print("nacre: the condition did not come true in time; the session runs on", file=sys.stderr)
     return WIRE["TIMEOUT"].exit
 

@@ -57,13 +57,15 @@ def print_json(value: Any) -> None:
     print(json.dumps(value))
 
 
-def complain(error: NacreError, *, as_json: bool, command: str | None = None) -> int:
-    """Print an error of a command. Return its exit code."""
+def complain(
+    error: NacreError, *, as_json: bool, as_event: bool = False, command: str | None = None
+) -> int:
+    """Print an error of a command; `as_event`: as one of its events. Return its exit code."""
     from nacre.cli.output.words import CommandWords
 
     told = CommandWords(command).error(error)
     if as_json:
-        print_json({"error": told})
+        print_json({**({"event": "error"} if as_event else {}), "error": told})
     print(f"nacre: {harmless(told['message'])}", file=sys.stderr)
     # A newer daemon may know codes that this client does not.
     return WIRE.get(error.code, WIRE["INTERNAL_ERROR"]).exit

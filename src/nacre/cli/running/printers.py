@@ -6,6 +6,7 @@ Rule 2: for a pipe or a file it is text: what a person would have read, line by 
 drawn over that were printed before, the rest is read at the end (`read_run`).
 """
 
+import codecs
 import json
 import os
 import re
@@ -47,7 +48,7 @@ class LinePrinter:
 
     def __init__(self) -> None:
         self._run_id = ""
-        self._unended = b""
+        self._unended = bytearray()  # a line may be long: it is not copied for each part of it
         self._cols = 80
         self._printed = 0  # lines
         self._last: deque[str] = deque(maxlen=ROWS)  # of them: all that can be drawn over
@@ -61,9 +62,11 @@ class LinePrinter:
         self._cols = cols
         if self._drawn:
             return
-        data = self._unended + data
         end = data.rfind(b"\n") + 1
-        whole, self._unended = data[:end], data[end:]
+        if not end:
+            self._unended += data
+            return
+        whole, self._unended = bytes(self._unended) + data[:end], bytearray(data[end:])
         self._print_lines(whole)
 
     def _print_lines(self, lines: bytes) -> None:
@@ -91,8 +94,8 @@ class LinePrinter:
 
     def end(self) -> None:
         if not self._drawn:
-            self._print_lines(self._unended)
-        if self._drawn:
+            self._print_lines(bytes(self._unended))
+        if self._drawn and self._run_id:
             self._print_rest()
 
     def _print_rest(self) -> None:
@@ -150,8 +153,12 @@ class TerminalPrinter:
         sys.stdout.flush()
 
     def _print_text(self, text: bytes) -> None:
-        text = _CONTROLS.sub(b"", text).replace(b"\r\n", b"\n")  # the terminal makes it so again
         if not text or self._alternate:
+            return
+        # A lone byte of C1 controls terminals that do not decode UTF-8 first: what is no text is �.
+        text = text.decode(errors="replace").encode()
+        text = _CONTROLS.sub(b"", text).replace(b"\r\n", b"\n")  # the terminal makes it so again
+        if not text:
             return
         self._in_line = not text.endswith(b"\n")
         sys.stdout.buffer.write(text)
@@ -169,6 +176,8 @@ class TerminalPrinter:
         sys.stdout.buffer.write(found[0])
 
     def end(self) -> None:
+        if _TORN_CHARACTER.match(self._unended):
+            self._print_text(self._unended)
         if self._coloured:
             sys.stdout.write("\x1b[0m\x1b[?25h")
         if self._in_line:
@@ -200,14 +209,20 @@ class RawPrinter:
 class EventPrinter:
     """One JSON object a line: started, output, ended."""
 
+    def __init__(self) -> None:
+        # A character may be torn between two parts.
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+
     def begin(self, run_id: str) -> None:
         self._print({"event": "started", "run_id": run_id})
 
     def take(self, data: bytes, cols: int) -> None:
-        self._print({"event": "output", "data": data.decode(errors="replace")})
+        if text := self._decoder.decode(data):
+            self._print({"event": "output", "data": text})
 
     def end(self) -> None:
-        return
+        if text := self._decoder.decode(b"", final=True):
+            self._print({"event": "output", "data": text})
 
     def _print(self, event: dict[str, object]) -> None:
         print(json.dumps(event), flush=True)
