@@ -48,7 +48,12 @@ COMMANDS = (
     ),
     Command("scrollback", "screens", "Show a session's scrollback.", "get_scrollback", _SESSION),
     Command(
-        "read", "screens", "Show the last lines of a session's output.", "read_output", _SESSION
+        "read",
+        "screens",
+        "Show the last lines of a session's output, or all of a run's.",
+        "read_output",
+        {**_SESSION, "run_id": "--run"},
+        also="read_run",
     ),
     Command("cp", "apps.copy", "Copy a file into a session, or out of it.", "get_file"),
     Command("run", "run", "Run a command in a session, with its exit code.", "run", _RUN),

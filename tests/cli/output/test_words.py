@@ -50,8 +50,8 @@ def test_a_step_is_a_command_that_can_be_typed(step: Use, said: str) -> None:
 def test_a_step_that_is_no_command_is_left_out() -> None:
     assert CommandWords().sentence("so", [steps.capture_input("dev")]) == "so"
     reading = steps.read_whole_run("3f2a", "dev", 40, 900)
-    said = "read what the session still has of them: nacre read dev --lines 40 --max-chars 900"
-    assert CommandWords().sentence("so", [reading]) == f"so; {said}"
+    said = "so; read those lines: nacre read --run 3f2a"
+    assert CommandWords().sentence("so", [reading]) == said
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 
 from nacre.cli.flags import add_flags
 from nacre.cli.output.answers import add_json, budget, harmless, show
+from nacre.cli.output.found_lines import FoundLines
 from nacre.cli.output.paint import paint_line
 from nacre.cli.session_argument import add_session
 from nacre.client.calls import Client
@@ -180,29 +181,27 @@ def _read_run(arguments: Namespace) -> int:
         more = ("find", "regex", "context")
         asked |= {name: getattr(arguments, name) for name in more} | {"max_matches": _MATCHES}
     offset: int | None = 0
-    found = False
+    found, printed = False, FoundLines()
     with Client.open() as client:
         while offset is not None:
             page = client.ask("read_run", offset=offset, **asked)
             if arguments.json:
                 return show(arguments, page)
-            found = _print_page(page) or found
+            found = _print_page(page, printed) or found
             offset = _next(page)
+    if lost := page.get("lost_bytes"):
+        print(f"nacre: {lost} bytes of the output were not kept", file=sys.stderr)
     return 0 if found or arguments.find is None else WIRE["FAILED"].exit
 
 
-def _print_page(page: dict[str, Any]) -> bool:
+def _print_page(page: dict[str, Any], printed: FoundLines) -> bool:
     """Return whether it has any lines."""
     matches = page.get("matches")
     if matches is None:
         if page["lines"]:
             print(harmless(page["output"]))
         return bool(page["lines"])
-    for match in matches:
-        around = [*match.get("before", ()), match["text"], *match.get("after", ())]
-        first = match["line"] - len(match.get("before", ()))
-        for number, text in enumerate(around, first):
-            print(f"{number}{':' if number == match['line'] else '-'}{harmless(text)}")
+    printed.show(matches)
     return bool(matches)
 
 

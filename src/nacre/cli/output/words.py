@@ -60,7 +60,7 @@ def _typed(command: Command, params: Mapping[str, Any]) -> list[str]:
     given = {name: value for name, value in params.items() if name not in command.implies}
     for name, word in command.words.items():
         if not word.startswith("-"):
-            typed += _values(given.pop(name)) if name in given else _placeholder(name, word)
+            typed += _values(given.pop(name)) if name in given else _placeholder(name, word, params)
     for name, value in given.items():
         flags += [_word(command, name), *([] if value is True else _values(value))]
     return [*typed, *flags]
@@ -70,5 +70,5 @@ def _values(value: Any) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else [str(value)]
 
 
-def _placeholder(name: str, word: str) -> list[str]:
-    return [word] if name == "session" else []
+def _placeholder(name: str, word: str, params: Mapping[str, Any]) -> list[str]:
+    return [word] if name == "session" and "run_id" not in params else []

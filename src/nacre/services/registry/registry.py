@@ -19,6 +19,8 @@ from nacre.settings.table import Settings
 
 Reference = str | int
 
+_NAMED = 10  # sessions that an error names
+
 
 class Registry:
     def __init__(self, settings: Settings, ports: PortPool) -> None:
@@ -47,11 +49,15 @@ class Registry:
         if found is None:
             found = next((known for port, known in self._ports.items() if str(port) == text), None)
         if found is None:
-            names = ", ".join(list(self._names)[:10]) or "none"
             raise SessionNotFound(
-                f"no session {text[:MAX_NAME]!r} (there are: {names})", LIST_SESSIONS
+                f"no session {text[:MAX_NAME]!r} (there are: {self._some_names()})", LIST_SESSIONS
             )
         return found
+
+    def _some_names(self) -> str:
+        names = ", ".join(list(self._names)[:_NAMED]) or "none"
+        more = len(self._names) - _NAMED
+        return f"{names} and {more} more" if more > 0 else names
 
     def new_identity(
         self,

@@ -109,16 +109,17 @@ def _one(approval: dict[str, Any]) -> str:
     seconds = max(0, round(time.time() - approval["asked"]))
     waits = "its call waits" if approval["waiting"] else "its call has given up"
     where = approval["session"] or "a new session"
+    command = approval["command"].replace("\n", f"\n{' ' * 10}")  # below its first line
     if approval["kind"] != "command":
         lines = [
-            f"{approval['id']}  {approval['command']}",
+            f"{approval['id']}  {command}",
             f"          {approval['kind']}, asked in {where} {seconds} s ago",
             f"          nacre approvals answer {approval['id']}"
             + (" yes|no" if approval["kind"] == "confirm" else ""),
         ]
         return "\n".join(harmless(line) for line in lines)
     lines = [
-        f"{approval['id']}  {approval['command']}",
+        f"{approval['id']}  {command}",
         f"          in {where}, {approval['cwd'] or 'a folder that is not known'}",
         f"          asked by {approval['asked_by']} {seconds} s ago; {waits}",
         f"          {approval['policy']}: {'; '.join(approval['reasons'])}",

@@ -30,15 +30,7 @@ def add_share(parser: ArgumentParser) -> None:
 
 def run_share(arguments: Namespace) -> int:
     with Client.open() as client:
-        listed = client.ask("list_sessions")["sessions"]
-        wanted = str(arguments.session)
-        names = [
-            one["name"]
-            for one in listed
-            if wanted in (one["name"], one["session_id"], str(one["port"]))
-        ]
-        name = names[0] if names else wanted
-        client.ask("get_status", session=wanted)  # says what is wrong if there is none
+        name = client.ask("list_sessions", session=arguments.session)["name"]
         made = client.call(
             "create_token",
             scope="observe",
