@@ -12,10 +12,10 @@ from nacre.core.operations.runs import Run
 from nacre.core.shell.repls import is_same_prompt, prompt_pattern, without_shell_prompt
 from nacre.core.shell.state import State
 from nacre.services.observe.state import line_before_cursor
+from nacre.services.runs.outputs.run_output import RunOutput
 from nacre.services.runs.prompt import await_prompt, context_at, tell_read
 from nacre.services.runs.request import RunRequest
 from nacre.services.runs.run import TrackedRun
-from nacre.services.runs.run_output import RunOutput
 
 from services.living import CALLER, PATIENCE, living, shows, start, start_marked, start_shell, until
 

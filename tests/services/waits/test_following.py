@@ -12,7 +12,7 @@ from nacre.core.operations.results import RunPart
 from nacre.core.operations.runs import FollowRun, Run, WaitFor
 from nacre.errors import Forbidden
 from nacre.services.dispatch.forwarding.relay import Relay, relayed_by
-from nacre.services.runs.run_output import RunOutput
+from nacre.services.runs.outputs.run_output import RunOutput
 from nacre.services.waits.following import RunFollowing
 from nacre.services.wiring import Services
 

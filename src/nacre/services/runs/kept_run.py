@@ -11,9 +11,9 @@ import msgspec
 from nacre.core.shell.dialects import dialect_named
 from nacre.core.terminal.repl_cut import ReplCut
 from nacre.services.runs.ending import RunEnd
+from nacre.services.runs.outputs.run_output import RunOutput
 from nacre.services.runs.request import RunRequest
 from nacre.services.runs.run import TrackedRun
-from nacre.services.runs.run_output import RunOutput
 from nacre.services.runs.run_state import RunState
 from nacre.services.session.record import KeptRun
 from nacre.services.session.session import Session

@@ -20,10 +20,10 @@ from nacre.services.dispatch.permit import caller_now
 from nacre.services.host.host import Host
 from nacre.services.runs.audited_run import audit_run
 from nacre.services.runs.kept_run import pack_run, restored_run
+from nacre.services.runs.outputs.run_output import RunOutput
 from nacre.services.runs.outputs.spool import Spool
 from nacre.services.runs.request import Context, RunRequest
 from nacre.services.runs.run import TrackedRun
-from nacre.services.runs.run_output import RunOutput
 from nacre.services.session.record import KeptRun
 from nacre.services.session.session import Session
 from nacre.settings.paths import make_private

@@ -1,7 +1,7 @@
 """One run: a command from the moment it was sent until its exit code.
 
-Its parts are the request (request.py), its state (run_state.py) and its output (run_output.py).
-This file follows the session.
+Its parts are the request (request.py), its state (run_state.py) and its output
+(outputs/run_output.py). This file follows the session.
 
 Rule: three facts can end it: a mark, a prompt that is back, a shell that is gone. They are noted
 here and judged in ending.py.
@@ -30,8 +30,8 @@ from nacre.services.runs.ending import (
     answers_elsewhere,
     end_by_mark,
 )
+from nacre.services.runs.outputs.run_output import RunOutput
 from nacre.services.runs.request import RunRequest
-from nacre.services.runs.run_output import RunOutput
 from nacre.services.runs.run_state import RunState
 from nacre.services.session.session import Session
 from nacre.system.processes.tree import is_folder_of

@@ -1,1 +1,1 @@
-"""Outputs that are too long for memory: on disk, read by lines, searched."""
+"""What a run printed: in memory, on disk if it is too long for that, read by lines, searched."""

@@ -1,6 +1,6 @@
 """What a run printed: its head and tail in memory, all of it on disk if memory is full.
 
-Rule 1: memory does not grow with the output, and the file has a quota (outputs/spool.py).
+Rule 1: memory does not grow with the output, and the file has a quota (spool.py).
 Rule 2: the order is kept. While the earlier part is still being read from the journal, new output
 waits.
 Rule 3: of what a REPL prints, echo and prompts are cut off first (repl_cut.py).

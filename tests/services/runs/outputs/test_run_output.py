@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from nacre.core.shell.dialects import dialect_of
-from nacre.services.runs.run_output import RunOutput
+from nacre.services.runs.outputs.run_output import RunOutput
 
 pytestmark = pytest.mark.anyio
 
