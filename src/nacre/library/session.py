@@ -2,7 +2,7 @@
 
 Rule 1: times are seconds here, as everywhere in Python; milliseconds are the wire's.
 Rule 2: answers are whole unless `max_chars` says otherwise: a program reads them, not a model.
-Rule 3: SyncSession (sync.py) has the same methods; a test compares them.
+Rule 3: SyncSession (sync.py) is made from these methods, each by its name; a test compares them.
 """
 
 import base64

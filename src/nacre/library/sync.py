@@ -1,41 +1,52 @@
 """`nacre.connect()`: a daemon and its sessions for programs without asyncio.
 
-Rule: nothing is said twice but the signatures: each method runs the one of AsyncClient or
-AsyncSession over a socket that blocks.
+Rule: nothing is said twice, not even a signature. Each method is the one of AsyncClient or
+AsyncSession, run over a socket that blocks; parameters, result and text come with it.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from nacre.core.operations.apps.mouse import MouseUsed
-from nacre.core.operations.apps.programs import AppScreen, AppStopped, CursorPosition, ViewFormat
 from nacre.core.operations.follow import Kind
-from nacre.core.operations.parameters import Sandbox
-from nacre.core.operations.results import (
-    InputSent,
-    Output,
-    RunOutcome,
-    RunPage,
-    Screen,
-    Scrollback,
-    Sent,
-    SessionDetails,
-    SessionState,
-    Size,
-    Status,
-    WaitOutcome,
-)
-from nacre.core.policy.verdicts import Preset
 from nacre.library.address import Address, address_of
 from nacre.library.blocking import blocking, finish, follow, output
-from nacre.library.client import (
-    AsyncClient,
-    StreamEvent,
-    as_event,
-    following,
-)
-from nacre.library.session import NO_LIMIT, AsyncSession
+from nacre.library.client import AsyncClient, StreamEvent, as_event, following
+from nacre.library.session import AsyncSession
+
+P = ParamSpec("P")
+T = TypeVar("T")
+SessionMethod = Callable[Concatenate[AsyncSession, P], Coroutine[Any, Any, T]]
+ClientMethod = Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]
+
+
+def _of_session(method: SessionMethod[P, T]) -> "Callable[Concatenate[SyncSession, P], T]":
+    @wraps(method)
+    def run(self: "SyncSession", /, *args: P.args, **named: P.kwargs) -> T:
+        return finish(method(self._session, *args, **named))
+
+    return run
+
+
+def _of_client(method: ClientMethod[P, T]) -> "Callable[Concatenate[SyncClient, P], T]":
+    @wraps(method)
+    def run(self: "SyncClient", /, *args: P.args, **named: P.kwargs) -> T:
+        return finish(method(self._client, *args, **named))
+
+    return run
+
+
+def _making(
+    method: ClientMethod[P, AsyncSession],
+) -> "Callable[Concatenate[SyncClient, P], SyncSession]":
+    """The same, for what makes a session."""
+
+    @wraps(method)
+    def run(self: "SyncClient", /, *args: P.args, **named: P.kwargs) -> SyncSession:
+        return SyncSession(finish(method(self._client, *args, **named)))
+
+    return run
 
 
 class SyncSession:
@@ -51,195 +62,27 @@ class SyncSession:
     def id(self) -> str | int:
         return self._session.id
 
-    def run(self, command: str, *, timeout: float = 60.0, max_chars: int = NO_LIMIT) -> RunOutcome:
-        """Run a command in the session's shell; return its output and exit code when it has ended.
-
-        After `timeout` the status is "timeout", and the command goes on: wait(run_id=…).
-        """
-        return finish(self._session.run(command, timeout=timeout, max_chars=max_chars))
-
-    def send(self, text: str, *, timeout: float = 5.0, max_chars: int = NO_LIMIT) -> Sent:
-        """Type a line with Enter; return what was printed until the next prompt, or silence."""
-        return finish(self._session.send(text, timeout=timeout, max_chars=max_chars))
-
-    def keys(self, *keys: str) -> InputSent:
-        """Press keys by their names (Enter, Ctrl+C, F5); anything else is typed as text."""
-        return finish(self._session.keys(*keys))
-
-    def type(self, text: str) -> InputSent:
-        """Type text as it is; a line feed in it is Enter."""
-        return finish(self._session.type(text))
-
-    def paste(self, text: str) -> InputSent:
-        """Paste text, in brackets if the program has asked for that."""
-        return finish(self._session.paste(text))
-
-    def mouse(
-        self,
-        action: Literal["click", "double_click", "drag", "scroll"] = "click",
-        *,
-        text: str | None = None,
-        row: int | None = None,
-        col: int | None = None,
-        to_text: str | None = None,
-        to_row: int | None = None,
-        to_col: int | None = None,
-        button: Literal["left", "middle", "right"] | None = None,
-        direction: Literal["up", "down", "left", "right"] | None = None,
-        amount: int | None = None,
-        modifiers: Sequence[Literal["ctrl", "alt", "shift"]] = (),
-    ) -> MouseUsed:
-        """Use the mouse at a cell, or at a text on the screen."""
-        return finish(
-            self._session.mouse(
-                action,
-                text=text,
-                row=row,
-                col=col,
-                to_text=to_text,
-                to_row=to_row,
-                to_col=to_col,
-                button=button,
-                direction=direction,
-                amount=amount,
-                modifiers=modifiers,
-            )
-        )
-
-    def wait(
-        self,
-        *,
-        text: str | None = None,
-        regex: str | None = None,
-        quiet: float | None = None,
-        run_id: str | None = None,
-        state: Sequence[Literal["prompt", "running", "needs_input", "exited"]] | None = None,
-        exit: bool = False,
-        cursor: tuple[int, int] | None = None,
-        after: int | None = None,
-        timeout: float = 30.0,
-    ) -> WaitOutcome:
-        """Wait until one of the conditions is true; `matched` says whether one came in time.
-
-        With `after`, a generation, only what was printed later counts.
-        """
-        return finish(
-            self._session.wait(
-                text=text,
-                regex=regex,
-                quiet=quiet,
-                run_id=run_id,
-                state=state,
-                exit=exit,
-                cursor=cursor,
-                after=after,
-                timeout=timeout,
-            )
-        )
-
-    def screen(self, *, styled: bool = False, max_chars: int = NO_LIMIT) -> Screen:
-        """Read the screen; `lines` are texts, or lists of spans with colours if `styled`."""
-        return finish(self._session.screen(styled=styled, max_chars=max_chars))
-
-    def view(
-        self,
-        format: ViewFormat = "plain",
-        *,
-        since: int | None = None,
-        wait_text: str | None = None,
-        wait_idle: float | None = None,
-        timeout: float = 10.0,
-        max_chars: int = NO_LIMIT,
-    ) -> AppScreen:
-        """Read a program's screen as one text, after a wait if one is asked for.
-
-        With `since`, a generation, only changed rows are returned, and only later output counts.
-        """
-        return finish(
-            self._session.view(
-                format,
-                since=since,
-                wait_text=wait_text,
-                wait_idle=wait_idle,
-                timeout=timeout,
-                max_chars=max_chars,
-            )
-        )
-
-    def scrollback(
-        self,
-        *,
-        offset: int = 0,
-        limit: int = 100,
-        styled: bool = False,
-        max_chars: int = NO_LIMIT,
-    ) -> Scrollback:
-        """Read the lines above the screen; offset 0 is the oldest."""
-        return finish(
-            self._session.scrollback(offset=offset, limit=limit, styled=styled, max_chars=max_chars)
-        )
-
-    def read(self, lines: int = 100, *, max_chars: int = NO_LIMIT) -> Output:
-        """Read the last lines of scrollback and screen together."""
-        return finish(self._session.read(lines, max_chars=max_chars))
-
-    def cursor(self) -> CursorPosition:
-        """Tell where the cursor is, from zero."""
-        return finish(self._session.cursor())
-
-    def state(self) -> SessionState:
-        """Tell what the session does: at its prompt, running, waiting for input, ended."""
-        return finish(self._session.state())
-
-    def details(self) -> SessionDetails:
-        """Tell all that is known of the session."""
-        return finish(self._session.details())
-
-    def screenshot(
-        self,
-        format: Literal["png", "svg"] = "png",
-        *,
-        scale: int = 2,
-        cursor: bool = True,
-    ) -> bytes:
-        """Return a picture of the screen, as the content of a file."""
-        return finish(self._session.screenshot(format, scale=scale, cursor=cursor))
-
-    def recording(
-        self,
-        *,
-        since: float | None = None,
-        until: float | None = None,
-        idle_cap: float | None = None,
-        input: bool = False,
-        markers: bool = False,
-    ) -> str:
-        """Return what the session showed, as an asciicast (version 3)."""
-        return finish(
-            self._session.recording(
-                since=since, until=until, idle_cap=idle_cap, input=input, markers=markers
-            )
-        )
-
-    def resize(self, rows: int, cols: int) -> Size:
-        """Change the terminal's size. The program gets SIGWINCH."""
-        return finish(self._session.resize(rows, cols))
-
-    def signal(self, name: str = "TERM") -> None:
-        """Send a signal to the program in the foreground."""
-        finish(self._session.signal(name))
-
-    def restart(self) -> None:
-        """End the program if it runs, and start it again: the same command, folder and size."""
-        finish(self._session.restart())
-
-    def stop(self) -> AppStopped:
-        """End the program and all that it started; return its exit code, or the signal."""
-        return finish(self._session.stop())
-
-    def kill(self) -> None:
-        """Kill the session and everything in it. Its id can be read for a while."""
-        finish(self._session.kill())
+    run = _of_session(AsyncSession.run)
+    send = _of_session(AsyncSession.send)
+    keys = _of_session(AsyncSession.keys)
+    type = _of_session(AsyncSession.type)
+    paste = _of_session(AsyncSession.paste)
+    mouse = _of_session(AsyncSession.mouse)
+    wait = _of_session(AsyncSession.wait)
+    screen = _of_session(AsyncSession.screen)
+    view = _of_session(AsyncSession.view)
+    scrollback = _of_session(AsyncSession.scrollback)
+    read = _of_session(AsyncSession.read)
+    cursor = _of_session(AsyncSession.cursor)
+    state = _of_session(AsyncSession.state)
+    details = _of_session(AsyncSession.details)
+    screenshot = _of_session(AsyncSession.screenshot)
+    recording = _of_session(AsyncSession.recording)
+    resize = _of_session(AsyncSession.resize)
+    signal = _of_session(AsyncSession.signal)
+    restart = _of_session(AsyncSession.restart)
+    stop = _of_session(AsyncSession.stop)
+    kill = _of_session(AsyncSession.kill)
 
 
 class SyncClient:
@@ -257,76 +100,20 @@ class SyncClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self) -> None:
-        finish(self._client.close())
+    close = _of_client(AsyncClient.close)
+    new = _making(AsyncClient.new)
+    launch = _making(AsyncClient.launch)
+    sessions = _of_client(AsyncClient.sessions)
+    read_run = _of_client(AsyncClient.read_run)
+    status = _of_client(AsyncClient.status)
 
     def call(self, operation: str, **params: Any) -> dict[str, Any]:
         """Call any operation of docs/rest.md by its name; return its result as it came."""
         return finish(self._client.call(operation, **params))
 
-    def new(
-        self,
-        command: str | None = None,
-        args: Sequence[str] | None = None,
-        *,
-        name: str | None = None,
-        rows: int = 24,
-        cols: int = 80,
-        cwd: str | os.PathLike[str] | None = None,
-        env: Mapping[str, str] | None = None,
-        keep: bool = False,
-        tags: Sequence[str] = (),
-        sandbox: Sandbox | None = None,
-        policy: Preset | None = None,
-    ) -> SyncSession:
-        """Start a session: a shell, a line for /bin/sh, or with `args` a program."""
-        asked = self._client.new(
-            command,
-            args,
-            name=name,
-            rows=rows,
-            cols=cols,
-            cwd=cwd,
-            env=env,
-            keep=keep,
-            tags=tags,
-            sandbox=sandbox,
-            policy=policy,
-        )
-        return SyncSession(finish(asked))
-
-    def launch(
-        self,
-        command: str,
-        args: Sequence[str] = (),
-        *,
-        env: Mapping[str, str] | None = None,
-        cwd: str | os.PathLike[str] | None = None,
-        rows: int = 24,
-        cols: int = 80,
-        sandbox: Sandbox | None = None,
-    ) -> SyncSession:
-        """Start a program in a terminal of its own; no shell reads its arguments."""
-        asked = self._client.launch(
-            command, args, env=env, cwd=cwd, rows=rows, cols=cols, sandbox=sandbox
-        )
-        return SyncSession(finish(asked))
-
     def session(self, reference: str | int) -> SyncSession:
         """Return a session by its name, id or port, without asking whether it is there."""
         return SyncSession(self._client.session(reference))
-
-    def sessions(self) -> list[SessionDetails]:
-        return finish(self._client.sessions())
-
-    def read_run(
-        self, run_id: str, *, offset: int = 0, limit: int = 1000, find: str | None = None
-    ) -> RunPage:
-        """Read the whole output of a run, page by page, or the lines that have a text."""
-        return finish(self._client.read_run(run_id, offset=offset, limit=limit, find=find))
-
-    def status(self) -> Status:
-        return finish(self._client.status())
 
     def events(
         self, kinds: Sequence[Kind], session: SyncSession | str | int | None = None
