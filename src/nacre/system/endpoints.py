@@ -16,6 +16,7 @@ from nacre.client.start import connect
 from nacre.errors import DaemonRunning, DaemonUnreachable, Internal, InvalidInput
 from nacre.settings.paths import Paths, SocketAddress
 from nacre.settings.table import Settings
+from nacre.system.private_files import private
 
 if TYPE_CHECKING:
     import ssl
@@ -278,8 +279,3 @@ def remove_state(paths: Paths) -> None:
     for path in (paths.state_file, paths.socket):
         with suppress(OSError):
             os.unlink(path)
-
-
-def private(path: str, flags: int) -> int:
-    """Open a file that only its owner can read, for open's `opener`."""
-    return os.open(path, flags | os.O_CLOEXEC, 0o600)

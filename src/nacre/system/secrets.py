@@ -14,8 +14,8 @@ from typing import Any, Literal
 import msgspec
 
 from nacre.core.text.placeholders import is_secret_name
-from nacre.errors import Internal, InvalidInput, LimitReached
-from nacre.system.endpoints import private
+from nacre.errors import InvalidInput, LimitReached
+from nacre.system.private_files import replace_private
 
 _SERVICE = "nacre"  # under which the keyring has them
 _MOST = 500
@@ -115,19 +115,7 @@ class SecretStore:
         self._replace(list(kept.values()))
 
     def _replace(self, secrets: list[StoredSecret]) -> None:
-        temporary = f"{self._path}.{os.getpid()}"
-        try:
-            with open(temporary, "wb", opener=private) as file:
-                file.write(msgspec.json.encode(secrets) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self._path)
-        except OSError as error:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise Internal(
-                f"the secret cannot be stored: {error.strerror}", "make space, then try again"
-            ) from error
+        replace_private(self._path, msgspec.json.encode(secrets) + b"\n", "the secret")
 
 
 def check_name(name: str) -> None:

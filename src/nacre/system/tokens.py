@@ -19,8 +19,8 @@ import msgspec
 
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.grant import Grant
-from nacre.errors import Internal, InvalidInput, LimitReached
-from nacre.system.endpoints import private
+from nacre.errors import InvalidInput, LimitReached
+from nacre.system.private_files import private, replace_private
 
 _log = logging.getLogger("nacre.tokens")
 
@@ -122,19 +122,8 @@ class TokenStore:
         return stored.grant()
 
     def _replace(self, tokens: dict[str, StoredToken]) -> None:
-        temporary = f"{self._path}.{os.getpid()}"
-        try:
-            with open(temporary, "wb", opener=private) as file:
-                file.write(msgspec.json.format(msgspec.json.encode(list(tokens.values()))) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self._path)
-        except OSError as error:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise Internal(
-                f"the tokens cannot be stored: {error.strerror}", "make space, then try again"
-            ) from error
+        content = msgspec.json.format(msgspec.json.encode(list(tokens.values()))) + b"\n"
+        replace_private(self._path, content, "the tokens")
         self._tokens = tokens
 
 

@@ -21,6 +21,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Protocol
 
+from nacre.doors.http.long_lines import skip_line
 from nacre.doors.ndjson.messages import failure
 from nacre.errors import InvalidInput
 from nacre.settings.table import Settings
@@ -99,23 +100,11 @@ class NdjsonWire:
         except asyncio.IncompleteReadError as end:
             return end.partial or None  # the last line may go without its end
         except asyncio.LimitOverrunError as over:
-            await self._skip(over.consumed)
+            await skip_line(self._reader, over.consumed)
             most = self._settings.ndjson_max_line_bytes
             why = f"Line too long: at most {most} bytes (ndjson_max_line_bytes)"
             await self.send(failure(None, why, InvalidInput.code))
             return b"\n"
-
-    async def _skip(self, size: int) -> None:
-        while True:
-            await self._reader.readexactly(size)
-            try:
-                await self._reader.readuntil(b"\n")
-            except asyncio.LimitOverrunError as over:
-                size = over.consumed
-            except asyncio.IncompleteReadError:
-                return
-            else:
-                return
 
     async def respond(self, message: bytes) -> None:
         """Write what answers a request. Raises ConnectionError."""

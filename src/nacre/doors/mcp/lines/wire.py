@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from nacre.doors.http.long_lines import skip_line
 from nacre.doors.http.message_log import log_message
 
 INVALID_REQUEST = -32600
@@ -35,25 +36,13 @@ class LineWire:
                     yield end.partial
                 return
             except asyncio.LimitOverrunError as over:
-                await self._skip_line(over.consumed)
+                await skip_line(self._reader, over.consumed)
                 self.refuse(INVALID_REQUEST, "the message is over max_message_bytes")
                 continue
             except ConnectionError:
                 return
             if line.strip():
                 yield line
-
-    async def _skip_line(self, size: int) -> None:
-        while True:
-            await self._reader.readexactly(size)
-            try:
-                await self._reader.readuntil(b"\n")
-            except asyncio.LimitOverrunError as over:
-                size = over.consumed
-            except asyncio.IncompleteReadError:
-                return
-            else:
-                return
 
     def answer(self, raw: bytes, result: bytes) -> None:
         self.write(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (raw, result))
