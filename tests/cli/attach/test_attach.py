@@ -813,6 +813,7 @@ def test_the_death_of_daemon_and_keeper_gives_the_terminal_back(
     daemon.rest("POST", "/sessions", {"name": "dev", "command": "echo ready; exec cat"})
     person = attach("dev", env=daemon.env)
     person.sees("ready")
+    os.kill(daemon.pid, signal.SIGSTOP)  # else it would start the next keeper
     daemon.process.kill()
     daemon.process.wait()
     os.kill(daemon.pid, signal.SIGKILL)

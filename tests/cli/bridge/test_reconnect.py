@@ -289,7 +289,8 @@ def test_when_nobody_listens_any_more_a_daemon_is_started(
     daemon = own_daemon()
     bridge = bridges(daemon.env).handshake()
     before = daemon_pid(daemon.env)
-    # The keeper first, or else it would start the next one.
+    # The keeper first, or else it would start the next one; and it must not be replaced meanwhile.
+    os.kill(before, signal.SIGSTOP)
     for pid in dict.fromkeys([daemon.process.pid, before]):
         doomed = Doomed([pid])
         os.kill(pid, signal.SIGKILL)
