@@ -66,10 +66,10 @@ class AuditSettings(RunSettings, frozen=True, kw_only=True):
         AuditSync,
         Meta(
             description=(
-                "Records that are forced onto the disk at once, so that a power cut loses none of "
-                "them: never, decisions (verdicts, approvals, tokens) or always. All others are "
-                "handed to the system, which brings them to the disk when it likes; a crash of "
-                "the daemon alone does not lose them."
+                "Records that are forced onto the disk at once, so that a power cut loses none "
+                "of them: never, decisions (verdicts, approvals, tokens) or always. All others "
+                "are handed to the system, which writes them to the disk when it likes; a crash "
+                "of the daemon alone does not lose them."
             )
         ),
     ] = "decisions"
@@ -81,7 +81,7 @@ class AuditSettings(RunSettings, frozen=True, kw_only=True):
             description=(
                 "Seconds that records are collected after a write. Lines that are typed, and the "
                 "first record after a pause, are written at once. A daemon that is killed loses "
-                "what else came within them at most."
+                "at most what else came within them."
             ),
         ),
     ] = 0.1

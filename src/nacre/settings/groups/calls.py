@@ -27,7 +27,7 @@ class CallSettings(PeopleSettings, frozen=True, kw_only=True):
         Meta(
             ge=256,
             description=(
-                "Longest address of an HTTP request with its query. What is longer belongs into a "
+                "Longest address of an HTTP request with its query. Anything longer belongs in a "
                 "body."
             ),
         ),

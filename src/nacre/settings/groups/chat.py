@@ -63,7 +63,7 @@ class ChatSettings(UpstreamSettings, frozen=True, kw_only=True):
             ge=1,
             description=(
                 "Most times in a row that the model may call tools before the person says "
-                "something, so that one that goes in circles comes to an end."
+                "something, so that a model that goes in circles stops."
             ),
         ),
     ] = 50

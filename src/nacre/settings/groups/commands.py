@@ -47,8 +47,8 @@ class CommandSettings(SecretSettings, frozen=True, kw_only=True):
         Meta(
             gt=0,
             description=(
-                "Seconds after which a client of the NDJSON door is closed that has sent nothing "
-                "and waits for nothing."
+                "Seconds after which an idle client of the NDJSON door is closed: one that has "
+                "sent nothing and waits for nothing."
             ),
         ),
     ] = 30.0
@@ -68,8 +68,8 @@ class CommandSettings(SecretSettings, frozen=True, kw_only=True):
             ge=0,
             le=60,
             description=(
-                "Longest seconds that a message of the NDJSON door waits until its client has "
-                "read the one before, if it asks for one thing at a time: simple clients lose what "
+                "Most seconds that a message of the NDJSON door waits until its client has read "
+                "the one before, if it asks for one thing at a time: simple clients lose what "
                 "shares a read. The kernel has no event for that and is asked, so the wait needs "
                 "an end: a client that is busy this long gets the message all the same. 0: none "
                 "waits."
@@ -176,7 +176,7 @@ class CommandSettings(SecretSettings, frozen=True, kw_only=True):
             ge=1000,
             description=(
                 "Characters of a command's output that are kept: the first half and the last. "
-                "What is left out between is counted."
+                "What is left out in between is counted."
             ),
         ),
     ] = 1024 * 1024
@@ -184,9 +184,7 @@ class CommandSettings(SecretSettings, frozen=True, kw_only=True):
         int,
         Meta(
             ge=1,
-            description=(
-                "Executions that are kept after their end, for who asks for their output later."
-            ),
+            description=("Ended executions that are kept, so that their output can be read later."),
         ),
     ] = 500
     command_results_chars: Annotated[

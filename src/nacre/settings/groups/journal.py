@@ -55,9 +55,9 @@ class JournalSettings(McpSettings, frozen=True, kw_only=True):
         Meta(
             gt=0,
             description=(
-                "Seconds that a replay may take after a crash, in a process of its own. The engine "
-                "then comes to no end: the journal is put aside, and the session starts with an "
-                "empty screen. A segment takes below one, a busy machine a few."
+                "Seconds that a replay may take after a crash, in a process of its own. If it "
+                "takes longer, the journal is put aside, and the session starts with an empty "
+                "screen. A segment takes less than one, on a busy machine a few."
             ),
         ),
     ] = 20.0

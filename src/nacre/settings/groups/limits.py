@@ -37,8 +37,8 @@ class LimitSettings(SandboxSettings, frozen=True, kw_only=True):
         Meta(
             ge=0,
             description=(
-                "Largest file that a program in a session may write (RLIMIT_FSIZE). 0: any. By "
-                "default only what nobody writes on purpose."
+                "Largest file that a program in a session may write (RLIMIT_FSIZE). 0: any. The "
+                "default is a size that nobody writes on purpose."
             ),
         ),
     ] = 1 << 40

@@ -24,8 +24,8 @@ class McpSettings(CallSettings, frozen=True, kw_only=True):
             ge=0,
             le=60,
             description=(
-                "Least seconds between two notifications about one resource to one MCP client. A "
-                "host reads the resource after each of them."
+                "Seconds between two notifications about one resource to one MCP client, at "
+                "least. A host reads the resource after each of them."
             ),
         ),
     ] = 0.1

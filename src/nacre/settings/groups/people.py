@@ -59,8 +59,8 @@ class PeopleSettings(LimitSettings, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=10_000,
-            description="Agents of a session of which is known what they were told of hand-overs; "
-            "others are told again of the last one.",
+            description="Most agents of a session whose news of hand-overs is remembered. Others "
+            "are told of the last one again.",
         ),
     ] = 64
     max_handover_commands: Annotated[
@@ -98,8 +98,8 @@ class PeopleSettings(LimitSettings, frozen=True, kw_only=True):
             ge=0.1,
             le=600,
             description="Seconds without a heartbeat after which a page says that it hears "
-            "nothing, and connects anew. Keys that were under way for longer are not typed: the "
-            "screen may have changed.",
+            "nothing, and connects again. Keys that were under way for longer are "
+            "not typed: the screen may have changed.",
         ),
     ] = 6.0
     max_viewer_bytes: Annotated[

@@ -70,8 +70,8 @@ class PolicySettings(AuditSettings, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "Let hosts do so that come over HTTP, too. Whoever has the token can then answer "
-                "what the policy asks, and so can a program that an agent writes."
+                "Let hosts that connect over HTTP do so, too. Whoever has the token can then "
+                "answer what the policy asks, and so can a program that an agent writes."
             ),
         ),
     ] = False

@@ -53,8 +53,8 @@ class UpstreamSettings(CommandSettings, frozen=True, kw_only=True):
         Meta(
             gt=0,
             description=(
-                "Seconds after which a server that still starts does not count among "
-                "max_upstream_starts any more: it mostly waits then, and others need not."
+                "Seconds after which a server that is still starting no longer counts among "
+                "max_upstream_starts: by then it mostly waits, and others need not."
             ),
         ),
     ] = 1.0
@@ -74,7 +74,8 @@ class UpstreamSettings(CommandSettings, frozen=True, kw_only=True):
             ge=1,
             description=(
                 "Most connections to one upstream server: callers with different values of its "
-                "variables do not share one. With more, the one that was not used longest ends."
+                "variables do not share one. With more, the one that was unused for longest "
+                "ends."
             ),
         ),
     ] = 8
