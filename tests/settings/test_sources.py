@@ -66,6 +66,7 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
         "secret_store": "keyring",
         "askpass": "off",
         "session_env": "GOPROXY,MYAPP_*",
+        "upstream_client_url": "https://example.org/nacre.json",
         "chat_api": "openai",
         "chat_url": "http://127.0.0.1:11434/v1",
         "chat_model": "small",

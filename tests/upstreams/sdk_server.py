@@ -137,7 +137,13 @@ async def _publish(ctx: Context, *events: Any) -> None:
             await ctx.session.send_resource_list_changed()
 
 
-async def _ask(ctx: Context, params: types.CallToolRequestParams) -> Any:
+async def _ask(ctx: Context, params: types.InputResponseRequestParams) -> Any:
+    told = await _answer(ctx, params)
+    return told if isinstance(told, types.InputRequiredResult) else _text(f"answer: {told}")
+
+
+async def _answer(ctx: Context, params: types.InputResponseRequestParams) -> Any:
+    """Ask the client, in the way of its revision; return its words, or the question."""
     schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}}
     if ctx.protocol_version == "2026-07-28":
         given = (params.input_responses or {}).get("ok")
@@ -146,9 +152,9 @@ async def _ask(ctx: Context, params: types.CallToolRequestParams) -> Any:
             request = types.ElicitRequest(params=form)
             return types.InputRequiredResult(input_requests={"ok": request}, request_state="1")
         assert isinstance(given, types.ElicitResult)
-        return _text(f"answer: {given.action} {given.content}")
+        return f"{given.action} {given.content}"
     answer = await ctx.session.elicit_form("Is it ok?", schema, ctx.request_id)
-    return _text(f"answer: {answer.action} {answer.content}")
+    return f"{answer.action} {answer.content}"
 
 
 async def _sample(ctx: Context) -> Any:
@@ -165,8 +171,13 @@ async def list_prompts(ctx: Context, params: Any) -> types.ListPromptsResult:
     return types.ListPromptsResult(prompts=[greet, *(types.Prompt(name=one) for one in more)])
 
 
-async def get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    text = types.TextContent(type="text", text=f"Hello {(params.arguments or {}).get('who')}")
+async def get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> Any:
+    who = (params.arguments or {}).get("who")
+    if who == "?":
+        who = await _answer(ctx, params)
+        if isinstance(who, types.InputRequiredResult):
+            return who
+    text = types.TextContent(type="text", text=f"Hello {who}")
     link = types.ResourceLink(type="resource_link", uri="test://static/1", name="one")
     said: list[types.ContentBlock] = [text, link]
     return types.GetPromptResult(
@@ -191,9 +202,23 @@ async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -
 
     if not params.uri.startswith("test://"):
         raise MCPError(-32002, "no such resource", {"uri": params.uri})
+    text = f"content of {params.uri}"
+    if params.uri == "test://item/ask":
+        text = await _answer(ctx, params)
+        if isinstance(text, types.InputRequiredResult):
+            return text
     return types.ReadResourceResult(
-        contents=[types.TextResourceContents(uri=params.uri, text=f"content of {params.uri}")]
+        contents=[types.TextResourceContents(uri=params.uri, text=text)]
     )
+
+
+async def complete(ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+    """Complete with what was asked for, and all that is known with it."""
+    ref, context = params.ref, params.context
+    named = ref.name if isinstance(ref, types.PromptReference) else ref.uri
+    known = context.arguments if context is not None else None
+    values = [params.argument.value + "da", named, params.argument.name, str(known)]
+    return types.CompleteResult(completion=types.Completion(values=values, total=9, has_more=True))
 
 
 async def subscribe(ctx: Context, params: Any) -> types.EmptyResult:
@@ -222,6 +247,7 @@ def build() -> Server[Any]:
         on_unsubscribe_resource=subscribe,
         on_subscriptions_listen=ListenHandler(bus),
         on_read_resource=read_resource,
+        on_completion=complete,
     )
 
 

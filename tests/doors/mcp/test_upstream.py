@@ -25,6 +25,7 @@ Bridges = Callable[..., Bridge]
 
 OVER = ("stdio-2025-11-25", "stdio-2026-07-28", "http-2025-06-18", "http-2026-07-28")
 ADDRESS = "nacre://upstream/sdk/test%3A%2F%2Fstatic%2F1"
+TEMPLATE = "nacre://upstream/sdk/test://item/{id}"
 LISTS = (PromptsListChanged, ResourcesListChanged)
 TABLES = (sdk("sdk"), odd("odd", env={"TOKEN": "${TOK:-none}"}), odd("asking", "asking"))
 
@@ -143,7 +144,7 @@ async def test_resources_are_listed_linked_and_read_here(client: Client) -> None
     assert isinstance(read, types.TextResourceContents)
     assert (read.uri, read.text) == (ADDRESS, "content of test://static/1")
     templates = (await client.list_resource_templates()).resource_templates
-    template = "nacre://upstream/sdk/test://item/{id}"
+    template = TEMPLATE
     assert template in [one.uri_template for one in templates]
     # A client puts a value in that it has encoded; the server gets it as it would without us.
     (item,) = (await client.read_resource(template.replace("{id}", "a%2Fb"))).contents
@@ -154,6 +155,32 @@ async def test_resources_are_listed_linked_and_read_here(client: Client) -> None
     assert (caught.value.error.code, caught.value.error.data) == (-32002, {"uri": "file:///x"})
     with pytest.raises(MCPError, match="no upstream server named"):
         await client.read_resource("nacre://upstream/nobody/a%3Ab")
+
+
+async def test_arguments_are_completed_by_their_server(client: Client) -> None:
+    await client.list_tools()
+    if client.server_capabilities.tools is not None:  # who pins a revision asks not
+        assert client.server_capabilities.completions is not None
+    prompt = types.PromptReference(type="ref/prompt", name="mcp_sdk_greet")
+    given = {"name": "who", "value": "A"}
+    found = (await client.complete(prompt, given, {"other": "x"})).completion
+    assert found.values == ["Ada", "greet", "who", "{'other': 'x'}"]
+    assert (found.total, found.has_more) == (9, True)
+    template = types.ResourceTemplateReference(type="ref/resource", uri=TEMPLATE)
+    found = (await client.complete(template, {"name": "id", "value": ""})).completion
+    assert found.values == ["da", "test://item/{id}", "id", "None"]
+    # What is ours, and a server that tells nothing, have nothing to say.
+    ours = types.PromptReference(type="ref/prompt", name="nacre:core")
+    screen = "nacre://sessions/{name}/screen"
+    session = types.ResourceTemplateReference(type="ref/resource", uri=screen)
+    silent = types.ResourceTemplateReference(type="ref/resource", uri="nacre://upstream/odd/a:{b}")
+    for ref in (ours, session, silent):
+        assert (await client.complete(ref, given)).completion.values == []
+    with pytest.raises(MCPError, match="no prompt named"):
+        await client.complete(types.PromptReference(type="ref/prompt", name="mcp_sdk_no"), given)
+    nowhere = types.ResourceTemplateReference(type="ref/resource", uri="x://{a}")
+    with pytest.raises(MCPError, match="no resource"):
+        await client.complete(nowhere, given)
 
 
 async def next_of(events: Any, *kinds: type) -> Any:
@@ -255,7 +282,13 @@ async def test_questions_reach_the_host(house: Daemon, transport: str) -> None:
         assert text_of(await client.call_tool("mcp_asking_ask", {"text": "alone"})) == "accept"
         sampled = await client.call_tool("mcp_asking_ask", {"text": "sample"})
         assert text_of(sampled) == "hello"
-    assert asked == ["Is it ok?", "Is it ok?", "Say hello."]
+        got = await client.get_prompt("mcp_sdk_greet", {"who": "?"})
+        assert isinstance(got.messages[0].content, TextContent)
+        assert got.messages[0].content.text == "Hello accept {'ok': True}"
+        (read,) = (await client.read_resource(TEMPLATE.replace("{id}", "ask"))).contents
+        assert isinstance(read, types.TextResourceContents)
+        assert read.text == "accept {'ok': True}"
+    assert asked == ["Is it ok?", "Is it ok?", "Say hello.", "Is it ok?", "Is it ok?"]
 
 
 async def test_a_repeated_call_goes_on_with_the_one_that_asked_or_is_refused(

@@ -137,7 +137,7 @@ async def test_the_time_of_a_call_stops_while_a_person_is_asked(tmp_path: Path) 
                 house("call_upstream_tool", ME, server="s", tool="ask", arguments={"text": "x"})
             )
         await asked.wait()
-        (calling,) = connection._calls.values()
+        (calling,) = connection._questions._calls.values()
         assert calling.timer.when() is None
         answered.set()
         assert text_of(await task) == "accept"

@@ -153,10 +153,10 @@ async def test_after_a_failure_there_is_a_pause_and_a_test_tries_at_once(tmp_pat
 
 
 async def test_a_call_without_an_answer_ends_and_a_server_that_hangs_is_let_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("nacre.services.upstream.connection._ANSWERS_WITHIN", 0.1)
-    async with hub(tmp_path, odd("a", "hang", call_timeout=0.2)) as house:
+    hanging = odd("a", "hang", call_timeout=0.2)
+    async with hub(tmp_path, hanging, upstream_alive_wait=0.1) as house:
         with pytest.raises(UpstreamTimedOut, match=r"did not answer within 0\.2 s"):
             await house("call_upstream_tool", ME, server="a", tool="echo")
         server = house.services.upstreams.hub().server("a")

@@ -8,11 +8,12 @@ import pytest
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.safety.approvals import Answer, Approval
+from nacre.core.operations.upstream import CompleteUpstreamArgument
 from nacre.errors import Forbidden, PolicyDenied
 from nacre.services.dispatch.asking import asked_by
 
 from services.upstream.hubs import AGENT, ME, hub, recorded, text_of, write
-from upstreams.configs import odd
+from upstreams.configs import odd, sdk
 
 pytestmark = pytest.mark.anyio
 
@@ -73,6 +74,22 @@ async def test_resources_and_prompts_are_judged_too(tmp_path: Path) -> None:
         for request in (read, get):
             with pytest.raises(PolicyDenied, match=r"no rule names the tool mcp_s_.*/"):
                 await house.dispatch(AGENT, request)
+
+
+async def test_completion_asks_nobody_and_tells_who_is_not_allowed_nothing(tmp_path: Path) -> None:
+    def complete(**ref: str) -> CompleteUpstreamArgument:
+        return CompleteUpstreamArgument(server="s", ref=ref, argument={"name": "who", "value": "A"})
+
+    prompt = complete(type="ref/prompt", name="greet")
+    template = complete(type="ref/resource", uri="test://item/{id}")
+    rule = ALLOW.replace("mcp_s_echo", "mcp_s_prompts/*")
+    assert rule != ALLOW
+    async with hub(tmp_path, sdk("s"), rules=rule, policy="guarded") as house:
+        asked = ((AGENT, prompt), (AGENT, template), (ME, template))
+        told: list[Any] = [await house.dispatch(*one) for one in asked]
+        assert told[0].content["completion"]["values"][0] == "Ada"
+        assert told[1].content == {}
+        assert told[2].content["completion"]["total"] == 9
 
 
 async def test_a_person_allows_once_or_for_ever(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from nacre.client.calls import Client
 from nacre.client.upstream_values import referenced_values
 from nacre.errors import InvalidInput
 from nacre.settings.paths import find_paths
+from nacre.settings.sources import load_settings
 
 _ACTIONS = {
     "list": "print the servers and their states",
@@ -59,6 +60,13 @@ def add_upstream(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--cwd", metavar="DIR", help="Its folder; your home without it.")
     parser.add_argument("--transport", choices=("stdio", "sse", "http"), help="How it is reached.")
+    parser.add_argument("--client-id", metavar="ID", help="Client that is registered for logins.")
+    parser.add_argument(
+        "--client-secret", metavar="SECRET", help="Its secret; quote '$SECRET' as in --env."
+    )
+    parser.add_argument(
+        "--callback-port", metavar="PORT", type=int, help="Port that its browser is sent back to."
+    )
     parser.add_argument("--disabled", action="store_true", help="Add it, but do not use it yet.")
     parser.add_argument("--replace", action="store_true", help="Replace a server of the same name.")
     parser.add_argument(
@@ -146,6 +154,9 @@ def _add(client: Client, arguments: Namespace) -> int:
         "cwd": arguments.cwd,
         "url": arguments.url,
         "transport": arguments.transport,
+        "client_id": arguments.client_id,
+        "client_secret": arguments.client_secret,
+        "callback_port": arguments.callback_port,
         "replace": arguments.replace,
     }
     if command:
@@ -311,9 +322,10 @@ def _login(client: Client, arguments: Namespace) -> int:
 
     (name,) = _words(arguments, 1, 1, "the name of a server")
     paths = find_paths()
-    table, url = remote_server(paths, name, dict(os.environ))
-    file = file_of(paths, name, url)
-    if not asyncio.run(log_in(table, url, file, browser=not arguments.no_browser)):
+    server = remote_server(paths, name, dict(os.environ))
+    file = file_of(paths, name, server.url)
+    settings = load_settings(paths.config_file)
+    if not asyncio.run(log_in(server, file, settings, browser=not arguments.no_browser)):
         print(f"{name} wants no login")
         return 0
     client.call("reload_upstreams", server=name)
@@ -326,7 +338,7 @@ def _logout(client: Client, arguments: Namespace) -> int:
 
     (name,) = _words(arguments, 1, 1, "the name of a server")
     paths = find_paths()
-    _, url = remote_server(paths, name, dict(os.environ))
+    url = remote_server(paths, name, dict(os.environ)).url
     if not file_of(paths, name, url).remove():
         print(f"there is no login at {name}")
         return 0

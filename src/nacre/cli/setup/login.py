@@ -3,7 +3,8 @@
 Rule 1: the browser is sent back to a port of this machine that is open for this login alone. Where
 no browser can reach it (another machine, no display), the code or the address is pasted.
 Rule 2: tokens go to their file and nowhere else; what is printed is the address to open.
-Rule 3: each login registers anew: the port that the browser is sent to is another one.
+Rule 3: each login registers anew, unless its table names a client that is registered: the port that
+the browser is sent to is another one.
 """
 
 import asyncio
@@ -11,24 +12,37 @@ import os
 import sys
 import webbrowser
 from contextlib import suppress
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nacre.core.upstream.servers import ServerTable, WrongTable, read_servers
-from nacre.core.upstream.variables import UnsetVariables
+from nacre.cli.setup.redirect import LoginRedirect
+from nacre.core.upstream.servers import ServerTable, TransportName, WrongTable, read_servers
+from nacre.core.upstream.variables import UnsetVariables, expand
 from nacre.errors import InvalidInput, UpstreamUnavailable
 from nacre.settings.paths import Paths
-from nacre.system.upstreams.logins import LoginFile, login_file
+from nacre.settings.table import Settings
+from nacre.system.upstreams.logins import KeptLogin, LoginFile, login_file
 
-_WAIT = 600.0  # seconds for the person at the browser
-_LONGEST = 16_384  # bytes of a request that brings the code
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient, Response
 
-_DONE = "<!doctype html><meta charset=utf-8><title>nacre</title><p>Logged in. You can close this."
-_FAILED = "<!doctype html><meta charset=utf-8><title>nacre</title><p>The login was refused."
+    from nacre.cli.setup.oauth import PersonsLogin
 
 
-def remote_server(paths: Paths, name: str, values: dict[str, str]) -> tuple[ServerTable, str]:
-    """Return a server's table and its address. Raises InvalidInput."""
+class RemoteServer(NamedTuple):
+    """A server with this person's values in it."""
+
+    table: ServerTable
+    url: str
+    headers: dict[str, str]
+    client_id: str
+    client_secret: str
+
+    def __repr__(self) -> str:
+        return "RemoteServer(…)"  # it holds secrets
+
+
+def remote_server(paths: Paths, name: str, values: dict[str, str]) -> RemoteServer:
+    """Raises InvalidInput for what cannot be logged in at."""
     try:
         with open(paths.config_file, encoding="utf-8") as file:
             text = file.read()
@@ -50,29 +64,33 @@ def remote_server(paths: Paths, name: str, values: dict[str, str]) -> tuple[Serv
             "remove it to log in",
         )
     try:
-        return table, table.resolve(values, "/").url
+        resolved = table.resolve(values, "/")
+        client = expand(table.client_id, values), expand(table.client_secret, values)
     except UnsetVariables as unset:
         raise InvalidInput(f"the variables {unset} of its table are not set") from unset
+    return RemoteServer(table, resolved.url, dict(resolved.headers), *client)
 
 
 def file_of(paths: Paths, name: str, url: str) -> LoginFile:
     return login_file(os.path.join(paths.state, "upstream"), name, url)
 
 
-async def log_in(table: ServerTable, url: str, file: LoginFile, *, browser: bool) -> bool:
+async def log_in(
+    server: RemoteServer, file: LoginFile, settings: Settings, *, browser: bool
+) -> bool:
     """Let a person log in, and keep the tokens; False if the server wants no login.
 
-    Raises UpstreamUnavailable with the reason when it fails.
+    Raises UpstreamUnavailable with the reason when it fails, InvalidInput.
     """
     import httpx2
-    from mcp.client.auth import OAuthClientProvider, OAuthFlowError
-    from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
-    from pydantic import AnyUrl
+    from mcp.client.auth import OAuthFlowError
+    from mcp.shared.auth import AuthorizationCodeResult
 
+    from nacre.cli.setup.oauth import PersonsLogin
     from nacre.system.upstreams.login_storage import LoginStorage
 
-    redirect = await _Redirect.open()
-    storage = LoginStorage(file, fresh=True)
+    table, url = server.table, server.url
+    redirect = await LoginRedirect.open(settings.upstream_login_wait, table.callback_port)
 
     async def ask(address: str) -> None:
         redirect.expect(address)
@@ -83,47 +101,82 @@ async def log_in(table: ServerTable, url: str, file: LoginFile, *, browser: bool
             print("If it cannot come back here, paste the code or the address it ends at:")
 
     async def answer() -> AuthorizationCodeResult:
-        given = await redirect.answer()
-        return AuthorizationCodeResult(**given)
+        return AuthorizationCodeResult(**await redirect.answer())
 
-    metadata = OAuthClientMetadata(
-        redirect_uris=[AnyUrl(redirect.url)],
-        client_name="nacre",
-        token_endpoint_auth_method="none",  # noqa: S106  # we keep no secret
-    )
-    provider = OAuthClientProvider(url, metadata, storage, ask, answer)
-    storage.context = provider.context
+    before = file.read() or KeptLogin()
+    granted = str(before.tokens.get("scope") or "") if before.wanted else ""
     try:
-        timeout = httpx2.Timeout(30.0, read=_WAIT)
-        async with httpx2.AsyncClient(
-            auth=provider, headers=dict(table.headers), timeout=timeout
-        ) as client:
-            method, body = ("GET", None) if table.transport == "sse" else ("POST", _HELLO)
-            accept = {"Accept": "application/json, text/event-stream"}
-            async with client.stream(method, url, json=body, headers=accept) as response:
-                status = response.status_code
+        login = PersonsLogin(
+            url,
+            redirect.url,
+            LoginStorage(file, fresh=True),
+            ask,
+            answer,
+            scope=f"{granted} {before.wanted}".strip() or None,
+            client_url=settings.upstream_client_url or None,
+        )
+        if server.client_id:
+            login.use_client(server.client_id, server.client_secret)
+        timeout = httpx2.Timeout(settings.upstream_connect, read=settings.upstream_login_wait)
+        headers = {**server.headers, "Accept": "application/json, text/event-stream"}
+        async with httpx2.AsyncClient(auth=login, headers=headers, timeout=timeout) as client:
+            status = await _knock(client, login, table.transport, url)
     except (httpx2.HTTPError, OAuthFlowError, TimeoutError, OSError, ValueError) as error:
+        if isinstance(error, OAuthFlowError) and login.insisted and not login.asked:
+            return False  # it refused nothing, and has nowhere to log in
         raise UpstreamUnavailable(f"the login failed: {_plain(error)}") from error
     finally:
         await redirect.close()
-    if provider.context.current_tokens is None:
+    if login.context.current_tokens is None:
         if status in (401, 403):
             raise UpstreamUnavailable(f"the server refused (HTTP status {status})")
         return False
     return True
 
 
-# What a client says first; any request would do, and a server that wants a login refuses it.
+async def _knock(
+    client: "AsyncClient", login: "PersonsLogin", transport: TransportName, url: str
+) -> int:
+    """Ask for more and more until the server refuses, so that it says what it wants; if it never
+    does, log in all the same. Return the last status.
+    """
+
+    async def ask(body: dict[str, Any] | None, session: str | None) -> "Response":
+        method = "GET" if body is None else "POST"
+        more = {"MCP-Protocol-Version": _REVISION} if session is not None else {}
+        more |= {"Mcp-Session-Id": session} if session else {}
+        async with client.stream(method, url, json=body, headers=more) as response:
+            return response
+
+    if transport == "sse":
+        response = await ask(None, None)
+    else:
+        response = await ask(_HELLO, None)
+        session = response.headers.get("mcp-session-id", "")
+        for body in (_GREETED, _LIST):
+            if login.asked or response.status_code >= 400:
+                break
+            response = await ask(body, session)
+    if not login.asked and response.status_code < 400:
+        login.insist()
+        response = await ask(None if transport == "sse" else _HELLO, None)
+    return response.status_code
+
+
+# What a client says first. A server that wants a login refuses one of these, or a call.
+_REVISION = "2025-11-25"
 _HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
     "params": {
-        "protocolVersion": "2025-11-25",
+        "protocolVersion": _REVISION,
         "capabilities": {},
         "clientInfo": {"name": "nacre", "version": "1"},
     },
 }
+_GREETED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+_LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}}
 
 
 def _plain(error: BaseException) -> str:
@@ -135,88 +188,3 @@ def _open_browser(address: str) -> bool:
     with suppress(webbrowser.Error):
         return webbrowser.open(address)
     return False
-
-
-class _Redirect:
-    """The port that a browser is sent back to, and the line that a person may paste instead."""
-
-    def __init__(self) -> None:
-        self._found: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._server: asyncio.Server | None = None
-        self._state = ""
-        self.url = ""
-
-    @classmethod
-    async def open(cls) -> "_Redirect":
-        self = cls()
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=_LONGEST)
-        port = self._server.sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}/callback"
-        return self
-
-    def expect(self, address: str) -> None:
-        self._state = parse_qs(urlsplit(address).query).get("state", [""])[0]
-
-    async def answer(self) -> dict[str, Any]:
-        """Return code, state and issuer. Raises TimeoutError, ValueError for a refusal."""
-        loop = asyncio.get_running_loop()
-        descriptor = sys.stdin.fileno() if sys.stdin.isatty() else None
-        if descriptor is not None:
-            loop.add_reader(descriptor, self._paste)
-        try:
-            async with asyncio.timeout(_WAIT):
-                return await self._found
-        finally:
-            if descriptor is not None:
-                loop.remove_reader(descriptor)
-
-    def _paste(self) -> None:
-        line = sys.stdin.readline().strip()
-        if not line:
-            return
-        if "code=" in line or "error=" in line:
-            self._take(urlsplit(line).query or line)
-        else:  # the code alone: it belongs to this login
-            self._give({"code": line, "state": self._state})
-
-    def _take(self, query: str) -> bool:
-        """Take what a query says; return whether it is a code for this login."""
-        given = {key: values[0] for key, values in parse_qs(query).items()}
-        if "error" in given:
-            why = given.get("error_description") or given["error"]
-            if not self._found.done() and given.get("state") == self._state:
-                self._found.set_exception(ValueError(f"the server says: {why}"))
-            return False
-        if not given.get("code") or given.get("state") != self._state:
-            return False
-        self._give({key: given[key] for key in ("code", "state", "iss") if key in given})
-        return True
-
-    def _give(self, answer: dict[str, Any]) -> None:
-        if not self._found.done():
-            self._found.set_result(answer)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        status, text = "404 Not Found", ""
-        with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            method, _, rest = head.partition(" ")
-            target = urlsplit(rest.partition(" ")[0])
-            if method == "GET" and target.path == "/callback":
-                taken = self._take(target.query)
-                status, text = ("200 OK", _DONE) if taken else ("400 Bad Request", _FAILED)
-            body = text.encode()
-            answer = (
-                f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\n"
-                f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-            )
-            writer.write(answer.encode() + body)
-            await writer.drain()
-        writer.close()
-
-    async def close(self) -> None:
-        assert self._server is not None
-        self._server.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(1):
-                await self._server.wait_closed()

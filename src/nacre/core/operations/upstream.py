@@ -134,6 +134,12 @@ class AddUpstream(Operation, frozen=True, kw_only=True):
     call_timeout: Annotated[float, Meta(gt=0, description="Seconds for a call.")] | None = None
     enabled_tools: Annotated[list[str], Meta(description="Patterns of its tools.")] | None = None
     disabled_tools: Annotated[list[str], Meta(description="Patterns to leave out.")] | None = None
+    client_id: Annotated[str, Meta(description="Registered client for logins.")] | None = None
+    client_secret: Annotated[str, Meta(description="Its secret; $NAME is best.")] | None = None
+    callback_port: (
+        Annotated[int, Meta(ge=1, le=65_535, description="Port that its browser returns to.")]
+        | None
+    ) = None
     replace: Annotated[bool, Meta(description="Replace a server of that name.")] = False
 
 
@@ -310,6 +316,16 @@ class ReadUpstreamResource(Operation, frozen=True, kw_only=True):
 
     server: str
     uri: str
+
+
+@unlisted("complete_upstream_argument", scope=Scope.DRIVE)
+class CompleteUpstreamArgument(Operation, frozen=True, kw_only=True):
+    """Say what an argument of an MCP server's prompt or resource template may be."""
+
+    server: str
+    ref: dict[str, Any]  # as the protocol has it, with the server's own name or URI
+    argument: dict[str, str]
+    context: dict[str, Any] | None = None
 
 
 class UpstreamWatched(Result, frozen=True, kw_only=True):

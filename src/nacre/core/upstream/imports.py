@@ -16,10 +16,17 @@ HostName = Literal["claude-desktop", "claude-code", "cursor", "vscode"]
 
 # Keys of a server that have another name here, and keys that say nothing to us.
 _RENAMED = {"type": "transport", "serverUrl": "url", "httpUrl": "url", "environment": "env"}
+_OF_LOGIN = {
+    "clientId": "client_id",
+    "clientSecret": "client_secret",
+    "callbackPort": "callback_port",
+    "CLIENT_ID": "client_id",
+    "CLIENT_SECRET": "client_secret",
+}
 _IGNORED = frozenset(
     (
         *("disabled", "envFile", "gallery", "version", "description", "autoApprove", "alwaysAllow"),
-        *("dev", "timeout", "inputs", "icon", "name", "id", "oauth"),
+        *("dev", "timeout", "inputs", "icon", "name", "id"),
     )
 )
 
@@ -88,7 +95,7 @@ def _import(name: str, entry: Any, host: HostName, folder: str, home: str) -> Im
     notes: list[str] = []
     places = _Places(host, folder, home, notes)
     table: dict[str, Any] = {}
-    for key, value in entry.items():
+    for key, value in _flat(entry, notes).items():
         ours = str(_RENAMED.get(key, key))
         if key in _IGNORED:
             continue
@@ -106,6 +113,17 @@ def _import(name: str, entry: Any, host: HostName, folder: str, home: str) -> Im
         notes.append(f"it was called {name!r}")
     parse_table(fitting, table)
     return ImportedServer(fitting, table, tuple(dict.fromkeys(notes)))
+
+
+def _flat(entry: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+    """Return an entry with what it says of logins among its keys (Claude Code's and Cursor's)."""
+    rest = {key: value for key, value in entry.items() if key not in ("oauth", "auth")}
+    for inner in (entry.get("oauth"), entry.get("auth")):
+        if isinstance(inner, dict):
+            rest |= {_OF_LOGIN[key]: value for key, value in inner.items() if key in _OF_LOGIN}
+            if others := [key for key in inner if key not in _OF_LOGIN]:
+                notes.append(f"what it says of logins is not taken over: {', '.join(others)}")
+    return rest
 
 
 class _Places:

@@ -44,6 +44,9 @@ class ServerTable:
     call_timeout: float | None = None
     enabled_tools: tuple[str, ...] = ()  # patterns; none: all
     disabled_tools: tuple[str, ...] = ()
+    client_id: str = ""  # of a client that is registered for logins; "": each login registers
+    client_secret: str = ""
+    callback_port: int = 0  # that the browser is sent back to; 0: any that is free
 
     @property
     def target(self) -> str:
@@ -179,6 +182,11 @@ def parse_table(name: str, table: Any) -> ServerTable:
             raise TableProblem(
                 "transport", "there is no url to connect to", 'add url = "https://…"'
             )
+    for key in ("client_id", "client_secret", "callback_port"):
+        if key in read and transport == "stdio":
+            raise TableProblem(key, f"{key} is for logins, and a program takes none", "remove it")
+    if "client_secret" in read and not read.get("client_id"):
+        raise TableProblem("client_secret", "there is no client_id", 'add client_id = "…"')
     return ServerTable(**{**read, "name": name, "transport": transport})
 
 
@@ -259,6 +267,12 @@ def _seconds(key: str, value: Any) -> float:
     return float(value)
 
 
+def _port(key: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 65_535:
+        raise TableProblem(key, f"{key} must be a port", f"write {key} = 8765")
+    return value
+
+
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "command": _text,
     "args": _texts,
@@ -272,6 +286,9 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "call_timeout": _seconds,
     "enabled_tools": _texts,
     "disabled_tools": _texts,
+    "client_id": _text,
+    "client_secret": _text,
+    "callback_port": _port,
 }
 assert set(_CHECKS) == {one.name for one in fields(ServerTable)} - {"name"}
 

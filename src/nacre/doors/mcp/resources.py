@@ -94,7 +94,7 @@ class Resources:
         upstream: OffersUpstream | None = None,
     ) -> None:
         self._dispatch = dispatch
-        self._words = words
+        self.words = words
         self._upstream = upstream
         self._root = f"{scheme_of(prefix)}://"
 
@@ -112,6 +112,12 @@ class Resources:
                 return ResourceAddress(upstream=found)
         known = ", ".join([self._list, self._template("screen"), self._template("scrollback")])
         raise InvalidInput(f"no resource {uri!r}", f"there are {known}", uri=quoted(uri))
+
+    def parse_template(self, template: str) -> UpstreamAddress | None:
+        """Return the server and its own template; None for one of ours. Raises InvalidInput."""
+        if template in (self._template("screen"), self._template("scrollback")):
+            return None
+        return self.parse(template).upstream
 
     async def find(self, caller: Caller, address: ResourceAddress) -> SessionDetails:
         """Return the session of an address. Raises SessionNotFound."""
@@ -188,7 +194,7 @@ class Resources:
     async def _text(self, caller: Caller, address: ResourceAddress) -> str:
         if address.session is None:
             listed = await self._dispatch(caller, ListSessions())
-            text: str = shape_result(listed, self._words)["content"][0]["text"]
+            text: str = shape_result(listed, self.words)["content"][0]["text"]
             return text
         if address.kind == "screen":
             answer = await self._dispatch.noted(caller, GetScreen(session=address.session))
@@ -205,6 +211,6 @@ class Resources:
             )
         result: Any = answer.result
         if answer.notices:
-            shown = msgspec.to_builtins(result, enc_hook=self._words.encode)
+            shown = msgspec.to_builtins(result, enc_hook=self.words.encode)
             result = {"notice": "; ".join(answer.notices), **shown}
-        return msgspec.json.encode(result, enc_hook=self._words.encode).decode()
+        return msgspec.json.encode(result, enc_hook=self.words.encode).decode()

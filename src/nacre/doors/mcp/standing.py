@@ -50,8 +50,10 @@ class Standing:
 
     @cached_property
     def capabilities(self) -> dict[str, dict[str, bool]]:
+        behind = self._selection.upstream is not None
         return {
-            "prompts": {"listChanged": self._selection.upstream is not None},
+            **({"completions": {}} if behind else {}),
+            "prompts": {"listChanged": behind},
             "resources": _RESOURCES,
             "tools": {"listChanged": self._selection.changes},
         }

@@ -101,6 +101,15 @@ class ToolCalls:
         if asked.answer in (None, "deny"):
             raise _denied(_unapproved(name, asked, found), judgement)
 
+    async def is_free(self, caller: Caller, name: str) -> bool:
+        """Tell whether a call would pass without anybody being asked. Raises Forbidden."""
+        self.require_all_sessions(caller)
+        if await self.is_person(caller):
+            return True
+        if not self._judge.rulebooks.is_loaded:
+            await self._judge.rulebooks.load()
+        return self._judge.tool(name).verdict == "allow"
+
     def _pinned(self, found: "Decision", name: str, definition: str) -> "Decision":
         """Return the verdict, which an allowing rule has for the definition that it knew."""
         if found.verdict != "allow" or found.rule is None or self._host.settings.policy == "open":

@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 from collections.abc import Awaitable, Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from nacre.core.catalog.caller import Caller
@@ -10,6 +11,7 @@ from nacre.core.catalog.catalog import Operation, Result
 from nacre.core.operations.upstream import (
     AddUpstream,
     CallUpstreamTool,
+    CompleteUpstreamArgument,
     DescribeUpstreamTool,
     EnableUpstream,
     GatherUpstreamTools,
@@ -62,29 +64,32 @@ class LateUpstreams:
     def handlers(self) -> Handlers:
         return (
             Handlers()
-            .on(ListUpstreams, self._later("list"))
-            .on(AddUpstream, self._later("add"))
-            .on(RemoveUpstream, self._later("remove"))
-            .on(EnableUpstream, self._later("enable"))
-            .on(ReloadUpstreams, self._later("reload"))
-            .on(TestUpstream, self._later("test"))
+            .on(ListUpstreams, self._later("configured.list"))
+            .on(AddUpstream, self._later("configured.add"))
+            .on(RemoveUpstream, self._later("configured.remove"))
+            .on(EnableUpstream, self._later("configured.enable"))
+            .on(ReloadUpstreams, self._later("configured.reload"))
+            .on(TestUpstream, self._later("configured.test"))
             .on(ListUpstreamTools, self._later("list_tools"))
             .on(SearchUpstreamTools, self._later("search"))
             .on(DescribeUpstreamTool, self._later("describe"))
-            .on(CallUpstreamTool, self._later("call"))
-            .on(ReadUpstreamResult, self._later("read_result"))
-            .on(ReadUpstreamLog, self._later("read_log"))
-            .on(ImportUpstreams, self._later("import_all"))
-            .on(GetUpstreamPrompt, self._later("get_prompt"))
-            .on(ReadUpstreamResource, self._later("read_resource"))
-            .on(WatchUpstreamResource, self._later("watch_resource"))
+            .on(CallUpstreamTool, self._later("calls.call"))
+            .on(ReadUpstreamResult, self._later("calls.read_result"))
+            .on(ReadUpstreamLog, self._later("configured.read_log"))
+            .on(ImportUpstreams, self._later("configured.import_all"))
+            .on(GetUpstreamPrompt, self._later("calls.get_prompt"))
+            .on(ReadUpstreamResource, self._later("calls.read_resource"))
+            .on(WatchUpstreamResource, self._later("calls.watch_resource"))
+            .on(CompleteUpstreamArgument, self._later("calls.complete"))
             .on(GatherUpstreamTools, self._later("gather"))
         )
 
     def _later(self, name: str) -> Callable[[Caller, Operation], Awaitable[Result]]:
+        find = attrgetter(name)
+
         async def handle(caller: Caller, request: Operation) -> Result:
             service = self._service or await self._load()
-            result: Result = await getattr(service, name)(caller, request)
+            result: Result = await find(service)(caller, request)
             return result
 
         return handle

@@ -30,14 +30,14 @@ from nacre.system.upstreams.logins import LoginFile
 if TYPE_CHECKING:
     from httpx2 import Auth
 
-    from nacre.services.upstream.connection import UpstreamConnection
+    from nacre.services.upstream.connections.connection import UpstreamConnection
 
 _log = logging.getLogger("nacre.upstream")
 
 ServerState = Literal["disabled", "idle", "connecting", "connected", "failed"]
 
 _SAMPLES = 200  # calls of which the median is told
-_MODULE = "nacre.services.upstream.opening"
+_MODULE = "nacre.services.upstream.connections.opening"
 
 
 @dataclass(slots=True)

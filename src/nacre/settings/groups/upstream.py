@@ -139,3 +139,49 @@ class UpstreamSettings(CommandSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 32 * 1024 * 1024
+    upstream_connect: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds for a connection to a remote upstream server, and for sending to it. How "
+                "long its answer takes is the call's."
+            ),
+        ),
+    ] = 15.0
+    upstream_alive_wait: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds in which an upstream server that left a call unanswered must show that it "
+                "lives. Otherwise its connection is given up, and the next call makes a new one."
+            ),
+        ),
+    ] = 5.0
+    max_upstream_listed: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Most tools, prompts or resources that are read of one upstream server. Lists "
+                "come in pages, and may have no end."
+            ),
+        ),
+    ] = 5000
+    upstream_login_wait: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description="Seconds that `nacre upstream login` waits for the person at the browser.",
+        ),
+    ] = 600.0
+    upstream_client_url: Annotated[
+        str,
+        Meta(
+            description=(
+                "Address (https) of a client metadata document of yours. Logins then use it as "
+                "their client's id where the server takes such; without it, each login registers."
+            )
+        ),
+    ] = ""

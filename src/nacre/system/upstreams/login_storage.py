@@ -50,6 +50,12 @@ class LoginStorage:
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         self._kept.client = _as_dict(client_info)
 
+    def note_wanted(self, scope: str) -> None:
+        """Keep what the server wants beyond what was granted. Raises OSError."""
+        wanted = [*self._kept.wanted.split(), *scope.split()]
+        self._kept.wanted = " ".join(dict.fromkeys(wanted))
+        self._file.write(self._kept)
+
     def restore(self, context: "OAuthContext") -> None:
         """Put in what the library does not ask for: without it, it could not renew a token."""
         context.token_expiry_time = self._kept.expires_at

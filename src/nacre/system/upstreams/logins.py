@@ -22,6 +22,7 @@ class KeptLogin(msgspec.Struct, kw_only=True, omit_defaults=True):
     client: dict[str, Any] = {}  # how we are registered there
     issuer: dict[str, Any] = {}  # what the authorization server says of itself
     resource: dict[str, Any] = {}  # what the MCP server says of its protection
+    wanted: str = ""  # scopes that a call was refused for; the next login asks for them
 
 
 class LoginFile:

@@ -378,7 +378,7 @@ async def test_a_stream_that_breaks_is_logged_and_tried_again(
 async def test_a_subscription_ends_with_its_connection(
     dispatch: FakeDispatch, subscriptions: Subscriptions, mode: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nacre.doors.mcp.library.server.caller_of", lambda ctx: Caller(door="mcp"))
+    monkeypatch.setattr("nacre.doors.mcp.library.offered.caller_of", lambda ctx: Caller(door="mcp"))
     server = build_server(
         dispatch,  # type: ignore[arg-type]
         subscriptions,

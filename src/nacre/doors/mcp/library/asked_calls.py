@@ -14,12 +14,12 @@ from mcp.server.lowlevel import Server
 
 from nacre.core.operations.safety.approvals import Answer, Approval
 from nacre.core.operations.upstream import GatherUpstreamTools
+from nacre.doors.mcp.library.asked_requests import AskedRequests
 from nacre.doors.mcp.library.asking import (
     ask_model,
     ask_person,
     capabilities,
     may_elicit,
-    relay_of,
 )
 from nacre.doors.mcp.library.failures import as_protocol_errors
 from nacre.doors.mcp.library.rounds import HeldCall, HeldCalls, Round, goes_on
@@ -31,7 +31,6 @@ from nacre.doors.mcp.standing import MODERN_REVISIONS
 from nacre.doors.mcp.tools.toolsets import UPSTREAM
 from nacre.services.dispatch.asking import asked_by
 from nacre.services.dispatch.dispatch import Dispatch
-from nacre.services.dispatch.forwarding.relay import relayed_by
 from nacre.services.dispatch.sampling import sampled_by
 from nacre.settings.table import Settings
 
@@ -65,25 +64,16 @@ class AskedCalls:
         self._call_tool = call_tool
         self._settings = settings
         self._held = held
+        self._questions = AskedRequests(settings, held)
 
     async def call(self, ctx: Context, params: Params) -> Any:
         tool = self._offers.now.tools.get(params.name)
-        if tool is not None and tool.toolset == UPSTREAM:
-            if ctx.protocol_version in MODERN_REVISIONS:
-                return await self._hold(ctx, params)
-            with relayed_by(relay_of(ctx)):
-                return await self._asked(ctx, params)
-        return await self._asked(ctx, params)
-
-    async def _hold(self, ctx: Context, params: Params) -> Any:
+        if tool is None or tool.toolset != UPSTREAM:
+            return await self._asked(ctx, params)
         with as_protocol_errors("tools/call", self._offers.now.words):
-            found = self._held.find(params)
-            if found is None:
-                found = HeldCall(ctx, params)
-                asking = found.ask_person if may_elicit(ctx, self._settings) else None
-                with asked_by(asking), relayed_by(relay_of(ctx, found)):
-                    found.task = asyncio.ensure_future(self._call_tool(found, params))
-            return await self._held.wait(found, ctx)
+            return await self._questions.asked(
+                ctx, params, lambda its: self._call_tool(its, params)
+            )
 
     async def _asked(self, ctx: Context, params: Params) -> Any:
         elicits = may_elicit(ctx, self._settings)

@@ -81,13 +81,14 @@ class Round:
 
 
 class HeldCall:
-    """One call of an upstream tool over as many rounds as its server asks; also the context that
-    its handler sees, whose progress goes to the round that waits.
+    """One call of an upstream tool, or one request for a prompt or a resource of such a server,
+    over as many rounds as that asks; also the context that its handler sees, whose progress goes to
+    the round that waits.
     """
 
-    def __init__(self, ctx: Context, params: types.CallToolRequestParams) -> None:
+    def __init__(self, ctx: Context, params: types.InputResponseRequestParams) -> None:
         self.state = _HELD + secrets.token_urlsafe(16)
-        self.call = (params.name, params.arguments)
+        self.call = _asked_for(params)
         self.request, self.lifespan_context = ctx.request, ctx.lifespan_context
         self.meta, self.session = ctx.meta, self
         self.task: asyncio.Future[Any] | None = None
@@ -137,7 +138,7 @@ class HeldCall:
             if not self._questions:
                 self._asked.clear()
 
-    def take(self, params: types.CallToolRequestParams) -> None:
+    def take(self, params: types.InputResponseRequestParams) -> None:
         """Answer what was asked; what the client left out has no answer."""
         given = params.input_responses or {}
         for key, (_, answered) in list(self._questions.items()):
@@ -180,7 +181,7 @@ class HeldCalls:
         self._wait = wait
         self._calls: dict[str, tuple[HeldCall, asyncio.TimerHandle]] = {}
 
-    def find(self, params: types.CallToolRequestParams) -> HeldCall | None:
+    def find(self, params: types.InputResponseRequestParams) -> HeldCall | None:
         """Return the call that this one goes on with; None for a new one.
 
         Raises InvalidInput for one that is gone: to make it again could do it twice.
@@ -188,11 +189,11 @@ class HeldCalls:
         if params.request_state is None:
             return None
         found = self._calls.get(params.request_state)
-        if found is None or found[0].call != (params.name, params.arguments):
+        if found is None or found[0].call != _asked_for(params):
             raise InvalidInput(
                 "the call that asked is gone: it took too long, or nacre was restarted; whether it "
                 "was done is not known",
-                "look, and call the tool again without requestState",
+                "look, and ask again without requestState",
             )
         del self._calls[params.request_state]
         found[1].cancel()
@@ -227,6 +228,12 @@ class HeldCalls:
             timer.cancel()
             self._give_up(held)
         self._calls.clear()
+
+
+def _asked_for(params: types.InputResponseRequestParams) -> tuple[object, ...]:
+    """Return by what a repeated request is known for the same."""
+    named = ("name", "arguments", "uri")
+    return (type(params), *(getattr(params, one, None) for one in named))
 
 
 def _elicitation(params: Mapping[str, Any]) -> types.ElicitRequest:

@@ -9,81 +9,37 @@ Rule 3: nothing is sent twice, except where the other side provably did not take
 """
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Any
 
 import mcp_types as types
 from mcp import Client
-from mcp.client.session import ClientRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, ValidationError
 
 from nacre import __version__
 from nacre.errors import NacreError, UpstreamFailed, UpstreamTimedOut, UpstreamUnavailable
-from nacre.services.dispatch.forwarding.relay import Ask, Relay, ReportProgress, relay_of_call
+from nacre.services.dispatch.forwarding.relay import relay_of_call
 from nacre.services.host.wait import bounded
-from nacre.services.upstream.http_transport import HttpTransport
+from nacre.services.upstream.connections.http_transport import HttpTransport
+from nacre.services.upstream.connections.listings import as_dict, discovered, read_listing
+from nacre.services.upstream.connections.program_transport import ProgramTransport
+from nacre.services.upstream.connections.questions import PassedProgress, UpstreamQuestions
+from nacre.services.upstream.connections.resource_watch import ResourceWatch
 from nacre.services.upstream.log_ring import LogRing
-from nacre.services.upstream.program_transport import ProgramTransport
-from nacre.services.upstream.resource_watch import ResourceWatch
+from nacre.settings.table import Settings
 from nacre.system.upstreams.kept import KeptListing
 
 _log = logging.getLogger("nacre.upstream")
 
-_MOST_LISTED = 5000  # of tools, prompts or resources of one server; each page is one request
-_ANSWERS_WITHIN = 5.0  # seconds to show that it lives, after a call that it did not answer
-_SETTLES = 0.1  # seconds that changes of a list are collected, and that progress is waited for
-_LEGACY = "legacy"
+_SETTLES = 0.1  # seconds that changes of a list are collected
+_REFUSED = "Server returned an error response"  # the SDK's words for a status of HTTP
 
 AnyTransport = ProgramTransport | HttpTransport
-
-
-@dataclass(slots=True)
-class _Calling:
-    """A call under way: whose questions these may be."""
-
-    owner: str
-    relay: Relay | None
-    timer: asyncio.Timeout
-
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """Stop its time while somebody is asked; what was left of it counts afterwards."""
-        loop = asyncio.get_running_loop()
-        when = self.timer.when()
-        left = None if when is None else when - loop.time()
-        if left is not None:
-            self.timer.reschedule(None)
-        try:
-            yield
-        finally:
-            if left is not None and not self.timer.expired():
-                self.timer.reschedule(loop.time() + left)
-
-
-class _Passing:
-    """Passes progress on, and knows when the last of it has gone: nothing may follow the answer."""
-
-    def __init__(self, report: ReportProgress) -> None:
-        self._report = report
-        self._under_way: set[asyncio.Task[Any]] = set()
-
-    async def __call__(
-        self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        task = asyncio.ensure_future(self._report(progress, total, message))
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
-        await asyncio.wait((task,))
-
-    async def settle(self) -> None:
-        if self._under_way:
-            await asyncio.wait(self._under_way, timeout=_SETTLES)
 
 
 @dataclass(slots=True, eq=False)
@@ -94,19 +50,20 @@ class UpstreamConnection:
     log: LogRing
     changed: Callable[["UpstreamConnection"], None]  # its lists may have changed, or it is gone
     updated: Callable[[str], None]  # a watched resource has changed
+    settings: Settings
     discovered: Mapping[str, Any] = field(default_factory=dict)  # as it was found before
-    patience: float = 600.0  # seconds for the answer to a question of the server
     listing: KeptListing = field(default_factory=KeptListing)
     last_used: float = 0.0
     lost: str = ""  # why it is gone
     _client: Client | None = None
     _task: "asyncio.Task[None] | None" = None
     _leave: asyncio.Event = field(default_factory=asyncio.Event)
-    _calls: dict[int, _Calling] = field(default_factory=dict)
     _relisting: "asyncio.Task[None] | None" = None
     _watch: ResourceWatch = field(init=False)
+    _questions: UpstreamQuestions = field(init=False)
 
     def __post_init__(self) -> None:
+        self._questions = UpstreamQuestions(self.log, self.settings.upstream_question_wait)
         self._watch = ResourceWatch(self.log, self.updated)
 
     @property
@@ -149,10 +106,10 @@ class UpstreamConnection:
         client = Client(
             self.transport,
             mode=self.mode,
-            prior_discover=_discovered(self.discovered) if self.mode != "auto" else None,
+            prior_discover=discovered(self.discovered) if self.mode != "auto" else None,
             client_info=types.Implementation(name="nacre", version=__version__),
-            elicitation_callback=self._elicit,
-            sampling_callback=self._sample,
+            elicitation_callback=self._questions.elicit,
+            sampling_callback=self._questions.sample,
             message_handler=self._hear,
             cache=None,
         )
@@ -218,37 +175,8 @@ class UpstreamConnection:
 
     async def relist(self) -> None:
         """Read all of its lists."""
-        client = self._require()
-        offers = client.server_capabilities
-        tools = await self._all(client.list_tools, "tools") if offers.tools else []
-        prompts = await self._all(client.list_prompts, "prompts") if offers.prompts else []
-        resources: list[dict[str, Any]] = []
-        templates: list[dict[str, Any]] = []
-        if offers.resources:
-            resources = await self._all(client.list_resources, "resources")
-            with contextlib.suppress(MCPError):  # many have none, and say so by an error
-                templates = await self._all(client.list_resource_templates, "resource_templates")
-        self.listing = KeptListing(
-            tools=tools,
-            prompts=prompts,
-            resources=resources,
-            templates=templates,
-            reads=offers.resources is not None,
-            revision=client.protocol_version,
-            transport=self.transport.kind,
-            discovered=_as_dict(found) if (found := client.session.discover_result) else {},
-        )
-
-    async def _all(self, fetch: Callable[..., Awaitable[Any]], name: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        cursor: str | None = None
-        while True:
-            page = await fetch(cursor=cursor)
-            found += [_as_dict(one) for one in getattr(page, name)]
-            following = page.next_cursor
-            if not following or following == cursor or len(found) >= _MOST_LISTED:
-                return found[:_MOST_LISTED]
-            cursor = following
+        most = self.settings.max_upstream_listed
+        self.listing = await read_listing(self._require(), self.transport.kind, most)
 
     async def _hear(self, message: Any) -> None:
         """Take a notification of the server."""
@@ -310,7 +238,7 @@ class UpstreamConnection:
         relay = relay_of_call()
         if relay is None or relay.progress is None:
             return await self._ask(lambda client: client.call_tool(tool, arguments), owner, within)
-        passing = _Passing(relay.progress)
+        passing = PassedProgress(relay.progress)
         report: Any = passing
         try:
             return await self._ask(
@@ -328,6 +256,21 @@ class UpstreamConnection:
 
     async def read_resource(self, uri: str, owner: str, within: float) -> dict[str, Any]:
         return await self._ask(lambda client: client.read_resource(uri), owner, within)
+
+    async def complete(
+        self, request: Mapping[str, Any], owner: str, within: float
+    ) -> dict[str, Any]:
+        """Return what an argument of a prompt or of a template may be; nothing where the server
+        does not tell. `request` is the protocol's. Raises as `call` does.
+        """
+        if self._require().server_capabilities.completions is None:
+            return {}
+        params = types.CompleteRequestParams.model_validate(request, by_name=False)
+        context = params.context.arguments if params.context is not None else None
+        argument = {"name": params.argument.name, "value": params.argument.value}
+        return await self._ask(
+            lambda client: client.complete(params.ref, argument, context), owner, within
+        )
 
     async def watch(self, uri: str, *, watch: bool, within: float) -> None:
         """Have the server tell of updates of a resource, or not any more.
@@ -349,11 +292,10 @@ class UpstreamConnection:
     ) -> dict[str, Any]:
         client = self._require()
         timer = bounded(within)
-        calling = _Calling(owner, relay_of_call(), timer)
-        self._calls[id(calling)] = calling
         try:
-            async with timer:
-                return _as_dict(await request(client))
+            with self._questions.calling(owner, timer):
+                async with timer:
+                    return as_dict(await request(client))
         except TimeoutError:
             self.log.note(f"no answer within {within:g} s")
             asyncio.ensure_future(self._check()).add_done_callback(_seen)
@@ -368,8 +310,6 @@ class UpstreamConnection:
             raise UpstreamUnavailable(
                 f"{self.name} answered with something that is no result: {_short(error)}"
             ) from error
-        finally:
-            del self._calls[id(calling)]
 
     async def _explained(self, error: MCPError) -> NacreError:
         """Tell an error of the server from a connection that is gone."""
@@ -387,6 +327,15 @@ class UpstreamConnection:
             self._note_loss(why)
             return UpstreamUnavailable(f"{self.name} is not available: {why}")
         told = error.error
+        if (
+            isinstance(self.transport, HttpTransport)
+            and told.message == _REFUSED
+            and self.transport.take_lack()
+        ):
+            return UpstreamUnavailable(
+                f"{self.name} wants more rights for this than it was given (HTTP status 403); "
+                f"log in: nacre upstream login {self.name}"
+            )
         own = {"code": told.code, "message": told.message}
         if told.data is not None:
             own["data"] = told.data
@@ -398,7 +347,7 @@ class UpstreamConnection:
         if client is None:
             return
         try:
-            async with bounded(_ANSWERS_WITHIN):
+            async with bounded(self.settings.upstream_alive_wait):
                 if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
                     await client.list_tools()
                 else:
@@ -413,68 +362,6 @@ class UpstreamConnection:
         if self._client is None or self.lost:
             raise UpstreamUnavailable(f"{self.name} is gone: {self.lost}", again=True)
         return self._client
-
-    # --- questions of the server -----------------------------------------------------------
-
-    async def _elicit(
-        self, context: ClientRequestContext, params: types.ElicitRequestParams
-    ) -> types.ElicitResult | types.ErrorData:
-        calling = self._whose()
-        if calling is None or calling.relay is None or calling.relay.elicit is None:
-            self.log.note("a question was declined: it cannot be told whom it is for")
-            return types.ElicitResult(action="decline")
-        answer = await self._forwarded(calling, calling.relay.elicit, params)
-        if answer is None:
-            return types.ElicitResult(action="cancel")
-        try:
-            return types.ElicitResult.model_validate(answer, by_name=False)
-        except ValidationError:
-            return types.ElicitResult(action="cancel")
-
-    async def _sample(
-        self, context: ClientRequestContext, params: types.CreateMessageRequestParams
-    ) -> Any:
-        calling = self._whose()
-        answer = None
-        if calling is not None and calling.relay is not None and calling.relay.sample is not None:
-            answer = await self._forwarded(calling, calling.relay.sample, params)
-        if answer is None:
-            return types.ErrorData(code=-1, message="no host of this call offers sampling")
-        try:
-            return types.CreateMessageResult.model_validate(answer, by_name=False)
-        except ValidationError as error:
-            return types.ErrorData(code=-1, message=f"the host's answer is none: {_short(error)}")
-
-    async def _forwarded(
-        self, calling: _Calling, ask: Ask, params: BaseModel
-    ) -> dict[str, Any] | None:
-        with calling.paused():
-            try:
-                async with bounded(self.patience):
-                    return await ask(_as_dict(params))
-            except TimeoutError:
-                self.log.note(f"nobody answered a question within {self.patience:g} s")
-                return None
-
-    def _whose(self) -> _Calling | None:
-        """Return the one call that a question can belong to; never a guess."""
-        if (own := relay_of_call()) is not None:
-            return next((one for one in self._calls.values() if one.relay is own), None)
-        if len({calling.owner for calling in self._calls.values()}) != 1:
-            return None
-        return next(iter(self._calls.values()))
-
-
-def _as_dict(model: BaseModel) -> dict[str, Any]:
-    found: dict[str, Any] = model.model_dump(by_alias=True, exclude_none=True, mode="json")
-    return found
-
-
-def _discovered(kept: Mapping[str, Any]) -> types.DiscoverResult | None:
-    try:
-        return types.DiscoverResult.model_validate(kept, by_name=False) if kept else None
-    except ValidationError:
-        return None
 
 
 def _plain(error: BaseException) -> Exception:
@@ -491,12 +378,3 @@ def _short(error: Exception) -> str:
 def _seen(task: "asyncio.Task[None]") -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         _log.warning("an upstream could not be checked", exc_info=error)
-
-
-def modes(known: KeptListing) -> tuple[str, str]:
-    """Return in which way to connect first, given what was found last, and in which then."""
-    if known.revision in MODERN_PROTOCOL_VERSIONS and _discovered(known.discovered) is not None:
-        return known.revision, "auto"
-    if known.revision and known.revision not in MODERN_PROTOCOL_VERSIONS:
-        return _LEGACY, "auto"
-    return "auto", _LEGACY

@@ -16,9 +16,10 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
+from nacre.services.upstream.connections.stored_login import lacking_scope
+
 HttpKind = Literal["http", "sse"]
 
-_CONNECT = 15.0  # seconds for a connection and for sending; how long an answer takes is the call's
 _FOR_EVER = 7 * 86_400.0  # seconds: a stream of events is silent while there is nothing to tell
 _SESSION = "mcp-session-id"
 _TALKATIVE = ("httpx2", "httpcore2", "mcp.client", "mcp.client.sse", "mcp.client.streamable_http")
@@ -41,16 +42,19 @@ class HttpTransport:
         url: str,
         headers: dict[str, str],
         most: int,
+        connect: float,
         auth: httpx2.Auth | None = None,
     ) -> None:
         self.kind = kind
         self._url = url
         self._headers = headers
         self._most = most
+        self._connect = connect  # seconds; how long an answer takes is the call's
         self._auth = auth
         self._stack = AsyncExitStack()
         self.ended = asyncio.Event()
         self.statuses: list[int] = []  # the last ones that were errors
+        self._lacks = False  # a request was refused for want of a right
         self.forgotten = False  # the server does not know our session any more
         self._failure = ""
 
@@ -61,7 +65,7 @@ class HttpTransport:
             opened = sse_client(
                 self._url,
                 headers=self._headers,
-                timeout=_CONNECT,
+                timeout=self._connect,
                 sse_read_timeout=_FOR_EVER,
                 httpx_client_factory=self._client,
                 auth=self._auth,
@@ -85,7 +89,7 @@ class HttpTransport:
         timeout: httpx2.Timeout | None = None,
         auth: httpx2.Auth | None = None,
     ) -> httpx2.AsyncClient:
-        patience = timeout or httpx2.Timeout(_CONNECT, read=_FOR_EVER)
+        patience = timeout or httpx2.Timeout(self._connect, read=_FOR_EVER)
         client = create_mcp_http_client(headers=headers, timeout=patience, auth=auth)
         client.event_hooks["response"].append(self._note)
         return client
@@ -94,6 +98,8 @@ class HttpTransport:
         own = self.kind == "sse" or response.request.url == httpx2.URL(self._url)
         if response.status_code == 404 and _SESSION in response.request.headers:
             self.forgotten = True  # what the protocol says a server answers to an old session
+        if own and lacking_scope(response) is not None:
+            self._lacks = True
         if response.status_code >= 400 and own:  # others are those of a login's servers
             self.statuses = [*self.statuses[-4:], response.status_code]
 
@@ -113,6 +119,11 @@ class HttpTransport:
         """Whether it refused a request for want of a token, and none is configured."""
         configured = any(name.lower() == "authorization" for name in self._headers)
         return not configured and self.statuses[-1:] == [401]
+
+    def take_lack(self) -> bool:
+        """Return whether a request was refused for want of a right, and forget it."""
+        lacked, self._lacks = self._lacks, False
+        return lacked
 
     def explain(self, error: BaseException) -> str:
         """Say why it failed, without the address."""

@@ -10,17 +10,19 @@ and greeted in the older way.
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import httpx2
 
 from nacre.core.upstream.servers import ResolvedServer, ServerTable
 from nacre.errors import NacreError, UpstreamUnavailable
 from nacre.services.host.wait import bounded
-from nacre.services.upstream.connection import AnyTransport, UpstreamConnection, modes
-from nacre.services.upstream.http_transport import HttpKind, HttpTransport
+from nacre.services.upstream.connections.connection import AnyTransport, UpstreamConnection
+from nacre.services.upstream.connections.http_transport import HttpKind, HttpTransport
+from nacre.services.upstream.connections.listings import modes
+from nacre.services.upstream.connections.program_transport import ProgramTransport
+from nacre.services.upstream.connections.stored_login import StoredLogin
 from nacre.services.upstream.log_ring import LogRing
-from nacre.services.upstream.program_transport import ProgramTransport
-from nacre.services.upstream.stored_login import StoredLogin
 from nacre.settings.table import Settings
 from nacre.system.upstreams.kept import KeptListing
 from nacre.system.upstreams.logins import LoginFile
@@ -65,8 +67,8 @@ async def open_connection(
                         log,
                         changed,
                         updated,
+                        settings,
                         known.discovered,
-                        settings.upstream_question_wait,
                     )
                     try:
                         await last.open()
@@ -116,7 +118,7 @@ def _ways(
             lambda: start_program(argv, cwd=resolved.cwd, env=env), log, most
         )
         return
-    url, headers = resolved.url, dict(resolved.headers)
+    url, headers, connect = resolved.url, dict(resolved.headers), settings.upstream_connect
     own = any(name.lower() == "authorization" for name in headers)
     auth = None if own else login(url)
     by_events: tuple[tuple[HttpKind, str], ...] = (("sse", url), ("sse", _with_sse(url)))
@@ -124,7 +126,7 @@ def _ways(
     if known.transport == "sse":
         tries = (*by_events, *(one for one in tries if one not in by_events))
     for kind, address in tries:
-        yield lambda kind=kind, address=address: HttpTransport(kind, address, headers, most, auth)  # type: ignore[misc]
+        yield partial(HttpTransport, kind, address, headers, most, connect, auth)
 
 
 def _with_sse(url: str) -> str:
