@@ -58,6 +58,7 @@ async def living(
         yield services
     finally:
         await services.sessions.end_all()
+        await services.searching.end()
         services.ports.close()
         for session in services.registry.all():
             session.close()

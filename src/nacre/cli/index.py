@@ -68,6 +68,13 @@ COMMANDS = (
     Command("attach", "attach", "Work in a session yourself, until you detach."),
     Command("web", "web", "Print an address that opens the web page.", "open_page"),
     Command("share", "safety.share", "Print a link with which somebody can watch a session."),
+    Command(
+        "search",
+        "past.search",
+        "Search what all sessions showed, now or ever.",
+        "search",
+        {"text": "TEXT"},
+    ),
     Command("events", "past.events", "Show what happened in a session, and who did it."),
     Command("record", "past.record", "Record a session from now on (asciicast)."),
     Command("export", "past.export", "Save what a session showed (asciicast)."),

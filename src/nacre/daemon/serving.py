@@ -320,6 +320,7 @@ async def _end(services: "Services", *, interrupted: bool) -> None:
     await services.sessions.end_all()
     await services.catalog.end_all()
     await services.upstreams.end_all()
+    await services.searching.end()
     services.ledger.remove_files()
 
 

@@ -59,6 +59,7 @@ from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.references import KnownSessions
 from nacre.services.runs.send import Sends
 from nacre.services.runs.service import Runs
+from nacre.services.search.service import Searching
 from nacre.services.session.session import Session
 from nacre.services.sessions.janitor import Janitor
 from nacre.services.sessions.service import Sessions
@@ -88,6 +89,7 @@ class Services:
     talking: Sends
     waiting: Waiting
     history: History
+    searching: Searching
     janitor: Janitor
     recovery: Recovery
     approvals: Approvals
@@ -133,7 +135,7 @@ class Services:
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
             *(self.history, self.pictures, self.reviews, visuals, watching, controls),
             *(self.approvals, self.prompts, self.catalog, self.apps, self.upstreams),
-            *(pointing, seeing, files, run_parts),
+            *(pointing, seeing, files, run_parts, self.searching),
             AgentTyping(self.registry, self.host, self.apps.typing),
         )
         # Every call passes them in this order. Routing to other hosts will be added here.
@@ -238,6 +240,7 @@ def build_services(
         talking=Sends(registry, host),
         waiting=Waiting(registry, ledger, runs, host),
         history=History(registry, host),
+        searching=Searching(registry, ledger, host),
         janitor=janitor,
         recovery=Recovery(registry, ports, ledger, host),
         approvals=approvals,

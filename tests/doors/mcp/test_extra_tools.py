@@ -37,7 +37,7 @@ async def test_both_tools_are_listed_and_read_only(tools: Tools) -> None:
 
 async def test_tool_that_two_toolsets_have_is_one(tools: Tools) -> None:
     assert set(tools.listed) >= {"create_session", "start_session", "list_sessions", "run_command"}
-    assert len(tools.listed) == 15 + 8 + 17 - 2
+    assert len(tools.listed) == 15 + 8 + 18 - 2
 
 
 async def test_earlier_screen_and_recording(tools: Tools, echo: str) -> None:
@@ -56,6 +56,19 @@ async def test_earlier_screen_and_recording(tools: Tools, echo: str) -> None:
     recorded = await tools("export_recording", session=echo, input=True)
     assert '"o","and more' in recorded["recording"]
     assert '"i"' not in recorded["recording"], "echo was off there"
+
+
+async def test_search_finds_what_was_shown_and_when(tools: Tools, echo: str) -> None:
+    check_schema(tools.listed["search"].input_schema)
+    check_schema(tools.listed["search"].output_schema)
+    await tools("send_input", session=echo, input="a rare word\r")
+    await tools("wait_for", session=echo, text="a rare word")
+    found = await tools("search", text="rare word", session=echo)
+    hit = found["hits"][0]
+    assert (hit["session"], hit["text"][hit["start"] : hit["end"]]) == (echo, "rare word")
+    then = await tools("screen_at", session=echo, generation=hit["generation"])
+    assert hit["text"] in then["lines"]
+    assert found["complete"] is True
 
 
 async def test_screen_is_seen_as_what_it_shows(tools: Tools) -> None:

@@ -301,6 +301,13 @@ def screen_at(daemon: Daemon, job: str) -> None:
     assert refusal(neither) == "INVALID_INPUT"
 
 
+def search(daemon: Daemon, job: str) -> None:
+    found = ask(daemon, "POST", "/search", {"text": "ready", "session": job, "context": 0})
+    assert (found["hits"][0]["session"], found["complete"]) == (job, True)
+    wrong = http_call(daemon, "POST", "/api/search", {"text": "(", "regex": True})
+    assert refusal(wrong) == "INVALID_INPUT"
+
+
 def export_recording(daemon: Daemon, job: str) -> None:
     whole = ask(daemon, "POST", f"/sessions/{job}/recording")
     header, *events = map(json.loads, whole["recording"].splitlines())
@@ -710,6 +717,7 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         start_session,
         close_session,
         screen_at,
+        search,
         export_recording,
         restore_sessions,
         overlay,

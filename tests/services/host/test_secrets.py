@@ -112,7 +112,10 @@ async def test_no_operation_shows_an_agent_a_token(
             await ask("get_status", session=name),
             await ask("export_recording", session=name),
             await ask("screen_at", session=name, time=-0.001),
+            await ask("search", text=" ", context=9),
+            await ask("search", text=TOKEN[4:12]),
         ]
+        assert (answers[-2].total > 0, answers[-1].total) == (True, 0)
         text = repr(answers)
         assert not any(TOKEN[at : at + 8] in text for at in range(len(TOKEN) - 8))
         assert not answers[8].matched

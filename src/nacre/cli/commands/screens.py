@@ -24,6 +24,12 @@ def add_screen(parser: ArgumentParser) -> None:
     _add_styled(parser)
     other = parser.add_mutually_exclusive_group()
     other.add_argument(
+        "--at",
+        metavar="MOMENT",
+        type=_moment,
+        help="The screen as it was: at a generation, or with - so many seconds ago.",
+    )
+    other.add_argument(
         "--hash", action="store_true", help="Print hashes: of text, and with styles."
     )
     other.add_argument(
@@ -40,6 +46,8 @@ def run_screen(arguments: Namespace) -> int:
         return _show_hash(arguments)
     if arguments.cells is not None:
         return _show_cells(arguments)
+    if arguments.at is not None:
+        return _show_earlier(arguments)
     with Client.open() as client:
         result = client.ask(
             "get_screen",
@@ -47,6 +55,24 @@ def run_screen(arguments: Namespace) -> int:
             format=_format(arguments),
             max_chars=budget(arguments),
             since_generation=arguments.since_generation,
+        )
+    return _show_lines(arguments, result, trim=True)
+
+
+def _moment(given: str) -> dict[str, Any]:
+    if given.startswith("-"):
+        return {"time": float(given)}
+    return {"generation": int(given)}
+
+
+def _show_earlier(arguments: Namespace) -> int:
+    with Client.open() as client:
+        result = client.ask(
+            "screen_at",
+            session=arguments.session,
+            format=_format(arguments),
+            max_chars=budget(arguments),
+            **arguments.at,
         )
     return _show_lines(arguments, result, trim=True)
 

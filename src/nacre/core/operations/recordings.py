@@ -1,11 +1,11 @@
-"""The operations on the past: earlier screens, recordings, lost sessions."""
+"""The operations on the past: earlier screens, search, recordings, lost sessions."""
 
 from typing import Annotated
 
 from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
-from nacre.core.catalog.catalog import Operation, operation
+from nacre.core.catalog.catalog import Operation, Result, operation
 from nacre.core.operations.parameters import Format, MaxChars, SessionRef
 from nacre.core.operations.results import EarlierScreen, Recording, Restored
 
@@ -54,6 +54,68 @@ class ExportRecording(Operation, frozen=True, kw_only=True):
     ) = None
     input: Annotated[bool, Meta(description="Include typed input where it was shown.")] = False
     markers: Annotated[bool, Meta(description="Add a marker where each command starts.")] = False
+    max_chars: MaxChars | None = None
+
+
+class SessionHit(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """A line that stood on a session's screen, or stands there."""
+
+    session: str
+    session_id: str
+    time: float  # when it was shown so, in seconds since the epoch
+    generation: int  # screen_at shows that moment
+    text: str
+    start: int  # where in the text it was found, in characters
+    end: int
+    line: int | None = None  # its number in the session's lines; None on the alternate screen
+    row: int | None = None  # of a full-screen program
+    run_id: str | None = None  # the run that printed it, if it is still known
+    versions: int = 1  # how many texts of this line were found; this is the last
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+class NotSearched(Result, frozen=True, kw_only=True):
+    """A session of which not everything could be searched."""
+
+    session: str
+    session_id: str
+    reason: str
+
+
+class SearchResult(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """Lines of all sessions in which something was found, the newest first."""
+
+    total: int  # hits, with those that are not listed
+    searched_sessions: int
+    complete: bool
+    searched_since: float | None = None  # what is older was not searched; None: all was
+    next_offset: int | None = None  # there are more hits
+    hint: str | None = None
+    not_searched: tuple[NotSearched, ...] = ()
+    hits: tuple[SessionHit, ...] = ()
+
+
+@operation("search", "POST /search", result=SearchResult, scope=Scope.OBSERVE, idempotent=True)
+class SearchSessions(Operation, frozen=True, kw_only=True):
+    """Search what sessions showed: all of them or one, ended ones too, and all of their past.
+
+    Also finds what full-screen programs showed and what was drawn over since. A hit has the moment
+    at which it was shown.
+    """
+
+    text: Annotated[
+        str,
+        Meta(min_length=1, description="Text to find; without capitals it matches any case."),
+    ]
+    regex: Annotated[bool, Meta(description="The text is a regular expression (RE2).")] = False
+    exact: Annotated[bool, Meta(description="Match the case as written.")] = False
+    session: SessionRef | None = None
+    since: _Moment | None = None
+    until: _Moment | None = None
+    context: Annotated[int, Meta(ge=0, le=20, description="Lines above and below each hit.")] = 1
+    limit: Annotated[int, Meta(ge=1, le=1000, description="Most hits of the answer.")] = 50
+    offset: Annotated[int, Meta(ge=0, le=10_000, description="Hits to skip, the newest first.")] = 0
     max_chars: MaxChars | None = None
 
 

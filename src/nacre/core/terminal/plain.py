@@ -34,6 +34,27 @@ def between(rows: list[str], lines: list[str], cols: int) -> list[str]:
     return found
 
 
+def numbered(rows: list[str], lines: list[str]) -> list[tuple[int, str]]:
+    """Return the lines that these rows are, each with the number of its first row.
+
+    Rows lack their trailing blanks, so where one line ends within them is found by its text.
+    """
+    while rows and not rows[-1]:
+        rows.pop()
+    if len(rows) == len(lines):
+        return list(enumerate(lines))
+    found: list[tuple[int, str]] = []
+    at = 0
+    for line in lines:
+        if at >= len(rows):
+            break
+        found.append((at, line))
+        rest, at = line.lstrip(" ")[len(rows[at].lstrip(" ")) :].lstrip(" "), at + 1
+        while rest and at < len(rows) and rest.startswith(below := rows[at].lstrip(" ")):
+            rest, at = rest[len(below) :].lstrip(" "), at + 1
+    return found
+
+
 class PlainText:
     def __init__(self, handle: Any, grid: Grid) -> None:
         self._handle = handle

@@ -35,7 +35,7 @@ from nacre.core.terminal.grid import ACTIVE, SCREEN, Grid
 from nacre.core.terminal.keyboard import Keyboard, encode_paste
 from nacre.core.terminal.modes import StateCodes
 from nacre.core.terminal.packed import UNFINISHED_BYTES, Packing, pack, unpack
-from nacre.core.terminal.plain import PlainText, between
+from nacre.core.terminal.plain import PlainText, between, numbered
 from nacre.core.terminal.pointer import encode_pointer
 from nacre.core.terminal.rows import Rendering
 from nacre.core.terminal.scrollback import Count, KeptRows
@@ -388,6 +388,17 @@ class Terminal:
         first, count = self._scrollback.span(0, self._scrollback.total)
         left = count + rows - row
         return self._plain.unwrapped(SCREEN, first + row, left, cols) if left > 0 else []
+
+    def numbered_lines(self, row: int) -> list[tuple[int, str]]:
+        """Return scrollback and screen as lines, from this row on, each with its first row."""
+        rows, cols = self._dimensions()
+        first, count = self._scrollback.span(0, self._scrollback.total)
+        left = count + rows - row
+        if left <= 0:
+            return []
+        plain = self._plain.lines(SCREEN, first + row, left, cols)
+        whole = self._plain.unwrapped(SCREEN, first + row, left, cols)
+        return [(row + at, line) for at, line in numbered(plain, whole)]
 
     def unwrapped_scrollback(self) -> list[str]:
         """Return the scrollback as lines; wrapped rows are joined."""

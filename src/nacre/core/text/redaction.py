@@ -63,6 +63,11 @@ class Redaction:
         self._values = values
         self.count = 0
 
+    @property
+    def values(self) -> SecretValues:
+        """What is known to be secret, for a process that redacts in the daemon's place."""
+        return self._values
+
     def text(self, text: str) -> str:
         """Return a text of as many lines without secrets."""
         found = self._find(text)

@@ -17,7 +17,12 @@ from nacre.core.operations.steps import LIST_SESSIONS
 from nacre.errors import Forbidden, InvalidInput, SessionNotFound
 from nacre.services.dispatch.call import Call, Onward, Target
 
-_FILTERED = ("list_sessions", "follow", "status")  # of all sessions: these leave others out
+_FILTERED = (
+    "list_sessions",
+    "follow",
+    "status",
+    "search",
+)  # of all sessions: these leave others out
 _MAKING = ("create_session", "start_session")
 _NAME = 64  # characters of a reference that an error repeats
 

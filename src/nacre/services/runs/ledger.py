@@ -66,6 +66,10 @@ class Ledger:
         run = self._runs.get(run_id)
         return None if run is None else run.session
 
+    def of_session(self, identifier: str) -> list[TrackedRun]:
+        """Return the known runs of a session, the oldest first."""
+        return [run for run in self._runs.values() if run.session.identity.id == identifier]
+
     async def with_output(self, run_id: str) -> TrackedRun:
         """Find a run, with all of its output. Raises InvalidInput as `find` does."""
         run = self.find(run_id)

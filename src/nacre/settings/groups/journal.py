@@ -86,3 +86,34 @@ class JournalSettings(McpSettings, frozen=True, kw_only=True):
             description="Seconds that a lost session stays listed, so that it can be restored.",
         ),
     ] = 7 * 86400.0
+    search_time: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=50,
+            description=(
+                "Seconds that one search over sessions may take. What was not searched by then is "
+                "said, and the next search goes on there. 20 MB of output take 4 s the first time."
+            ),
+        ),
+    ] = 10.0
+    search_memory_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024 * 1024,
+            description=(
+                "Bytes of text that the process that searches keeps for the next search. With "
+                "less, a search over more output replays it again."
+            ),
+        ),
+    ] = 64 * 1024 * 1024
+    search_idle: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds after the last search until the process that searches ends, and its "
+                "memory is free."
+            ),
+        ),
+    ] = 60.0

@@ -94,6 +94,7 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
             "restart_session",
             "resize_session",
             "screen_at",
+            "search",
             "export_recording",
             "await_input",
             "control",

@@ -1,0 +1,1 @@
+"""Search over all sessions and their past."""
