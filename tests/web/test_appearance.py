@@ -222,6 +222,23 @@ def test_everything_is_done_by_the_keyboard_alone(
     page.keyboard.press("Control+Shift+L")
 
 
+def test_the_list_is_one_stop_of_the_tab_key(pages: Pages, new_session: Callable[..., str]) -> None:
+    names = [new_session(f"stop-{number}") for number in range(3)]
+    page = pages()
+    rows = page.locator(".row")
+    expect(page.locator(".row", has_text=names[0])).to_be_visible()
+    expect(page.locator(".row[tabindex='0']")).to_have_count(1)
+    page.get_by_label("Filter sessions").focus()
+    page.keyboard.press("Tab")
+    expect(rows.first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(rows.nth(1)).to_be_focused()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.rows') === null")
+    page.keyboard.press("Shift+Tab")
+    expect(rows.nth(1)).to_be_focused()
+
+
 def test_every_dialog_and_menu_has_its_names_and_gives_the_focus_back(
     pages: Pages, new_session: Callable[..., str]
 ) -> None:

@@ -64,6 +64,12 @@ export function ago(then: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+/** What a program calls itself while it runs, else the folder. */
+export function titleOf(one: SessionSummary): string {
+  const over = one.state === "exited" || one.state === "lost";
+  return one.title && one.title !== one.name && !over ? one.title : shortPath(one.cwd);
+}
+
 /** The end of a path, its most useful part. */
 export function shortPath(path: string): string {
   const parts = path.split("/").filter(Boolean);

@@ -136,13 +136,15 @@ async def test_a_list_for_people_knows_the_last_command_of_each_session(tmp_path
             assert (first.last_command, first.question) == (None, None)
             assert first.line == position(session)
             await ask("run", session=ref, command="false")
-            await ask.type_as(ANNA, session, b"(exit 3)\r")
+            await ask.type_as(ANNA, session, b"printf '\\033]0;mine\\007'; (exit 3)\r")
             while True:
                 event = await told.next()
                 last = getattr(event, "last_command", None)
                 if last is not None and last.exit_code == 3:
                     break
-        assert last.command == "(exit 3)"
+        assert last.command.endswith("(exit 3)")
+        # A program's title goes with it, though it did not take it back.
+        assert (session.terminal.title, event.title) == ("mine", "")
         assert last.started <= last.ended
         assert event.line == position(session)
 

@@ -83,6 +83,7 @@ export class Feed {
 
   /** Called when the wheel turns or the viewport moved. */
   readonly letGo = (): void => {
+    if (!this.looksBack && !this.held) this.waits.value = false;
     if (!this.held || this.looksBack || this.settling) return;
     const frames = this.held;
     this.held = null;
@@ -151,6 +152,7 @@ export class Feed {
     this.undrawn += data.length;
     this.terminal.write(data, () => {
       this.undrawn -= data.length;
+      if (this.looksBack && !then) this.waits.value = true;
       then?.();
       if (this.behind && this.undrawn < CAUGHT_UP) this.behind = !this.refresh(0);
     });

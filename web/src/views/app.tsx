@@ -6,11 +6,13 @@ import { useEffect, useRef } from "preact/hooks";
 import { dialog } from "../dialogs";
 import { door, warnings } from "../daemon";
 import { route } from "../route";
-import { find } from "../sessions";
+import { find, sessions } from "../sessions";
+import { NARROW } from "../style/viewport";
 import { key, type Proof } from "../wire/api";
 import { Dialogs } from "./dialogs";
 import { Empty } from "./empty";
 import { Login } from "./login";
+import { useMedia } from "./media";
 import { FloatingNeeds } from "./needs";
 import { ReplayView } from "./replay";
 import { SessionView } from "./session";
@@ -20,17 +22,19 @@ import { Updated } from "./updated";
 import { Warnings } from "./warnings";
 
 export function App({ proof }: { proof: Proof | null }) {
+  const narrow = useMedia(NARROW); // else they are in the sidebar
   const unused = useRef(proof); // a code is good once: after a log-out it is not tried again
   return (
     <>
       {key.value === null ? <Login proof={unused} /> : <Shell />}
-      <Toaster />
+      {(key.value === null || narrow) && <Toaster />}
       <Dialogs />
     </>
   );
 }
 
 function Shell() {
+  const narrow = useMedia(NARROW);
   const at = route.value;
   // By id: a renamed session is still the same one.
   const id = at.view === "list" ? "" : (find(at.session)?.session_id ?? at.session);
@@ -42,7 +46,7 @@ function Shell() {
     <div class="shell" data-view={at.view} data-warned={warnings.value.length > 0 || undefined}>
       <Warnings />
       <Sidebar />
-      {at.view === "list" && <Empty />}
+      {at.view === "list" && !(narrow && sessions.value?.size) && <Empty />}
       {at.view === "session" && <SessionView key={id} reference={at.session} />}
       {at.view === "replay" && <ReplayView key={id} reference={at.session} />}
       <FloatingNeeds />

@@ -5,7 +5,7 @@ import * as actions from "../actions";
 import { readAloud, toggleReadAloud } from "../terminal/emulator";
 import { go } from "../route";
 import { isOver, referenceTo, type Listed } from "../sessions";
-import { nameOf, shortPath, stateOf } from "../words";
+import { nameOf, stateOf, titleOf } from "../words";
 import { isMac } from "../session/keyboard";
 import { onlyWatches } from "../wire/api";
 import { Captured } from "./captured";
@@ -33,9 +33,7 @@ export function Bar({ session, open, search }: Props) {
             {state.text}
           </span>
           <span class="bar-where" title={session.cwd}>
-            {session.title && session.title !== session.name
-              ? session.title
-              : shortPath(session.cwd)}
+            {titleOf(session)}
           </span>
         </p>
       </div>

@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 
 import { scheme } from "../scheme";
 import type { OpenSession } from "../session/open";
-import { readable } from "../terminal/contrast";
+import { paler, readable } from "../terminal/contrast";
 import { layOut, type Run } from "../terminal/grid";
 import { cssColor, DARK, LIGHT, type Palette } from "../terminal/palette";
 import type { Fill, Overlay, Panel } from "../wire/shapes";
@@ -120,15 +120,13 @@ function runStyle(run: Run, row: number, palette: Palette, fill: string | null):
     ? [back ?? fill ?? palette.background, front]
     : [front, back];
   const behind = background ?? fill ?? palette.background;
-  // The default colour was not chosen for this background.
-  const free = palette === LIGHT || !style.fg;
-  const color = free ? readable(asked, behind) : asked;
+  const color = style.faint ? paler(asked, behind) : readable(asked, behind);
   const lines = [style.underline && "underline", style.strikethrough && "line-through"];
   return {
     left: `calc(var(--cell-width) * ${run.col})`,
     top: `calc(var(--cell-height) * ${row})`,
     width: `calc(var(--cell-width) * ${run.cols})`,
-    color: style.faint ? `color-mix(in srgb, ${color} 55%, transparent)` : color,
+    color,
     ...(background ? { background } : {}),
     ...(style.bold ? { fontWeight: 700 } : {}),
     ...(style.italic ? { fontStyle: "italic" } : {}),

@@ -7,8 +7,9 @@ import { end, kill } from "../actions";
 import { attention } from "../attention/calls";
 import { hrefOf, route } from "../route";
 import { isOver, type Listed } from "../sessions";
-import { ago, nameOf, shortPath, stateOf } from "../words";
+import { ago, nameOf, stateOf, titleOf } from "../words";
 import { Icon } from "./icons";
+import { focusedRow, tabStop } from "./tab-stop";
 
 export function Row({ session }: { session: Listed }) {
   const wants = attention.value.get(session.session_id) ?? "idle";
@@ -17,8 +18,7 @@ export function Row({ session }: { session: Listed }) {
   const open =
     at.view !== "list" &&
     [session.name, session.session_id, String(session.port)].includes(at.session);
-  const where =
-    session.title && session.title !== session.name ? session.title : shortPath(session.cwd);
+  const where = titleOf(session);
   const line = useRef<HTMLDivElement>(null);
   const over = isOver(session);
   // Keep the open session in view, also when it moves to the ended ones.
@@ -31,6 +31,8 @@ export function Row({ session }: { session: Listed }) {
         class="row"
         href={hrefOf({ view: "session", session: session.name })}
         aria-current={open ? "page" : undefined}
+        tabIndex={tabStop.value === session.session_id ? 0 : -1}
+        onFocus={() => (focusedRow.value = session.session_id)}
         data-tone={state.tone}
         data-state={session.state}
         data-attention={wants}
@@ -64,6 +66,7 @@ export function Row({ session }: { session: Listed }) {
       {over && (
         <button
           class="row-dismiss icon-only"
+          tabIndex={-1} // Delete on the row does the same
           title="Dismiss"
           aria-label={`Dismiss ${session.name}`}
           onClick={() => void end(session)}

@@ -1,29 +1,41 @@
-// Finds text in the terminal and its scrollback.
+// Finds text in the terminal and its scrollback: how often it is there, each place marked.
 
 import { useSignal } from "@preact/signals";
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
+import { scheme } from "../scheme";
 import type { OpenSession } from "../session/open";
 import { Icon } from "./icons";
 
 export function SearchBar({ open, close }: { open: OpenSession; close: () => void }) {
   const field = useRef<HTMLInputElement>(null);
-  const found = useSignal(true);
+  const found = useSignal<{ at: number; count: number } | null>(null); // null: nothing is sought
   const { search, terminal } = open.emulator;
 
   useEffect(() => {
     field.current?.focus();
     open.feed.lookUp();
-    return () => search.clearDecorations();
+    const told = search.onDidChangeResults(({ resultIndex, resultCount }) => {
+      const sought = field.current?.value !== "";
+      found.value = sought ? { at: resultIndex + 1, count: resultCount } : null;
+    });
+    return () => {
+      told.dispose();
+      search.clearDecorations();
+    };
   }, []);
 
   function find(direction: 1 | -1, { typing = false } = {}): void {
     const text = field.current?.value ?? "";
-    const options = { incremental: typing };
-    found.value =
-      text === "" ||
-      (direction > 0 ? search.findNext(text, options) : search.findPrevious(text, options));
+    if (text === "") {
+      search.clearDecorations();
+      found.value = null;
+      return;
+    }
+    const options = { incremental: typing, decorations: marks() };
+    const any = direction > 0 ? search.findNext(text, options) : search.findPrevious(text, options);
+    if (!any) found.value = { at: 0, count: 0 };
   }
 
   function leave(): void {
@@ -45,11 +57,13 @@ export function SearchBar({ open, close }: { open: OpenSession; close: () => voi
         type="search"
         placeholder="Find in the terminal"
         aria-label="Find in the terminal"
-        aria-invalid={!found.value}
+        aria-invalid={found.value?.count === 0}
         onInput={() => find(-1, { typing: true })}
         onKeyDown={keys}
       />
-      {!found.value && <span class="search-none">not found</span>}
+      <span class="search-count" role="status" data-none={found.value?.count === 0 || undefined}>
+        {found.value && counted(found.value)}
+      </span>
       <button class="icon-only" aria-label="Older" title="Older (Enter)" onClick={() => find(-1)}>
         <Icon name="up" />
       </button>
@@ -66,4 +80,24 @@ export function SearchBar({ open, close }: { open: OpenSession; close: () => voi
       </button>
     </div>
   );
+}
+
+const MOST = 1000; // matches that are counted and marked: what the search addon allows
+
+function counted({ at, count }: { at: number; count: number }): string {
+  if (!count) return "not found";
+  const all = count >= MOST ? `${MOST}+` : String(count);
+  return at ? `${at} of ${all}` : all;
+}
+
+/** The colours of matches: each, and the one that was gone to. */
+function marks() {
+  const light = scheme.value === "light";
+  const [match, active] = light ? ["#f3dfa6", "#e0a83a"] : ["#574824", "#8f6a17"];
+  return {
+    matchBackground: match,
+    matchOverviewRuler: active,
+    activeMatchBackground: active,
+    activeMatchColorOverviewRuler: active,
+  };
 }

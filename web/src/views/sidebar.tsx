@@ -6,12 +6,16 @@ import type { TargetedKeyboardEvent } from "preact";
 import { calls } from "../attention/calls";
 import { dialog } from "../dialogs";
 import { door } from "../daemon";
+import { route } from "../route";
 import { live, over, sessions, type Listed } from "../sessions";
 import { allowed, onlyWatches } from "../wire/api";
+import { NARROW } from "../style/viewport";
 import { Icon, Pearl } from "./icons";
+import { useMedia } from "./media";
 import { Needs } from "./needs";
 import { Row } from "./row";
 import { SidebarFoot } from "./sidebar-foot";
+import { Toaster } from "./toaster";
 
 const filter = signal("");
 
@@ -43,8 +47,13 @@ export function focusList(): void {
 }
 
 export function Sidebar() {
+  const narrow = useMedia(NARROW);
+  // On a phone the list is a page of its own.
+  const alone = narrow && route.value.view === "list" && Boolean(sessions.value?.size);
+  const Place = alone ? "main" : "aside";
   return (
-    <aside class="sidebar" aria-label="Sessions">
+    <Place class="sidebar" aria-label="Sessions">
+      {alone && <h1 class="unseen">Sessions</h1>}
       <header>
         <a class="brand" href="#/" aria-label="nacre, all sessions">
           <Pearl size={22} />
@@ -61,8 +70,9 @@ export function Sidebar() {
         <Needs />
         <List />
       </nav>
+      {!narrow && <Toaster />}
       <SidebarFoot />
-    </aside>
+    </Place>
   );
 }
 

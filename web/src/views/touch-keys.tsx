@@ -5,17 +5,18 @@ import type { Signal } from "@preact/signals";
 import { codeOf, type ExtraKey } from "../session/keyboard";
 import type { OpenSession } from "../session/open";
 
+// A key, its text, and its name where the text is a sign.
 const KEYS: [ExtraKey, string, string][] = [
-  ["esc", "Esc", "Escape"],
-  ["tab", "Tab", "Tab"],
+  ["esc", "Esc", ""],
+  ["tab", "Tab", ""],
   ["left", "←", "Left"],
   ["up", "↑", "Up"],
   ["down", "↓", "Down"],
   ["right", "→", "Right"],
-  ["home", "Home", "Home"],
-  ["end", "End", "End"],
-  ["pageup", "PgUp", "Page up"],
-  ["pagedown", "PgDn", "Page down"],
+  ["home", "Home", ""],
+  ["end", "End", ""],
+  ["pageup", "PgUp", ""],
+  ["pagedown", "PgDn", ""],
 ];
 const LETTERS = ["/", "|", "-", "~"];
 
@@ -29,14 +30,14 @@ export function TouchKeys({ open }: { open: OpenSession }) {
   return (
     <div class="touch-keys" role="toolbar" aria-label="Special keys" onPointerDown={keep}>
       {KEYS.slice(0, 2).map(([key, text, label]) => (
-        <button key={key} aria-label={label} onClick={() => press(key)}>
+        <button key={key} aria-label={label || undefined} onClick={() => press(key)}>
           {text}
         </button>
       ))}
       <Sticky text="Ctrl" held={open.sticky.ctrl} />
       <Sticky text="Alt" held={open.sticky.alt} />
       {KEYS.slice(2).map(([key, text, label]) => (
-        <button key={key} aria-label={label} onClick={() => press(key)}>
+        <button key={key} aria-label={label || undefined} onClick={() => press(key)}>
           {text}
         </button>
       ))}

@@ -181,7 +181,7 @@ class Followed:
         state = look(session)
         last = session.stream.last_command
         question = question_of(session, state)
-        told = (session.last_line, session.terminal.title, session.cwd, question, last)
+        told = (session.last_line, session.stream.title, session.cwd, question, last)
         shown = (state.state, state.asks, *told)
         if shown != self._state:
             self._state = shown
@@ -189,7 +189,7 @@ class Followed:
                 state=state.state,
                 asks=state.asks,
                 last_line=session.last_line,
-                title=session.terminal.title,
+                title=session.stream.title,
                 cwd=session.cwd,
                 generation=session.generation,
                 question=question,

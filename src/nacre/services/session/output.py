@@ -65,6 +65,7 @@ class OutputStream:
         self.tracked = 0  # running runs, which send their own events
         self._command: tuple[str | None, float] | None = None  # typed, and since when it runs
         self.last_command: LastCommand | None = None  # for people; see note_command
+        self._titles: tuple[str, str] | None = None  # before a command, and what it left
         self._veiled_from = 0
         self._kept_runs: list[bytes] = []
         self._takes = False  # within output that was read
@@ -288,6 +289,7 @@ class OutputStream:
             self.echoes.end(self._screen.terminal, started=mark.kind == "C")
             self.line_refused = mark.kind == "D" and not self._line_started
             self._line_started = mark.kind == "C"
+            self._note_title(ended=mark.kind == "D")
         if mark.kind in "BP":
             self.prompts_drawn += 1
         if mark.kind in "CD" and not self.tracked:
@@ -295,6 +297,22 @@ class OutputStream:
         tag = self._tag if mark.nonce == self._nonce else _tag(mark.nonce)
         self._recorder.mark(mark, tag, self._screen.generation)
         return mark
+
+    def _note_title(self, *, ended: bool) -> None:
+        """Note the title around a command: many programs set one, and leave it behind."""
+        title = self._screen.terminal.title
+        if not ended:
+            self._titles = (self.title, title)
+        elif self._titles is not None:
+            self._titles = (self._titles[0], title)
+
+    @property
+    def title(self) -> str:
+        """The title, without that of a program that has ended."""
+        title = self._screen.terminal.title
+        if self._titles is not None and self._line_started is False and title == self._titles[1]:
+            return self._titles[0]
+        return title
 
     def _tell_command(self, mark: Mark) -> None:
         """Send an event for a command that somebody typed."""
