@@ -15,7 +15,8 @@ from importlib import resources
 
 from nacre.core.policy.decide import Policy, decide
 from nacre.core.policy.paths import Where
-from nacre.core.policy.rules import Rule, RuleBook, RuleFile, rules_from
+from nacre.core.policy.rulebook import RuleBook
+from nacre.core.policy.rules import Rule, RuleFile, rules_from
 from nacre.core.policy.verdicts import Preset
 from nacre.errors import InvalidInput
 
@@ -25,7 +26,7 @@ PROJECT_FILE = ".nacre/policy.toml"  # in the folder of a project
 # Which shipped files make a preset; of those in the second place only what they forbid.
 _SHIPPED: dict[Preset, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "open": (("open",), ()),
-    "guarded": (("open", "guarded"), ()),
+    "guarded": (("open", "guarded", "tools"), ()),
     "strict": (("open", "strict"), ("guarded",)),
 }
 # Examples are judged as if they were typed here.

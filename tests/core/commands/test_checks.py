@@ -11,7 +11,7 @@ from nacre.core.commands.checks import BLACKLIST, METACHARACTERS, Checks
 from nacre.core.commands.entry import entries_from
 from nacre.core.policy.decide import Policy
 from nacre.core.policy.paths import Where
-from nacre.core.policy.rules import RuleBook
+from nacre.core.policy.rulebook import RuleBook
 from nacre.errors import Forbidden
 from nacre.system.command_files import shipped_commands
 from nacre.system.policy_files import failing_examples, shipped

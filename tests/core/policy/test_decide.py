@@ -6,7 +6,8 @@ import pytest
 
 from nacre.core.policy.decide import Decision, Policy, decide, decide_argv, decide_tool
 from nacre.core.policy.paths import Where
-from nacre.core.policy.rules import RuleBook, rules_from
+from nacre.core.policy.rulebook import RuleBook
+from nacre.core.policy.rules import rules_from
 from nacre.core.policy.verdicts import Preset
 from nacre.core.shell.wrapper import as_fed
 from nacre.errors import InvalidInput

@@ -2,9 +2,11 @@ from collections.abc import Mapping
 
 import pytest
 
+from nacre.core.policy.matching import has_flag
 from nacre.core.policy.paths import Where
 from nacre.core.policy.resolving import resolve_line
-from nacre.core.policy.rules import Rule, RuleBook, has_flag, rules_from
+from nacre.core.policy.rulebook import RuleBook
+from nacre.core.policy.rules import Rule, rules_from
 from nacre.errors import InvalidInput
 
 WHERE = Where("/w", home="/home/me", workspace="/w")

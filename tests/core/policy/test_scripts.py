@@ -2,8 +2,8 @@
 
 import pytest
 
-from nacre.core.policy.awk import only_prints
-from nacre.core.policy.sed import empties, sed_commands
+from nacre.core.policy.known.awk import only_prints
+from nacre.core.policy.known.sed import empties, sed_commands
 
 
 @pytest.mark.parametrize(

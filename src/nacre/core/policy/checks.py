@@ -7,11 +7,20 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from nacre.core.policy.awk import only_prints
+from nacre.core.policy.known.awk import only_prints
 from nacre.core.policy.known.far import remote_line
+from nacre.core.policy.known.one_liners import (
+    julia_packages,
+    mongo_reads,
+    perl_edits,
+    perl_files,
+    perl_reads,
+    php_prints,
+    ruby_prints,
+)
+from nacre.core.policy.known.sed import empties, sed_commands
 from nacre.core.policy.known.snippets import node_prints, python_prints
 from nacre.core.policy.options import operands
-from nacre.core.policy.sed import empties, sed_commands
 from nacre.core.policy.words import Word
 
 Check = Callable[[Sequence[Word]], bool]
@@ -74,6 +83,7 @@ _QUERY = re.compile(
     r"\s*(?:select|show|explain|describe|desc)\b"
     r"(?!.*\b(?:into|load_extension|writefile|readfile|edit|pg_\w+|lo_\w+|dblink\w*|delete|drop"
     r"|update|insert|nextval|setval|sleep|sys_\w+|load_file|analyze)\b)[^;\\`]*;?\s*"
+    r"|pragma \w+(?:\(\w+\))?;?"
     r"|\.(?:tables|schema|databases|indexes|headers)(?: [\w ]+)?|\\d[a-z+]*(?: [\w.]+)?|\\l",
     re.IGNORECASE | re.DOTALL,
 )
@@ -329,30 +339,25 @@ def _fd_runs(words: Sequence[Word]) -> bool:
     return any(text in ("-x", "-X", "--exec", "--exec-batch") for text in texts[:-1])
 
 
-# A substitution or a search of perl's, without code, variables or blocks in it.
-_PERL_EDIT = re.compile(
-    r"s/[^/$@({`]*(?:\([^/$@({`?]*\)[^/$@({`]*)*/(?:[^/$@`{\\]|\$\d|\\[^\W_a-zE-Z]|\\[nt\\/])*/[gimsx]*;?"
-    r"|print(?: \$_)? (?:if|unless) /[^/$@({`]*/i?;?"
-)
+_SCRATCH = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108  # to compare with
 
 
-def _perl_edits(words: Sequence[Word]) -> bool:
-    """Return whether perl only prints what it reads, with parts of it replaced."""
-    texts = [word.text for word in words]
-    return (
-        len(texts) >= 2
-        and texts[0] in ("-pe", "-ne", "-lne", "-nle", "-lpe")
-        and texts[1] is not None
-        and _PERL_EDIT.fullmatch(texts[1]) is not None
-        and all(
-            text is not None and not text.startswith(("-", "|", ">", "<")) for text in texts[2:]
-        )
-        and not any("|" in (text or "") for text in texts[2:])
-    )
+def _moves_away(words: Sequence[Word]) -> bool:
+    """Return whether files of elsewhere are moved to where the system clears them away."""
+    paths = [word.text or word.lead for word in words if not (word.text or "").startswith("-")]
+    if len(paths) < 2 or not f"{paths[-1]}/".startswith(_SCRATCH):
+        return False
+    return not all(path.startswith(_SCRATCH) for path in paths[:-1])
 
 
 CHECKS: Mapping[str, Check] = {
-    "perl edits": _perl_edits,
+    "julia packages": julia_packages,
+    "mongo reads": mongo_reads,
+    "ruby prints": ruby_prints,
+    "php prints": php_prints,
+    "perl reads": perl_reads,
+    "moves away": _moves_away,
+    "perl edits": perl_edits,
     "no plugins": _no_plugins,
     "fd runs": _fd_runs,
     "unnarrowed": is_unnarrowed,
@@ -378,6 +383,8 @@ FILES: Mapping[str, Callable[[Sequence[Word]], tuple[Sequence[Word], bool]]] = {
     "sed": _sed_files,
     "awk": _awk_files,
     "grep": _grep_files,
+    "perl reads": perl_files,
+    "perl edits": perl_files,
     "http": _http_files,
     "local http": _http_files,
 }

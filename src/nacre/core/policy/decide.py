@@ -10,17 +10,20 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from nacre.core.policy.behind.wrappers import SCRIPT
 from nacre.core.policy.feeding import fed_programs
 from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.known.far import READING
+from nacre.core.policy.matching import paths_of
 from nacre.core.policy.paths import Where
-from nacre.core.policy.resolving import Resolved, resolve_line, resolve_words
-from nacre.core.policy.rules import Rule, RuleBook, paths_of
+from nacre.core.policy.resolved import Resolved
+from nacre.core.policy.resolving import resolve_line, resolve_words
+from nacre.core.policy.rulebook import RuleBook
+from nacre.core.policy.rules import Rule
 from nacre.core.policy.variables import is_harmless, tells_zsh
 from nacre.core.policy.verdicts import STRICTNESS, Preset, Verdict
 from nacre.core.policy.way import Way
 from nacre.core.policy.words import FOLDER_COMMANDS, Program, Redirect, Word, literal
-from nacre.core.policy.wrappers import SCRIPT
 
 # What a preset says where no rule does: of a program, and of a line that nobody can prove.
 _NO_RULE: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "deny"}

@@ -6,7 +6,7 @@ Rule: this only forbids. What a pipe brings is never known well enough to allow 
 from collections.abc import Iterator
 
 from nacre.core.policy.checks import is_unnarrowed
-from nacre.core.policy.resolving import Resolved
+from nacre.core.policy.resolved import Resolved
 from nacre.core.policy.words import Feed, Program, Word, literal
 
 _DELETING = frozenset(("rm", "shred", "unlink", "srm", "rimraf", "trash", "mv", "chmod", "chown"))

@@ -11,74 +11,24 @@ Rule 3: the walk has no recursion that a line could make deep, and a line has a 
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Parser
 
-from nacre.core.policy.grammar.arithmetic import CODE, Calculations
-from nacre.core.policy.grammar.folders import reach_of
-from nacre.core.policy.grammar.forks import starts_copies
-from nacre.core.policy.grammar.nodes import (
-    BLOCKS,
-    CALCULATING,
-    EXPANDED,
-    KINDS,
-    READING,
-    REPEATING,
-    RESERVED,
-)
-from nacre.core.policy.grammar.pipes import fed_part, lists_files
-from nacre.core.policy.grammar.rough import is_too_dense, rough_commands
+from nacre.core.policy.grammar.line import LineReading
+from nacre.core.policy.grammar.rough import MOST_ROUGH, is_too_dense, rough_commands
 from nacre.core.policy.grammar.signs import Syntax, odd_signs
-from nacre.core.policy.grammar.spelling import Speller, text_of
-from nacre.core.policy.grammar.values import Values
-from nacre.core.policy.words import (
-    FOLDER_COMMANDS,
-    UNKNOWN,
-    Assignment,
-    Feed,
-    Reach,
-    Redirect,
-    SimpleCommand,
-    Word,
-    literal,
-)
+from nacre.core.policy.grammar.walk import Walk
 
 MOST_BYTES = 16 * 1024  # of a line; longer ones are scripts, which nobody reads before they run
 _TIMED = re.compile(rb"((?:^|[;&|({\n]|\bdo|\bthen|\belse)[ \t]*)(time[ \t]+(?:-p[ \t]+)?)(?=[({])")
-_MOST_NODES = 1500
-_MOST_DEPTH = 60
-_MOST_ROUGH = 500  # commands that are guessed of a line that is not understood
-
-_HIDDEN = re.compile(r"\$[({]|`|[<>]\(")  # what is still to be expanded or run
-_ESCAPED = re.compile(r"\\.", re.DOTALL)
-# ${name}, ${name[@]}, ${#name} and the operators that only change text.
-_EXPANSION = re.compile(
-    r"\$\{#?(?:[A-Za-z_]\w*|[0-9@*#?$!-])(?:\[[@*\w]*\])?"
-    r"(?:(?::?[-+?]|%%?|##?|\^\^?|,,?|/[/#%]?).*|: ?-?\d+(?:: ?-?\d+)?|@[QUuLEA])?\}",
-    re.DOTALL,
+# The grammar loses the - of python3 - <<EOF, which changes nothing, and the string of >f <<<x.
+_INPUT = re.compile(rb"((?:^|[;&|(\s/])(?:python3?|node)[ \t]+)-(?=[ \t]+<<)")
+_STRING_LAST = re.compile(
+    rb"(>>?[ \t]*[\w./-]+)([ \t]+)(<<<[ \t]*(?:\"[^\"$`\\]*\"|'[^']*'|[\w./-]+))"
+    rb"(?=[ \t]*(?:$|[;&|\n)]))"
 )
-_DELIMITER = re.compile(r"""[A-Za-z_]\w*|'[A-Za-z_]\w*'|"[A-Za-z_]\w*"|\\[A-Za-z_]\w*""")
-_NAME = re.compile(r"[A-Za-z_]\w*")
-
-
-@dataclass(slots=True)
-class LineReading:
-    commands: list[SimpleCommand] = field(default_factory=list)
-    redirects: list[Redirect] = field(default_factory=list)
-    functions: set[str] = field(default_factory=set)
-    doubts: list[str] = field(default_factory=list)  # why nobody can prove what it runs
-    feeds: list[Feed] = field(default_factory=list)  # what goes from one command to others
-    scripts: list[str] = field(default_factory=list)  # texts that go to a program's input
-    repeats: bool = False  # what stands later may run before what stands earlier
-    forks_itself: str | None = None  # a function that starts copies of itself
-
-    def doubt(self, why: str) -> None:
-        if why not in self.doubts:
-            self.doubts.append(why)
 
 
 def read_line(line: str, syntax: Syntax = "posix") -> LineReading:
@@ -93,13 +43,16 @@ def read_line(line: str, syntax: Syntax = "posix") -> LineReading:
     text = data.decode(errors="replace")
     if is_too_dense(text):
         reading.doubt("it is too long or too deep")
-        reading.commands += islice(rough_commands(text), _MOST_ROUGH)
+        reading.commands += islice(rough_commands(text), MOST_ROUGH)
         return reading
     if syntax != "fish" and b"time" in data:
         # A reserved word, of which the grammar knows nothing before a group.
         data = _TIMED.sub(lambda found: found[1] + b" " * len(found[2]), data)
+    if b"<<" in data:
+        data = _INPUT.sub(lambda found: found[1] + b" ", data)
+        data = _STRING_LAST.sub(rb"\3\2\1", data)
     tree = _parser().parse(data)
-    _Walk(reading, data, syntax).walk(tree.root_node)
+    Walk(reading, data, syntax).walk(tree.root_node)
     return reading
 
 
@@ -109,297 +62,3 @@ def _parser() -> Parser:
     import tree_sitter_bash
 
     return Parser(Language(tree_sitter_bash.language()))
-
-
-class _Walk:
-    def __init__(self, reading: LineReading, data: bytes, syntax: Syntax) -> None:
-        self._reading = reading
-        self._data = data
-        self._syntax = syntax
-        self._calculations = Calculations()
-        self._heredocs = 0
-        self._values = Values(data)
-        self._speller = Speller(data, reading.doubt, self._note_text)
-
-    def walk(self, root: Node) -> None:
-        reading = self._reading
-        if root.has_error:
-            reading.doubt("it is no complete line of the shell's")
-            text = self._data.decode(errors="surrogateescape")
-            reading.commands += islice(rough_commands(text), _MOST_ROUGH)
-        stack = [(root, 0)]
-        seen = 0
-        while stack:
-            node, depth = stack.pop()
-            seen += 1
-            if seen > _MOST_NODES or depth > _MOST_DEPTH:
-                reading.doubt("it is too long or too deep")
-                break
-            children = node.children
-            self._check(node, children)
-            # The order of the line: a later command may run what an earlier one wrote.
-            stack.extend((child, depth + 1) for child in reversed(children))
-        for command in reading.commands:
-            for assignment in command.assignments:
-                self._calculations.assigned(assignment)
-        if why := self._calculations.doubt():
-            reading.doubt(why)
-        reading.commands.sort(key=lambda command: command.at)
-
-    # --- one node --------------------------------------------------------------------------
-
-    def _check(self, node: Node, children: Sequence[Node]) -> None:
-        kind = node.type
-        if node.is_missing or node.is_error:
-            self._reading.doubt("it is no complete line of the shell's")
-            return
-        if not node.is_named:
-            if kind == "((" and node.parent is not None:
-                self._calculation(node.parent)
-            elif kind == "&":
-                self._reading.repeats = True
-            return
-        if kind not in KINDS:
-            self._reading.doubt(f"it has a part that is not read here ({kind.replace('_', ' ')})")
-            return
-        if kind in REPEATING:
-            self._reading.repeats = True
-        if children:
-            self._check_gaps(node, children)
-        elif kind in EXPANDED:
-            self._check_leaf(text_of(node))
-        handler = _HANDLERS.get(kind)
-        if handler is not None:
-            handler(self, node)
-
-    def _check_leaf(self, text: str) -> None:
-        if _HIDDEN.search(_ESCAPED.sub("", text)):
-            self._reading.doubt("it has an expansion that the parser did not see")
-
-    def _check_gaps(self, node: Node, children: Sequence[Node]) -> None:
-        """Between two nodes stand only blanks; in quoted text also what no leaf has."""
-        quoted = node.type in ("string", "heredoc_body")
-        at = node.start_byte
-        for child in children:
-            if child.start_byte > at:
-                self._check_gap(node, self._data[at : child.start_byte], quoted=quoted)
-            at = max(at, child.end_byte)
-        if at < node.end_byte:
-            self._check_gap(node, self._data[at : node.end_byte], quoted=quoted)
-
-    def _check_gap(self, node: Node, gap: bytes, *, quoted: bool) -> None:
-        text = gap.decode(errors="replace")
-        if quoted:
-            self._check_leaf(text)
-            return
-        rest = text.replace("\\\n", "")
-        if rest.strip():
-            self._reading.doubt("it has text that the parser left out")
-        elif "\n" in rest and node.type in ("command", "concatenation", "file_redirect"):
-            self._reading.doubt("a command goes over the end of a line")
-
-    # --- what is more than a holder --------------------------------------------------------
-
-    def _command(self, node: Node) -> None:
-        for values in self._values.ways(node):
-            self._speller.values = values
-            self._one_command(node)
-        self._speller.values = {}
-
-    def _one_command(self, node: Node) -> None:
-        words: list[Word] = []
-        assignments: list[Assignment] = []
-        for child in node.named_children:
-            kind = child.type
-            if kind == "variable_assignment":
-                assignments.append(self._assigned(child))
-            elif kind == "command_name":
-                inner = child.named_children
-                words.append(self._speller.word(inner[0] if len(inner) == 1 else child))
-            elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
-                continue
-            elif kind == "comment":
-                self._reading.doubt("a comment stands within a command")
-            elif self._syntax == "posix":
-                words += self._speller.words(child)
-            else:
-                words.append(self._speller.word(child))
-        reach = Reach()
-        if words:
-            self._check_name(words[0])
-            if words[0].text in READING:
-                names = [Assignment(word.text or "", UNKNOWN) for word in words[1:]]
-                self._reading.commands.append(SimpleCommand((), tuple(names), node.start_byte))
-            if any(word.text in FOLDER_COMMANDS for word in words[:3]):
-                reach = reach_of(node)
-            if (
-                words[0].text in ("echo", "printf")
-                and node.parent
-                and node.parent.type == "pipeline"
-            ):
-                # A shell at the pipe's end would run it.
-                text = " ".join(word.text or "" for word in words[1:])
-                self._reading.scripts.append(text.replace("\\n", "\n"))
-        if words and (part := fed_part(node, words[0].text)) is not None:
-            self._reading.feeds.append(Feed(tuple(words), *part))
-        fed = any(word.text == "xargs" for word in words[:3]) and lists_files(node)
-        self._reading.commands.append(
-            SimpleCommand(tuple(words), tuple(assignments), node.start_byte, reach, fed)
-        )
-
-    def _check_name(self, name: Word) -> None:
-        if name.text in CALCULATING:
-            self._calculations.calculates = True
-        if self._values.forget(name.text):
-            self._reading.doubt(f"{name.text} may change a variable of the line's")
-        if name.text in RESERVED:
-            self._reading.doubt(f"{name.text!r} stands where a command is expected")
-
-    def _declaration(self, node: Node) -> None:
-        """export, declare, unset and their like: builtins with a grammar of their own."""
-        keyword = node.children[0]
-        words = [Word(text_of(keyword), text_of(keyword))]
-        self._check_name(words[0])
-        assignments = []
-        for child in node.named_children:
-            if child.type == "variable_assignment":
-                assignments.append(self._assigned(child))
-            elif child.type == "variable_name":
-                words.append(Word(text_of(child), text_of(child)))
-            else:
-                words.append(self._speller.word(child))
-        self._reading.commands.append(
-            SimpleCommand(tuple(words), tuple(assignments), node.start_byte)
-        )
-
-    def _assignment(self, node: Node) -> None:
-        parent = node.parent
-        if parent is not None and parent.type in ("command", "declaration_command"):
-            return
-        assigned = self._assigned(node)
-        self._reading.commands.append(SimpleCommand((), (assigned,), node.start_byte))
-        if self._syntax == "posix" and node.named_children[0].type == "variable_name":
-            self._values.assigned(node, assigned)
-
-    def _assigned(self, node: Node) -> Assignment:
-        name, *rest = node.named_children
-        if name.type == "subscript":
-            self._calculations.calculates = True
-        value = self._speller.word(rest[-1]) if rest else Word("", "")
-        found = _NAME.match(text_of(name))
-        return Assignment(found.group(0) if found else text_of(name), value)
-
-    def _redirect(self, node: Node) -> None:
-        targets = [child for child in node.named_children if child.type != "file_descriptor"]
-        operator = "".join(text_of(child) for child in node.children if not child.is_named)
-        if len(targets) > 1:
-            self._reading.doubt("a redirection has more than one target")
-        if not targets and "&" not in operator:
-            self._reading.doubt("a redirection has no target")
-        begin = node.start_byte if node.parent is None else node.parent.start_byte
-        for values in self._values.ways(node):
-            self._speller.values = values
-            target = self._speller.word(targets[0]) if targets else Word("-", "-")
-            if target.globs:
-                self._reading.doubt("a redirection's target is a pattern")
-            self._reading.redirects.append(Redirect(operator, target, node.start_byte, begin))
-        self._speller.values = {}
-
-    def _herestring(self, node: Node) -> None:
-        word = self._speller.word(node.named_children[-1]) if node.named_children else UNKNOWN
-        self._reading.redirects.append(Redirect("<<<", word, node.start_byte, 0))
-        if word.text is not None:
-            self._reading.scripts.append(word.text)
-            if (part := fed_part(node, None)) is not None:
-                self._reading.feeds.append(Feed((literal("echo"), literal(word.text)), *part))
-
-    def _heredoc(self, node: Node) -> None:
-        self._heredocs += 1
-        if self._heredocs > 1:
-            self._reading.doubt("it has several here-documents")
-        starts = [child for child in node.named_children if child.type == "heredoc_start"]
-        if len(starts) != 1 or not _DELIMITER.fullmatch(text_of(starts[0])):
-            self._reading.doubt("a here-document has an odd delimiter")
-            return
-        quoted = not text_of(starts[0])[0].isalpha() and text_of(starts[0])[0] != "_"
-        for child in node.named_children:
-            if child.type == "heredoc_body":
-                text = text_of(child)
-                self._reading.scripts.append(text)
-                self._note_text(text)
-                # A document without quotes around its delimiter is expanded. The grammar shows
-                # what it saw of that; it overlooks backticks, and all of it behind a tab (<<-).
-                seen = child.named_child_count > 0
-                if not quoted and ("`" in text or not seen):
-                    self._check_leaf(text)
-        self._reading.redirects.append(Redirect("<<", UNKNOWN, node.start_byte, 0))
-
-    def _function(self, node: Node) -> None:
-        names = [child for child in node.named_children if child.type == "word"]
-        if not names:
-            self._reading.doubt("a function has no name")
-            return
-        name = text_of(names[0])
-        self._reading.functions.add(name)
-        if starts_copies(node, name):
-            self._reading.forks_itself = name
-
-    def _expansion(self, node: Node) -> None:
-        text = text_of(node)
-        if not _EXPANSION.fullmatch(text):
-            self._reading.doubt(f"what {text[:40]} stands for is not known")
-
-    def _substitution(self, node: Node) -> None:
-        text = text_of(node)
-        if text.startswith("`") and "\\" in text:
-            # The shell takes a layer of backslashes away before it reads the rest.
-            self._reading.doubt("a backslash between backticks is read twice")
-
-    def _comment(self, node: Node) -> None:
-        parent = node.parent
-        if self._syntax == "zsh":
-            self._reading.doubt("an interactive zsh may run what stands behind a #")
-        if parent is None or parent.type not in BLOCKS:
-            self._reading.doubt("a comment stands within a command")
-
-    def _calculation(self, node: Node) -> None:
-        if why := self._calculations.see(node):
-            self._reading.doubt(why)
-
-    def _for(self, node: Node) -> None:
-        names = [child for child in node.named_children if child.type == "variable_name"]
-        assigned = tuple(Assignment(text_of(name), UNKNOWN) for name in names[:1])
-        self._reading.commands.append(SimpleCommand((), assigned, node.start_byte))
-        if assigned and self._syntax == "posix" and node.children[0].type == "for":
-            items = [one for one in node.named_children[1:] if one.type != "do_group"]
-            words = tuple(word for one in items for word in self._speller.words(one))
-            self._values.rounds(node, assigned[0].name, words)
-
-    def _quoted(self, node: Node) -> None:
-        self._note_text(text_of(node))
-
-    def _note_text(self, text: str) -> None:
-        if CODE.search(text):
-            self._calculations.code_as_text = True
-
-
-_HANDLERS = {
-    "command": _Walk._command,
-    "declaration_command": _Walk._declaration,
-    "unset_command": _Walk._declaration,
-    "variable_assignment": _Walk._assignment,
-    "file_redirect": _Walk._redirect,
-    "herestring_redirect": _Walk._herestring,
-    "heredoc_redirect": _Walk._heredoc,
-    "function_definition": _Walk._function,
-    "expansion": _Walk._expansion,
-    "command_substitution": _Walk._substitution,
-    "comment": _Walk._comment,
-    "test_command": _Walk._calculation,
-    "subscript": _Walk._calculation,
-    "arithmetic_expansion": _Walk._calculation,
-    "c_style_for_statement": _Walk._calculation,
-    "for_statement": _Walk._for,
-    "raw_string": _Walk._quoted,
-    "ansi_c_string": _Walk._quoted,
-}

@@ -8,63 +8,18 @@ Rule 3: what is known only when it runs (a name from a variable, a script from a
 program's input) is a doubt.
 """
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
+from nacre.core.policy.behind.feeders import Feeder
+from nacre.core.policy.behind.prefixes import NAMING, Prefix
+from nacre.core.policy.behind.wrappers import PREFIXES, SHELLS
+from nacre.core.policy.grammar.line import LineReading
 from nacre.core.policy.grammar.signs import Syntax
-from nacre.core.policy.known.far import remote_line
-from nacre.core.policy.reading import MOST_BYTES, LineReading, read_line
-from nacre.core.policy.words import (
-    UNKNOWN,
-    Assignment,
-    Feed,
-    Program,
-    Reach,
-    Redirect,
-    SimpleCommand,
-    Word,
-)
-from nacre.core.policy.wrappers import (
-    ACTIVATE,
-    FD_RUNS,
-    FIND_RUNS,
-    LINE_OPTION,
-    PARALLEL,
-    PREFIXES,
-    SCRIPT,
-    SHELL_OPTIONS,
-    SHELLS,
-    WATCH,
-    XARGS,
-    Options,
-    found_path,
-    is_assignment,
-    with_unknown,
-    words_of_group,
-    writes_a_file,
-)
+from nacre.core.policy.reading import MOST_BYTES, read_line
+from nacre.core.policy.resolved import Resolved
+from nacre.core.policy.words import Assignment, Program, Reach, SimpleCommand, Word
 
-_SPLITS = re.compile(r"(?:-[i0v]*S|--s[plit-]*string=?|--s)(.*)", re.DOTALL)  # of env
 _MOST_NESTED = 6  # lines within lines (sh -c "sh -c …")
-
-
-@dataclass(slots=True)
-class Resolved:
-    """All that a line runs, writes to and sets, and why that may not be all."""
-
-    programs: list[Program] = field(default_factory=list)
-    redirects: list[Redirect] = field(default_factory=list)
-    assignments: list[Assignment] = field(default_factory=list)
-    functions: set[str] = field(default_factory=set)
-    doubts: list[str] = field(default_factory=list)
-    feeds: list[Feed] = field(default_factory=list)
-    repeats: bool = False  # what stands later may run before what stands earlier
-    forks_itself: str | None = None  # a function that starts copies of itself
-
-    def doubt(self, why: str) -> None:
-        if why not in self.doubts:
-            self.doubts.append(why)
 
 
 def resolve_line(line: str, syntax: Syntax = "posix") -> Resolved:
@@ -135,8 +90,8 @@ class _Resolver:
             self._out.doubt("it runs too many programs")
             return
         self._out.programs.append(Program(name, command.words, via, command.at, command.reach))
-        inner = _Inner(self, command, (*via, name), depth + 1)
-        if name in _NAMING:
+        inner = _Wrapper(self, command, (*via, name), depth + 1)
+        if name in NAMING:
             inner.names()
         handler = _HANDLERS.get(name)
         if handler is not None:
@@ -161,317 +116,29 @@ class _Resolver:
         self._out.assignments.append(assignment)
 
 
-class _Inner:
-    """The words of a wrapper, and what it runs."""
-
-    def __init__(
-        self,
-        resolver: _Resolver,
-        command: SimpleCommand,
-        via: tuple[str, ...],
-        depth: int,
-    ) -> None:
-        self._resolver = resolver
-        self._name = command.words[0].text or ""
-        self._words = command.words[1:]
-        self._via = via
-        self._depth = depth
-        self._at = command.at
-        self._reach = command.reach
-        self._fed = command.fed
-
-    # --- kinds of wrappers -----------------------------------------------------------------
-
-    def prefix(self, options: Options) -> None:
-        """`wrapper [options] command …`"""
-        line_option = LINE_OPTION.get(self._via[-1])
-        if line_option and self._line_after(line_option):
-            return
-        begin = self._after_options(options)
-        if begin is None:
-            return
-        if self._via[-1] == "env" and (line := self._split_line(begin)) is not None:
-            self._text(line)
-            return
-        for word in self._words[:begin]:
-            if options.writing and writes_a_file(word.text or "", options):
-                self._resolver.doubt(f"where {self._via[-1]} {word.raw[:20]} leads is not known")
-        begin += options.words
-        rest = self._words[begin:]
-        if line_option and len(rest) == 2 and rest[0].text == line_option:
-            self._line(rest[1])
-        elif rest:
-            self._run(rest)
-
-    def _split_line(self, begin: int) -> str | None:
-        """Return the words of env -S as a line."""
-        for index, word in enumerate(self._words[:begin]):
-            found = _SPLITS.match(word.text or "")
-            if found is not None:
-                self._resolver.doubt("env -S reads its words in its own way")
-                rest = [one.shown for one in self._words[index + 1 :]]
-                return " ".join((*filter(None, (found[1],)), *rest))
-        return None
-
-    def lines_only(self) -> None:
-        self._line_after("-c")
-
-    def command_builtin(self) -> None:
-        texts = [word.text for word in self._words]
-        if texts and texts[0] in ("-v", "-V", "-pv", "-pV"):
-            return
-        rest = self._words[1:] if texts and texts[0] == "-p" else self._words
-        if rest and (rest[0].text or "").startswith("-") and rest[0].text != "--":
-            self._resolver.doubt(f"it is not known what {rest[0].raw} does in {self._name}")
-            return
-        rest = rest[1:] if rest and rest[0].text == "--" else rest
-        if rest:
-            self._run(rest)
-
-    def shell(self) -> None:
-        """`sh -c LINE`: the line is the first word that is no option. The rest reads a script."""
-        if [word.text for word in self._words] == ["--version"]:
-            return
-        if self._words and self._words[0].text == "-n" and self._only_reads(self._words[1:]):
-            return
-        index, line = 0, False
-        while index < len(self._words):
-            text = self._words[index].text
-            if text is None:
-                break
-            if text in SHELL_OPTIONS:
-                index += 1
-            elif text in ("-o", "+o", "-O", "+O"):
-                index += 2
-            elif text[:1] in ("-", "+") and len(text) > 1 and not text.startswith("--"):
-                line = line or (text[0] == "-" and "c" in text)
-                index += 1 + text.count("o") + text.count("O")
-            else:
-                index += text == "--"
-                break
-        if line:
-            self._line_at(index)
-        elif index == 0 and self._words and SCRIPT.fullmatch(self._words[0].text or ""):
-            self._run(self._words)
-        else:
-            self._resolver.doubt(f"what {self._via[-1]} reads is not known")
-
-    @staticmethod
-    def _only_reads(words: tuple[Word, ...]) -> bool:
-        """Return whether sh -n has files to check, and no option that could undo it."""
-        return bool(words) and not any(
-            word.may_be_option or (word.text or word.lead)[:1] in ("-", "+") for word in words
-        )
-
-    def eval(self) -> None:
-        words = self._words[1:] if self._words and self._words[0].text == "--" else self._words
-        if any(word.text is None or word.globs for word in words):
-            self._resolver.doubt("what eval runs is known only when it runs")
-            return
-        if words:
-            self._text(" ".join(word.text or "" for word in words))
-
-    def parallel(self) -> None:
-        """`parallel [options] command ::: words`; without a command the words are lines."""
-        texts = [word.text for word in self._words]
-        signs = [index for index, text in enumerate(texts) if text in (":::", ":::+", "::::")]
-        end = signs[0] if signs else len(texts)
-        given = [word for word in self._words[end:] if word.text not in (":::", ":::+", "::::")]
-        begin = self._after_options(PARALLEL)
-        command = self._words[min(begin or 0, end) : end] if begin is not None else ()
-        if len(command) == 1 and (command[0].text is None or " " in command[0].text):
-            for word in given or (UNKNOWN,):
-                line = (command[0].text or "").replace("{}", word.text or "")
-                self._text(line if "{}" in (command[0].text or "") else f"{line} {word.shown}")
-        elif command:
-            plain = tuple(word for word in command if word.text != "{}")
-            self._run((*plain, *(given or (UNKNOWN,))))
-        else:
-            for word in given:
-                self._line(word)
-
-    def alias(self) -> None:
-        for word in self._words:
-            name, equals, line = (word.text or "").partition("=")
-            if name and equals:
-                self._text(line)
-
-    def trap(self) -> None:
-        words = self._words[1:] if self._words and self._words[0].text == "--" else self._words
-        if len(words) > 1 and words[0].text not in ("-", "", "-p", "-l"):
-            self._line(words[0])
-
-    def xargs(self) -> None:
-        begin = self._after_options(XARGS)
-        if begin is None:
-            return
-        options = [word.text or "" for word in self._words[:begin]]
-        places = {"{}"} if "-i" in options or "--replace" in options else set()
-        for index, text in enumerate(options):
-            if text == "-I" and index + 1 < len(options):
-                places.add(options[index + 1])
-            elif text.startswith("-I"):
-                places.add(text[2:])
-            elif text.startswith("--replace="):
-                places.add(text[10:])
-        places.discard("")
-        lead = "./" if self._fed else ""
-        self._fed = False
-        rest = tuple(with_unknown(word, places, lead) for word in self._words[begin:])
-        if rest:
-            self._run(rest if places else (*rest, UNKNOWN._replace(lead=lead)))
-
-    def find(self) -> None:
-        """-exec and its like run the words up to `;` or `+`."""
-        index = 0
-        while index < len(self._words):
-            if self._words[index].text in FIND_RUNS:
-                end = index + 1
-                while end < len(self._words) and self._words[end].text not in (";", "+"):
-                    end += 1
-                words = self._words[index + 1 : end]
-                if words:
-                    self._run(tuple(found_path(word) for word in words))
-                index = end
-            index += 1
-
-    def fd(self) -> None:
-        """-x and -X run the words behind them, each with a path that was found."""
-        for index, word in enumerate(self._words):
-            if word.text in FD_RUNS:
-                words = [one for one in self._words[index + 1 :] if one.text not in (";", "{}")]
-                if words:
-                    found = UNKNOWN._replace(lead="./")
-                    self._run((*(found_path(one) for one in words), found))
-                return
-
-    def watch(self) -> None:
-        begin = self._after_options(WATCH)
-        if begin is None:
-            return
-        words = self._words[begin:]
-        if any(word.text is None or word.globs for word in words):
-            self._resolver.doubt("what watch runs is known only when it runs")
-        elif words:
-            self._text(" ".join(word.text or "" for word in words))
-
-    def names(self) -> None:
-        """Their words name variables: NAME=value, or NAME alone."""
-        for word in self._words:
-            if word.text is None or word.globs:
-                if self._via[-1] != "unset" or "[" in word.raw:
-                    self._resolver.doubt(f"what {self._via[-1]} sets is known only when it runs")
-            elif not word.text.startswith("-"):
-                name, equals, value = word.text.partition("=")
-                known = Word(value, value) if equals else UNKNOWN
-                if equals or self._via[-1] in _SETTING:
-                    self._resolver.assign(Assignment(name, known))
-
-    def far(self) -> None:
-        """ssh: the line for the other machine, if it is known. Else a rule must know better."""
-        line = remote_line(self._words)
-        if line is not None:
-            self._resolver.far(line, self._via, self._depth, self._at)
-
-    def all_words(self) -> None:
-        if self._words:
-            self._run(self._words)
-
-    def reads_a_script(self) -> None:
-        if not (len(self._words) == 1 and ACTIVATE.fullmatch(self._words[0].text or "")):
-            self._resolver.doubt(f"what {self._via[-1]} reads is not known")
-
-    # --- the parts of them -----------------------------------------------------------------
-
-    def _after_options(self, options: Options) -> int | None:
-        """Return where the words begin that are no options; None: nobody can tell."""
-        index = 0
-        while index < len(self._words):
-            word = self._words[index]
-            text = word.text
-            if text is None:
-                # A variable may hold an option, and no more is known after it.
-                if word.may_be_option:
-                    self._unknown(word)
-                    return None
-                return index
-            if text == "--":
-                return index + 1
-            if options.assigns and is_assignment(text):
-                name, _, value = text.partition("=")
-                self._resolver.assign(Assignment(name, Word(value, value)))
-                index += 1
-            elif text.startswith("--"):
-                name, equals, _ = text.partition("=")
-                if name in options.long_values and not equals:
-                    index += 2
-                elif name in options.long or name in options.long_values:
-                    index += 1
-                else:
-                    self._unknown(word)
-                    return None
-            elif text.startswith("-") and len(text) > 1:
-                step = words_of_group(text[1:], options)
-                if step is None:
-                    self._unknown(word)
-                    return None
-                index += step
-            else:
-                return index
-        return index
-
-    def _unknown(self, word: Word) -> None:
-        self._resolver.doubt(f"it is not known what {word.raw[:40]} does in {self._via[-1]}")
-
-    def _line_after(self, option: str) -> bool:
-        for index, word in enumerate(self._words):
-            text = word.text or ""
-            if text == option or (text[:1] == "-" and text[1:2] != "-" and text.endswith("c")):
-                self._line_at(index + 1)
-                return True
-        return False
-
-    def _line_at(self, index: int) -> None:
-        if index >= len(self._words):
-            self._resolver.doubt(f"{self._via[-1]} has no line to run")
-        else:
-            self._line(self._words[index])
-
-    def _line(self, word: Word) -> None:
-        if word.text is None or word.globs:
-            self._resolver.doubt(f"the line that {self._via[-1]} runs is known only when it runs")
-        else:
-            self._text(word.text)
-
-    def _text(self, line: str) -> None:
-        self._resolver.line(line, self._via, self._depth, self._at)
-
-    def _run(self, words: tuple[Word, ...]) -> None:
-        self._resolver.command(
-            SimpleCommand(words, (), self._at, self._reach, self._fed), self._via, self._depth
-        )
+class _Wrapper(Prefix, Feeder):
+    """Every kind of program that runs others."""
 
 
-# Builtins whose words are names of variables; the second ones give them a value of their own.
-_NAMING = frozenset(("export", "declare", "typeset", "readonly", "local", "read", "unset"))
-_SETTING = frozenset(("read", "unset"))
-
-_HANDLERS: dict[str, Callable[[_Inner], None]] = {
-    "command": _Inner.command_builtin,
-    "eval": _Inner.eval,
-    "trap": _Inner.trap,
-    "xargs": _Inner.xargs,
-    "find": _Inner.find,
-    "watch": _Inner.watch,
-    "parallel": _Inner.parallel,
-    "alias": _Inner.alias,
-    "fd": _Inner.fd,
-    "fdfind": _Inner.fd,
-    "busybox": _Inner.all_words,
-    "toybox": _Inner.all_words,
-    "script": _Inner.lines_only,
-    "su": _Inner.lines_only,
-    "ssh": _Inner.far,
-    "source": _Inner.reads_a_script,
-    ".": _Inner.reads_a_script,
+_HANDLERS: dict[str, Callable[[_Wrapper], None]] = {
+    "command": _Wrapper.command_builtin,
+    "eval": _Wrapper.eval,
+    "trap": _Wrapper.trap,
+    "xargs": _Wrapper.xargs,
+    "find": _Wrapper.find,
+    "watch": _Wrapper.watch,
+    "parallel": _Wrapper.parallel,
+    "alias": _Wrapper.alias,
+    "fd": _Wrapper.fd,
+    "fdfind": _Wrapper.fd,
+    "hyperfine": _Wrapper.lines,
+    "perf": _Wrapper.below,
+    "bear": _Wrapper.below,
+    "busybox": _Wrapper.all_words,
+    "toybox": _Wrapper.all_words,
+    "script": _Wrapper.lines_only,
+    "su": _Wrapper.lines_only,
+    "ssh": _Wrapper.far,
+    "source": _Wrapper.reads_a_script,
+    ".": _Wrapper.reads_a_script,
 }

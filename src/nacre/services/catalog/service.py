@@ -28,7 +28,7 @@ from nacre.core.operations.commands import (
 )
 from nacre.core.policy.decide import Policy
 from nacre.core.policy.paths import Where
-from nacre.core.policy.rules import RuleBook
+from nacre.core.policy.rulebook import RuleBook
 from nacre.errors import (
     Forbidden,
     Internal,

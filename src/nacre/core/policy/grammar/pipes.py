@@ -4,20 +4,10 @@ Rule: a program that gets words from its input (xargs) may get options too. Only
 the workspace is known not to.
 """
 
-import re
-
 from tree_sitter import Node
 
+from nacre.core.policy.grammar.listing import are_lists
 from nacre.core.policy.grammar.spelling import text_of
-
-_FILTERS = re.compile(r"(?:grep|egrep|sort|head|tail|uniq)\b(?:[^`$]|\$(?=['\"\s]))*")
-_LISTS = re.compile(
-    r"(?:find(?: [\w.][\w./-]*)* -|git ls-files|git diff\b.* --name-only|git grep -l|ls\b"
-    r"|rg (?:\S+ )*(?:-l|--files\S*)|grep -\w*l|fd\b|fdfind\b)[^`$]*"
-)
-# They print what they are told, or lead elsewhere.
-_ELSEWHERE = re.compile(r"-printf|-exec|-ok|-fprint|--format|--pretty|\.\.|(?:^|\s)['\"]?[/~]")
-
 
 _TELLING = frozenset(("find", "echo", "printf", "ls"))
 
@@ -52,6 +42,4 @@ def lists_files(command: Node) -> bool:
     if any(child.type not in ("command", "redirected_statement") for child in before):
         return False
     texts = [text_of(child).replace(" 2>/dev/null", "") for child in before]
-    if not texts or not _LISTS.fullmatch(texts[0]) or _ELSEWHERE.search(texts[0]):
-        return False
-    return all(_FILTERS.fullmatch(text) for text in texts[1:])
+    return are_lists(texts)

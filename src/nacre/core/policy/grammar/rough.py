@@ -39,6 +39,9 @@ def is_too_dense(line: str) -> bool:
     return len(_SIGNS.findall(_QUOTED.sub("", line))) > _MOST_SIGNS
 
 
+MOST_ROUGH = 500  # commands that are guessed of a line that is not understood
+
+
 def rough_commands(line: str) -> Iterator[SimpleCommand]:
     at = 0
     for segment in _ENDS.split(line):

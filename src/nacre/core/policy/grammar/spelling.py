@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from tree_sitter import Node
 
 from nacre.core.policy.grammar.braces import expanded
+from nacre.core.policy.grammar.listing import lead_of
 from nacre.core.policy.words import Word, has_glob
 
 _ECHO = re.compile(r"(?:\$\(|`)\s*(?:echo\s+['\"]?([\w./~*-]+)['\"]?|pwd)\s*(?:\)|`)")
 _UNGUESSED = re.compile(r"[$`'\\(){}\s]")
 _ELSE = re.compile(r":?[?].*", re.DOTALL)  # ${HOME:?message}
+_DERIVED = re.compile(r"\$\{(\w+)(%%?|##?\*/)[^${}`]*\}")
 _BRACES = re.compile(r"\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")
 # bash(1), QUOTING: the escapes of $'…'.
 _ESCAPES = dict(zip("ntrabfveE\\'\"?", "\n\t\r\a\b\f\v\x1b\x1b\\'\"?", strict=True))
@@ -59,6 +61,8 @@ class Speller:
         word = self._spelled(node, raw)
         if word.text is not None:
             return word
+        if not word.lead and (lead := lead_of(raw)):
+            word = word._replace(lead=lead)
         plain = _ECHO.sub(lambda found: found[1] or ".", raw)
         return word if _UNGUESSED.search(plain) else word._replace(guess=plain.strip('"'))
 
@@ -95,11 +99,23 @@ class Speller:
         elif kind == "string":
             yield from self._string(node)
         elif kind in ("simple_expansion", "expansion"):
-            yield self._held(text_of(node), quoted=False)
+            yield from self._expanded(text_of(node), quoted=False)
         elif not node.is_named and kind in ("{", "}", "$", "="):
             yield kind, False  # no expansion: it stands for itself
         else:
             yield None, False
+
+    def _expanded(self, raw: str, *, quoted: bool) -> Iterator[tuple[str | None, bool]]:
+        derived = _DERIVED.fullmatch(raw)
+        value = self.values.get(derived[1]) if derived else None
+        if derived is not None and value is not None and quoted and value.globs:
+            # ${f%.md}, ${f##*/}: a name in the folder that the pattern's files are in, or in this.
+            folder = (value.text or "").rpartition("/")[0] if derived[2][0] == "%" else ""
+            if not has_glob(folder):
+                yield f"{folder or '.'}/", True
+            yield None, True
+            return
+        yield self._held(raw, quoted=quoted)
 
     def _held(self, raw: str, *, quoted: bool) -> tuple[str | None, bool]:
         """Return what a variable holds, and whether it stands for itself, not for files."""
@@ -129,7 +145,7 @@ class Speller:
             if child.start_byte > at:
                 yield self._unquote(self._data[at : child.start_byte]), True
             if child.type in ("simple_expansion", "expansion"):
-                yield self._held(text_of(child), quoted=True)
+                yield from self._expanded(text_of(child), quoted=True)
             else:
                 yield None, True
             at = child.end_byte

@@ -17,6 +17,7 @@ _LABEL = re.compile(r"[ \t]*\w*[ \t]*")
 _STEP = re.compile(r"[0-9]+(?:~[0-9]+)?|\$|[+~][0-9]+")
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _BRACKETS = re.compile(r"\[\^?\]?+(?:\[[:.=][a-z]+[:.=]\]|[^\]\[])*+\]")
+_ALL = re.compile(r"(\W)\^?\.[*+]\$?\1\1")
 _BLANKS = re.compile(r"[ \t]*")
 
 
@@ -57,8 +58,11 @@ class _Reader:
         while self._skip_to_command():
             everywhere = self._addresses()
             letter = self._next()
-            found.append(_Command(letter, everywhere))
+            begin = self._at
             self._rest_of(letter)
+            if letter == "s" and _ALL.match(self._text, begin):
+                letter = "d"  # nothing of the line is left
+            found.append(_Command(letter, everywhere))
         return found
 
     def _skip_to_command(self) -> bool:

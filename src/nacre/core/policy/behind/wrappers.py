@@ -88,6 +88,17 @@ PREFIXES: dict[str, Options] = {
         ("--all", "--mount", "--uts", "--ipc", "--net", "--pid", "--user", "--root", "--target"),
         ("--target",),
     ),
+    "valgrind": Options(
+        "qv",
+        "",
+        (
+            *("--leak-check", "--show-leak-kinds", "--track-origins", "--error-exitcode", "--tool"),
+            *("--suppressions", "--num-callers", "--quiet", "--verbose", "--trace-children"),
+            *("--errors-for-leak-kinds", "--show-reachable", "--track-fds", "--undef-value-errors"),
+        ),
+    ),
+    "scan-build": Options("vV", "", ("--status-bugs", "--use-analyzer")),
+    "heaptrack": Options(),
     "fakeroot": Options("uv", "lsib"),
     "gtimeout": Options("fvp", "ks", ("--foreground", "--preserve-status"), (), words=1),
     "proxychains": Options("q", "f"),
@@ -134,8 +145,20 @@ PARALLEL = Options(
     ),
     ("--jobs", "--halt", "--joblog", "--timeout", "--delay", "--max-args", "--colsep", "--retries"),
 )
+HYPERFINE = Options(
+    "iN",
+    "wrmMn",
+    ("--ignore-failure", "--show-output", "--style", "--warmup", "--runs", "--command-name"),
+    ("--warmup", "--runs", "--min-runs", "--max-runs", "--style", "--command-name", "--time-unit"),
+)
+PERF = Options("adgv", "erF", ("--event", "--repeat", "--detailed"), ("--event", "--repeat"))
 # A virtual environment's own script; its programs are believed too (.venv/bin/pytest).
-ACTIVATE = re.compile(r"(?:\./)?(?:[\w-]+/)*\.?v?env/bin/activate(?:\.fish)?")
+ACTIVATE = re.compile(
+    r"(?:\./)?(?:[\w-]+/)*\.?v?env/bin/activate(?:\.fish)?"
+    # What installers tell their users to source; nobody writes there unasked.
+    r"|~/(?:\.cargo/env|\.nvm/nvm\.sh|\.bashrc|\.profile|\.bash_profile|\.zshrc|\.asdf/asdf\.sh"
+    r"|\.sdkman/bin/sdkman-init\.sh|(?:mini|ana|mini?forge)?conda3?/etc/profile\.d/conda\.sh)"
+)
 # A project's own script that builds or tests it, as a Makefile does; rules know it by its name.
 SCRIPT = re.compile(
     r"(?:\./)?(?:[\w-]+/)*(?:build|test|tests|lint|check|format|typecheck|ci|run[_-]tests)\.sh"

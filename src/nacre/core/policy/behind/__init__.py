@@ -1,0 +1,1 @@
+"""Programs that run other programs: their options, and what runs behind them."""

@@ -1,0 +1,46 @@
+"""Programs that list files of the workspace, or print one name: how what they print begins.
+
+Rule: what they print may be a program's words. So it is known that no word of it is an option, and
+that no path of it leads out of the workspace, or it is not known at all.
+"""
+
+import re
+from collections.abc import Sequence
+
+_FILTERS = re.compile(r"(?:grep|egrep|sort|head|tail|uniq)\b(?:[^`$]|\$(?=['\"\s]))*")
+_LISTS = re.compile(
+    r"(?:find(?: [\w.][\w./-]*)* -|git ls-files|git diff\b.* --name-only|git grep -l|ls\b"
+    r"|rg (?:\S+ )*(?:-l|--files\S*)|grep -\w*l|fd\b|fdfind\b)[^`$]*"
+)
+# They print what they are told, or lead elsewhere.
+_ELSEWHERE = re.compile(r"-printf|-exec|-ok|-fprint|--format|--pretty|\.\.|(?:^|\s)['\"]?[/~]")
+# A hash, a number, a name: no option, and no path.
+_NAMES = re.compile(
+    r"git (?:rev-parse (?:--short(?:=\d+)? |--abbrev-ref |--verify )*[\w@{}^~./-]+"
+    r"|merge-base [\w@{}^~./ -]+|describe(?: --[a-z]+)*|branch --show-current"
+    r"|rev-list --count [\w@{}^~./-]+|symbolic-ref --short HEAD|log -1 --format=%[Hh])"
+    r"|date(?: -u)? \+?['\"]?%[\w%:.-]*['\"]?|nproc|whoami|hostname(?: -s)?|id -un?|uname -[a-z]"
+    r"|wc -l(?: <? ?[\w./-]+)?|node -v|go env GO(?:OS|ARCH|VERSION)"
+)
+_SUBSTITUTED = re.compile(r"\"?\$\(([^()`]*)\)\"?")
+_TOGETHER = re.compile(r"[;&\n<>]|\$")
+
+
+def are_lists(commands: Sequence[str]) -> bool:
+    """Return whether the commands of a pipe list files of the workspace."""
+    if not commands or not _LISTS.fullmatch(commands[0]) or _ELSEWHERE.search(commands[0]):
+        return False
+    return all(_FILTERS.fullmatch(text) for text in commands[1:])
+
+
+def lead_of(raw: str) -> str:
+    """Return how a word begins that a program prints, $(git ls-files); empty: it is not known."""
+    found = _SUBSTITUTED.fullmatch(raw)
+    if found is None:
+        return ""
+    line = found[1].strip().replace(" 2>/dev/null", "")
+    if _NAMES.fullmatch(line) and "--show-toplevel" not in line and "--git-dir" not in line:
+        return "0"
+    if _TOGETHER.search(line):
+        return ""
+    return "./" if are_lists([part.strip() for part in line.split("|")]) else ""

@@ -1,0 +1,50 @@
+"""Lines that were written and labelled before they were judged for the first time.
+
+A sign for a newline (␤) stands in them. Each round was judged before the rules were mended, and is
+kept here, so that what was learned by it stays.
+"""
+
+from pathlib import Path
+
+from nacre.core.policy.decide import decide
+from nacre.system.policy_files import EXAMPLE, load_policy
+
+GUARDED = load_policy("guarded")
+OPEN = load_policy("open")
+
+# They run a program or a script that nobody knows, write where others may, or are fed by a file.
+ASKED = {
+    "git worktree add ../proj-hotfix hotfix",
+    "uv run --with httpx python -V",
+    "java -cp out com.acme.Main --help",
+    "valgrind --leak-check=full ./build/test_parser",
+    "time ./build/bench --iterations 10",
+    "hyperfine --warmup 3 './build/app input.txt'",
+    "gdb -batch -ex bt ./build/app core",
+    "python -m venv /tmp/venv && /tmp/venv/bin/python --version",
+    "xargs -a list.txt -I{} cp {} backup/",
+    "echo 'export const x = 1;' > src/x.ts && npx tsc --noEmit",
+}
+
+
+def lines_of(name: str) -> list[str]:
+    text = (Path(__file__).parent / name).read_text()
+    return [line.replace("␤", "\n") for line in text.splitlines()]
+
+
+def test_harmless_lines_run_unasked() -> None:
+    lines = lines_of("unseen_harmless.txt")
+    assert len(lines) > 700
+    assert {line for line in lines if decide(line, GUARDED, EXAMPLE).verdict != "allow"} == ASKED
+    assert len(ASKED) / len(lines) < 0.02
+
+
+def test_no_harmful_line_runs_unasked() -> None:
+    lines = lines_of("unseen_harmful.txt")
+    assert len(lines) > 500
+    assert [line for line in lines if decide(line, GUARDED, EXAMPLE).verdict == "allow"] == []
+
+
+def test_open_runs_all_harmless_lines() -> None:
+    lines = lines_of("unseen_harmless.txt")
+    assert [line for line in lines if decide(line, OPEN, EXAMPLE).verdict != "allow"] == []
