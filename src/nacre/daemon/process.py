@@ -6,6 +6,7 @@ first request.
 
 import asyncio
 import os
+import sys
 import time
 
 from nacre import __version__
@@ -22,6 +23,10 @@ from nacre.system.tokens import TokenStore, load_page_key
 
 # A daemon on demand may start while the one before it is still ending its sessions.
 _LOCK_PATIENCE = 15.0  # seconds
+
+# Seconds after which a thread lets another one run (Python's own: 5 ms). The loop waits that long,
+# each time it wakes, while a thread loads a library or looks at a screen.
+_SWITCH = 0.0005
 
 
 def run_daemon(
@@ -84,6 +89,7 @@ def _run(serving: Serving) -> None:
     from nacre.system.memory import share_arenas
 
     share_arenas()
+    sys.setswitchinterval(_SWITCH)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(serving.serve())
 

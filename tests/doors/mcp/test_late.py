@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from nacre.core.operations.sessions import ListSessions
 from nacre.doors.mcp.late import LateMcpDoor
 from nacre.settings.table import Settings
 
-from services.living import living
+from services.living import CALLER, living
 
 pytestmark = pytest.mark.anyio
 
@@ -52,6 +53,20 @@ async def test_it_is_loaded_when_there_is_leisure(after: float, loads: bool) -> 
         for _ in range(3):  # turns of the loop: its timer, then the task
             await asyncio.sleep(0)
         assert is_loading() is loads
+        await door.close()
+
+
+async def test_it_is_not_loaded_while_others_ask_for_something() -> None:
+    async with living() as services:
+        dispatch = services.dispatch()
+        door = LateMcpDoor(dispatch, Settings(mcp_load_after=1e-9))
+        for _ in range(5):
+            await dispatch(CALLER, ListSessions())
+            await asyncio.sleep(0)  # a turn of the loop: its timer
+            assert not is_loading()
+        for _ in range(3):  # nobody asks any longer: the timer, then the task
+            await asyncio.sleep(0)
+        assert is_loading()
         await door.close()
 
 

@@ -1,8 +1,8 @@
 """The MCP door, loaded late, because its library takes a second of processor time to load.
 
 Rule 1: it is loaded for the first client that asks for something only the library can answer
-(lines/connection.py), or some time after the start (mcp_load_after): recovery of sessions, and
-clients that do not need it, come first.
+(lines/connection.py), or when nobody has asked for anything for a while (mcp_load_after): recovery
+of sessions, and clients that do not need it, come first. Loading beside them makes them slow.
 Rule 2: it is loaded once, in the background; a client that leaves meanwhile does not stop that.
 """
 
@@ -56,7 +56,7 @@ class LateMcpDoor:
         self._leisure: asyncio.TimerHandle | None = None
         self._served: dict[Selection, Served] = {}
         if settings.mcp_load_after:
-            self._leisure = self._loop.call_later(settings.mcp_load_after, self._load)
+            self._await_leisure()
 
     def lines(self, caller: Caller, toolsets: str | None, prefix: str | None) -> Serve:
         """Return what serves one client of the bridge.
@@ -135,6 +135,19 @@ class LateMcpDoor:
             self._never_mind()
             self._loading = self._loop.create_task(self._build(), name="mcp")
         return self._loading
+
+    def _await_leisure(self) -> None:
+        seen = self._dispatch.calls
+        self._leisure = self._loop.call_later(
+            self._settings.mcp_load_after, self._load_at_leisure, seen
+        )
+
+    def _load_at_leisure(self, seen: int) -> None:
+        """Load it if nobody has asked for anything since; else look again later."""
+        if self._dispatch.calls == seen:
+            self._load()
+        else:
+            self._await_leisure()
 
     def _never_mind(self) -> None:
         """Cancel the timer that would load it without a client."""

@@ -49,6 +49,7 @@ class Dispatch:
     ) -> None:
         """`composed` returns the handlers of tools that are made of other operations."""
         self._handlers = Handlers.merged([handlers, composed(self.ask)])
+        self.calls = 0  # so far
         self._watch = watch
         self._follow = follow
         self._begin: Onward = _handle
@@ -114,6 +115,7 @@ class Dispatch:
         await self(caller, TypeAtScreen(session=session, data=data, receipt=receipt))
 
     def _call(self, caller: Caller, operation: Operation) -> Call:
+        self.calls += 1
         return Call(caller, operation, spec_of(operation), self._run)
 
     async def _run(self, call: Call) -> Result:
