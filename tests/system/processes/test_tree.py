@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nacre.system.processes import tree
+from nacre.system.processes import process_table, tree
 from nacre.system.processes.tree import (
     COOKIE,
     Tree,
@@ -119,7 +119,7 @@ class Exec:
 
 @pytest.fixture
 def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Exec:
-    monkeypatch.setattr(tree, "_PROC", str(tmp_path))
+    monkeypatch.setattr(process_table, "_PROC", str(tmp_path))
     return Exec(tmp_path)
 
 
@@ -176,6 +176,56 @@ async def test_members_are_found_by_their_cookie_once_the_leader_is_reaped() -> 
     with started(WAYS["a double-forked one in its own session"]) as (leader, member):
         kill(leader)
         assert await find_members([Tree(None, "feed")]) == {member}
+
+
+# A daemon below a process that adopts orphans, as the keeper does. It starts a session in each way,
+# and tells what it finds of it, with its leader and after that.
+BELOW = """
+import asyncio, ctypes, os, signal, subprocess, sys
+from nacre.system.processes import tree
+from nacre.system.processes.tree import COOKIE, Tree, find_members
+
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+if daemon := os.fork():
+    os.waitpid(daemon, 0)
+    sys.exit()
+tree.all_processes = None  # nobody looks through the whole machine
+for way in sys.argv[1:]:
+    leader = subprocess.Popen(
+        ["/bin/bash", "-c", way + "\\nread x"], env={**os.environ, COOKIE: "feed"},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, text=True,
+    )
+    member = int(leader.stdout.readline())
+    known = Tree(leader.pid, "feed", reaper=os.getppid())
+    with_leader = asyncio.run(find_members([known]))
+    leader.kill()
+    leader.wait()
+    left = asyncio.run(find_members([known._replace(leader=None)]))
+    os.kill(member, signal.SIGKILL)
+    print({leader.pid, member} <= with_leader, member in left, os.getpid() in with_leader)
+"""
+
+
+def test_below_who_adopts_orphans_no_others_are_looked_at() -> None:
+    ways = [way for name, way in WAYS.items() if "without environment" not in name]
+    told = subprocess.run(
+        [sys.executable, "-c", BELOW, *ways], stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert told.stdout == "True True False\n" * len(ways)
+
+
+async def test_without_the_one_who_adopted_orphans_all_are_looked_at() -> None:
+    with started(WAYS["a double-forked one in its own session"]) as (leader, member):
+        elsewhere = Tree(leader, "feed", reaper=leader)  # not our parent
+        assert {leader, member} <= await find_members([elsewhere])
+
+
+def test_a_list_of_children_that_changes_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = iter([b"4 5 6 ", b"5 7 ", b"5 7 "])  # 4 ended during the first read, and 7 was left out
+    monkeypatch.setattr(process_table, "_read_on", lambda path: next(reads))
+    assert process_table._children_of("any") == [5, 7]
 
 
 async def test_ended_members_do_not_count() -> None:
@@ -291,6 +341,6 @@ async def test_where_ps_does_not_answer_the_leaders_are_known(
     never = tmp_path / "never"
     os.mkfifo(never)
     ps(f"read x < {never}")
-    monkeypatch.setattr(tree, "_PS_TIME", 0.05)
+    monkeypatch.setattr(process_table, "_PS_TIME", 0.05)
     with started(WAYS["a background job"]) as (leader, _):
         assert await find_members([Tree(leader, "feed")]) == {leader}

@@ -177,7 +177,8 @@ class ChildProcess:
     @property
     def tree(self) -> Tree:
         leader = None if self.reaped.is_set() else self.pid
-        return Tree(leader, self.keys.cookie, self.since, self.confined)
+        reaper = self._host.keeping.reaper
+        return Tree(leader, self.keys.cookie, self.since, self.confined, reaper)
 
     @property
     def leader(self) -> int | None:

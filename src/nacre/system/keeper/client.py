@@ -22,8 +22,16 @@ _DESCRIPTORS = 253  # of one message, at most (SCM_MAX_FD)
 
 
 class Keeping:
-    def __init__(self, channel: socket.socket | None, last_status: int | None = None) -> None:
+    def __init__(
+        self,
+        channel: socket.socket | None,
+        last_status: int | None = None,
+        *,
+        reaper: int | None = None,
+    ) -> None:
+        """`reaper` is our parent if all orphans of our sessions become its children."""
         self._channel = channel
+        self.reaper = reaper
         self.last_status = last_status  # how the daemon before this one ended, if there was one
         self.exits: dict[int, int] = {}  # of watched processes that ended without a daemon
         self.when_lost: Callable[[], None] | None = None
@@ -37,11 +45,13 @@ class Keeping:
         """Find the keeper that started us, and remove it from the environment."""
         descriptor = os.environ.pop(keeper.DESCRIPTOR, None)
         last = os.environ.pop(keeper.LAST_STATUS, None)
+        reaps = os.environ.pop(keeper.REAPS, "0") == "1"
         if descriptor is None:
             return cls(None)
         os.set_inheritable(int(descriptor), False)
         channel = socket.socket(fileno=int(descriptor))
-        return cls(channel, int(last) if last is not None else None)
+        reaper = os.getppid() if reaps else None
+        return cls(channel, int(last) if last is not None else None, reaper=reaper)
 
     @property
     def alive(self) -> bool:

@@ -28,6 +28,7 @@ import time
 DESCRIPTOR = "NACRE_KEEPER_FD"  # in the daemon's environment: its end of the socket pair
 LAST_STATUS = "NACRE_KEEPER_LAST"  # the same: how the daemon before it ended (wait status)
 OPEN_FILES = "NACRE_KEEPER_OPEN_FILES"  # the same: the soft limit for sessions
+REAPS = "NACRE_KEEPER_REAPS"  # the same: "1" if all orphans of its sessions become our children
 UPGRADE = 75  # exit code of a daemon that must be started again at once (EX_TEMPFAIL)
 
 _PACKET = 65536  # bytes of the longest message
@@ -47,6 +48,7 @@ class Keeper:
     def __init__(self, command: "list[str]", open_files: int) -> None:
         self.command = command
         self.open_files = open_files
+        self.reaps = False
         self.kept: dict[str, int] = {}
         self.watched: set[int] = set()
         self.exits: dict[int, int] = {}
@@ -137,6 +139,7 @@ class Keeper:
             **os.environ,
             DESCRIPTOR: str(theirs.fileno()),
             OPEN_FILES: str(self.open_files),
+            REAPS: "1" if self.reaps else "0",
         }
         if self.last_status is not None:
             environment[LAST_STATUS] = str(self.last_status)
@@ -357,13 +360,15 @@ def _noted(number: int, frame: object) -> None:
     """Do nothing: the wake-up descriptor has woken the loop."""
 
 
-def _adopt_orphans() -> None:
-    """Become the parent of orphans, if the system supports that (Linux)."""
+def _adopt_orphans() -> bool:
+    """Become the parent of orphans, if the system supports that (Linux); return whether it does."""
+    done: int = -1
     if sys.platform == "linux":
         import _ctypes  # without its package ctypes, which would double our memory
 
         prctl = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")  # type: ignore[arg-type]  # None: this program
-        _ctypes.call_function(prctl, (_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+        done = _ctypes.call_function(prctl, (_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+    return done == 0
 
 
 def _raise_descriptor_limit() -> int:
@@ -380,10 +385,12 @@ def _raise_descriptor_limit() -> int:
 
 def main() -> int:
     command = sys.argv[1:]
-    _adopt_orphans()
+    reaps = _adopt_orphans()
     open_files = _raise_descriptor_limit()
     if command[0] != "--adopt":
-        return Keeper(command, open_files).run()
+        keeper = Keeper(command, open_files)
+        keeper.reaps = reaps
+        return keeper.run()
     _, descriptor, pid, ignored, *command = command
     for number in ignored.split(","):
         if number:

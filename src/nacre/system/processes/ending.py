@@ -26,6 +26,8 @@ async def end_trees(
     """
     wanted = trees()
     members = await find_members(wanted)
+    if not members:
+        return
     # A stopped process gets the hangup only when it continues.
     told = without_holders(members, wanted)
     send_signal(told, first)

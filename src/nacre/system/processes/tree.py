@@ -7,7 +7,8 @@ and the death of the parent.
 A process that is just executing a program (exec) has no visible environment. It is checked again
 later; the loop does not wait.
 
-Not found: a process that left the session, lost its parent and cleared its environment.
+Not found: a process that left the session, lost its parent and cleared its environment; and, where
+orphans are adopted, what another daemon started for the session, such as a job of at(1).
 """
 
 import asyncio
@@ -15,36 +16,28 @@ import contextlib
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from nacre.system.processes.process_table import (
+    Process,
+    all_processes,
+    environment_of,
+    listed_by_ps,
+    processes_near,
+    stat_fields,
+)
+
 COOKIE = "NACRE_SESSION_COOKIE"
 _COOKIE = re.compile(rb"(?:^|\0)" + COOKIE.encode() + rb"=([0-9a-f]+)")
-_PROC = "/proc"
 
 # Seconds between checks of a process in exec. That mostly takes some ten microseconds, longer if it
 # waits for a processor or the disk. There is no event for its end.
 _LOOKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.12, 0.25, 0.5)
 
-_CHUNK = 65536  # bytes
-
 _HAS_PROC = sys.platform == "linux"
-
-# Seconds for ps, where there is no /proc. It takes some ten milliseconds; a machine on which it
-# takes longer than this does not answer at all.
-_PS_TIME = 10.0
-
-
-class _Process(NamedTuple):
-    pid: int
-    parent: int
-    session: int
-    zombie: bool
-    bare: bool = False  # without memory, and so without an environment: a kernel thread
-    started: int = 0  # see started_at
 
 
 class Tree(NamedTuple):
@@ -53,12 +46,15 @@ class Tree(NamedTuple):
     `leader` is None when the leader was reaped: its number may be reused, so only the cookie
     counts. Processes that started before `since` are none of its: their environment is not read.
     With `confined`, the leader and its own session only hold a sandbox; the program leads another.
+    `reaper` is our parent if it adopts the session's orphans: then only what is below it is looked
+    at, and not the whole machine.
     """
 
     leader: int | None
     cookie: str
     since: int = 0
     confined: bool = False
+    reaper: int | None = None
 
 
 class Sight(NamedTuple):
@@ -95,14 +91,14 @@ def ancestors_of(pid: int) -> set[int]:
     with contextlib.suppress(OSError):
         while pid > 1 and pid not in found:
             found.add(pid)
-            pid = int(_stat(pid)[1])
+            pid = int(stat_fields(pid)[1])
     return found
 
 
 def started_at(pid: int) -> int:
     """Return when a process was started, in ticks of the kernel's clock; 0 if that is unknown."""
     try:
-        return int(_stat(pid)[19])
+        return int(stat_fields(pid)[19])
     except OSError:
         return 0
 
@@ -172,25 +168,37 @@ def is_folder_of(pid: int, folder: str) -> bool:
         return False
 
 
-async def _scan_aside(trees: Collection[Tree]) -> tuple[list[_Process], set[int], set[int]]:
+async def _scan_aside(trees: Collection[Tree]) -> tuple[list[Process], set[int], set[int]]:
     """Scan in the loop what takes a few milliseconds (/proc), and in a thread what starts ps."""
     if _HAS_PROC:
         return _scan(trees)
     return await asyncio.to_thread(_scan, trees)
 
 
-def _scan(trees: Collection[Tree]) -> tuple[list[_Process], set[int], set[int]]:
+def _scan(trees: Collection[Tree]) -> tuple[list[Process], set[int], set[int]]:
     """Return all processes, those that are certainly members, and those in exec."""
     if not trees:
         return [], set(), set()
     members = {tree.leader for tree in trees if tree.leader is not None}
-    table = _linux_table() if _HAS_PROC else _ps_table()
+    table = _table(trees, members)
     if table is None:  # nobody knows what there is: the leaders are ours at any rate
-        table = [_Process(leader, 0, leader, zombie=False) for leader in members]
+        table = [Process(leader, 0, leader, zombie=False) for leader in members]
     members |= {process.pid for process in table if process.session in members}
     since = min(tree.since for tree in trees)
     others = {one.pid for one in table if one.started >= since and not one.bare} - members
     return table, members, _look_again(_look_again(others, members, trees), members, trees)
+
+
+def _table(trees: Collection[Tree], leaders: Collection[int]) -> list[Process] | None:
+    if not _HAS_PROC:
+        return listed_by_ps()
+    reapers = {tree.reaper for tree in trees}
+    # Once it is gone, orphans have another parent.
+    if len(reapers) == 1 and (reaper := reapers.pop()) is not None and reaper == os.getppid():
+        near = processes_near(reaper, leaders)
+        if near is not None:
+            return near
+    return all_processes()
 
 
 def _look_again(pids: set[int], members: set[int], trees: Collection[Tree]) -> set[int]:
@@ -198,7 +206,7 @@ def _look_again(pids: set[int], members: set[int], trees: Collection[Tree]) -> s
     cookies = {tree.cookie.encode() for tree in trees}
     executing = set()
     for pid in pids:
-        environment = _environment(pid)
+        environment = environment_of(pid)
         if environment is None:
             executing.add(pid)
         elif (found := _COOKIE.search(environment)) and found.group(1) in cookies:
@@ -206,7 +214,7 @@ def _look_again(pids: set[int], members: set[int], trees: Collection[Tree]) -> s
     return executing
 
 
-def _living(table: list[_Process], members: set[int]) -> set[int]:
+def _living(table: list[Process], members: set[int]) -> set[int]:
     """Return these processes and their descendants, without dead ones and ourselves."""
     children: dict[int, list[int]] = {}
     for process in table:
@@ -219,78 +227,3 @@ def _living(table: list[_Process], members: set[int]) -> set[int]:
     living = {process.pid for process in table if not process.zombie}
     # A daemon that was started inside a session has that session's cookie.
     return (found & living) - {os.getpid()}
-
-
-def _linux_table() -> list[_Process]:
-    table: list[_Process] = []
-    for entry in os.listdir(_PROC):
-        if not entry.isdigit():
-            continue
-        try:
-            fields = _stat(int(entry))
-        except OSError:
-            continue
-        zombie, bare = fields[0] in (b"Z", b"X"), fields[20] == b"0"
-        parent, session, started = int(fields[1]), int(fields[3]), int(fields[19])
-        table.append(_Process(int(entry), parent, session, zombie, bare, started))
-    return table
-
-
-def _ps_table() -> list[_Process] | None:
-    """Return the table of processes without /proc; None if ps does not answer.
-
-    POSIX's ps has no session, so descent must do.
-    """
-    argv = ["ps", "-axo", "pid=,ppid=,stat="]
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=_PS_TIME)
-    except subprocess.TimeoutExpired:
-        return None
-    table: list[_Process] = []
-    for line in done.stdout.splitlines():
-        pid, parent, state = line.split()[:3]
-        try:
-            session = os.getsid(int(pid))
-        except OSError:
-            session = -1
-        table.append(_Process(int(pid), int(parent), session, state.startswith("Z")))
-    return table
-
-
-def _environment(pid: int) -> bytes | None:
-    """Return a process's environment, as far as we may read it; None while it is in exec."""
-    try:
-        environment = _read(f"{_PROC}/{pid}/environ")
-        return environment if environment or _has_none(pid) else None
-    except OSError:
-        return b""
-
-
-def _has_none(pid: int) -> bool:
-    """Return whether a process has no environment at all, instead of none yet.
-
-    After the environment, exec sets the addresses of the code last (Linux, load_elf_binary). Before
-    that, the start and end of the environment may be equal for a moment.
-    """
-    fields = _stat(pid)  # numbered as in proc(5), less 3
-    size, code_end, start, end = fields[20], fields[24], fields[47], fields[48]
-    # Size 0: a kernel thread or a zombie.
-    return size == b"0" or (code_end != b"0" and start == end)
-
-
-def _stat(pid: int) -> list[bytes]:
-    """Return the fields from the third on; the name before them may contain spaces and brackets."""
-    stat = _read(f"{_PROC}/{pid}/stat")
-    return stat[stat.rindex(b")") + 2 :].split()
-
-
-def _read(path: str) -> bytes:
-    """Return a file of /proc. A scan reads hundreds, and a file object costs more than all else."""
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        parts = []
-        while part := os.read(file, _CHUNK):
-            parts.append(part)
-        return b"".join(parts)
-    finally:
-        os.close(file)
