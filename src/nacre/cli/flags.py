@@ -74,7 +74,7 @@ def _add_flag(parser: ArgumentParser, field: msgspec.structs.FieldInfo, *, parse
         flag,
         type=_converter(kind) if parse else str,
         choices=choices,
-        metavar=None if choices else _metavar(kind),
+        metavar=None if choices else _metavar(kind, explained),
         help=explained,
     )
 
@@ -83,8 +83,10 @@ def _converter(kind: Any) -> Callable[[str], Any]:
     return kind if kind in (int, float) else str
 
 
-def _metavar(kind: Any) -> str:
-    return {int: "N", float: "SECONDS"}.get(kind, "TEXT")
+def _metavar(kind: Any, explained: str) -> str:
+    if kind is float:
+        return "SECONDS" if "econds" in explained else "N"
+    return "N" if kind is int else "TEXT"
 
 
 def explain(field: msgspec.structs.FieldInfo) -> str:

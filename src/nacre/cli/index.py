@@ -37,7 +37,7 @@ COMMANDS = (
     Command("send", "input", "Type text and Enter into a session.", "send_input", _SEND),
     Command("keys", "input", "Press named keys in a session.", "press_keys", _KEYS),
     Command("screen", "screens", "Show a session's screen.", "get_screen", _SESSION),
-    Command("snapshot", "apps.snapshot", "Show what stands on a screen.", "snapshot", _SESSION),
+    Command("snapshot", "apps.snapshot", "Show the parts of a screen.", "snapshot", _SESSION),
     Command("compare", "apps.compare", "Compare two screens of a session or of recordings."),
     Command(
         "screenshot",
@@ -67,7 +67,7 @@ COMMANDS = (
     ),
     Command("attach", "attach", "Work in a session yourself, until you detach."),
     Command("web", "web", "Print an address that opens the web page.", "open_page"),
-    Command("share", "safety.share", "Print a link with which somebody can watch a session."),
+    Command("share", "safety.share", "Print a link that lets somebody watch a session."),
     Command(
         "search",
         "past.search",
@@ -119,10 +119,26 @@ COMMANDS = (
     Command(
         "dismiss", "sessions", "Remove an ended session from the list.", "dismiss_session", _SESSION
     ),
-    Command("diff", "safety.review", "Show what a session changed.", "diff_session", _SESSION),
-    Command("apply", "safety.review", "Apply what a session changed.", "apply_session", _SESSION),
     Command(
-        "discard", "safety.review", "Discard what a session changed.", "discard_session", _SESSION
+        "diff",
+        "safety.review",
+        "Show what a session in a review sandbox changed.",
+        "diff_session",
+        _SESSION,
+    ),
+    Command(
+        "apply",
+        "safety.review",
+        "Apply what a session in a review sandbox changed.",
+        "apply_session",
+        _SESSION,
+    ),
+    Command(
+        "discard",
+        "safety.review",
+        "Discard what a session in a review sandbox changed.",
+        "discard_session",
+        _SESSION,
     ),
     Command(
         "test",
@@ -134,11 +150,11 @@ COMMANDS = (
     Command("stop", "daemon", "Stop the daemon and all sessions."),
     Command("mcp", "mcp", "Serve an AI host over stdio (MCP)."),
     Command("chat", "ai.chat", "Talk to a model that has terminals and tools."),
-    Command("setup", "ai.setup", "Give nacre to AI hosts, and set up MCP servers behind it."),
+    Command("setup", "ai.setup", "Connect AI hosts to nacre, and add MCP servers behind it."),
     Command(
         "approvals",
         "safety.approvals",
-        "List and answer what the policy, and programs, ask people.",
+        "List and answer questions of the policy and of programs.",
         "answer_approval",
         {"id": "ID", "answer": "ANSWER"},
         also="list_approvals",

@@ -32,17 +32,19 @@ def add_commands(parser: ArgumentParser) -> None:
     )
     parser.add_argument("action", metavar="ACTION", choices=_ACTIONS, help=", ".join(_ACTIONS))
     parser.add_argument(
-        "words", metavar="WORD", nargs="*", help="What to search, or a command and its words."
+        "words", metavar="WORD", nargs="*", help="What to search for, or a command and its words."
     )
     parser.add_argument("--all", action="store_true", help="List those that are refused, too.")
     parser.add_argument(
         "--args", metavar="JSON", help="Arguments of the command by name, instead of words."
     )
     parser.add_argument(
-        "--stdin", action="store_true", help="Give the command our standard input to read."
+        "--stdin", action="store_true", help="Pass standard input on to the command."
     )
     parser.add_argument("--dry-run", action="store_true", help="Check it; run nothing.")
-    parser.add_argument("--context", metavar="NAME", help="A context that keeps folder and more.")
+    parser.add_argument(
+        "--context", metavar="NAME", help="Context to run in; it keeps its folder and variables."
+    )
     add_json(parser)
     parser.set_defaults(run=run_commands)
 

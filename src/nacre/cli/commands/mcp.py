@@ -11,7 +11,7 @@ def add_mcp(parser: ArgumentParser) -> None:
         "--toolsets",
         metavar="A,B",
         help="Toolsets to offer, separated by commas: agent, terminal, shell, apps, extra, "
-        "commands; 'all' is all but agent and commands. [default: agent]",
+        "commands, upstream; 'all' is all but agent, commands and upstream. [default: agent]",
     )
     parser.add_argument(
         "--prefix", help="Put this before every tool's name, as in --prefix wsh_. [default: none]"

@@ -177,7 +177,13 @@ def add_read(parser: ArgumentParser) -> None:
         metavar="TEXT",
         help="With --run: print the lines with this text, and their numbers.",
     )
-    add_flags(parser, ReadRun, ("regex", "context"))
+    parser.add_argument(
+        "--regex",
+        action="store_const",
+        const=True,
+        help="With --find: TEXT is a regular expression (RE2).",
+    )
+    add_flags(parser, ReadRun, ("context",))
     add_json(parser)
     parser.set_defaults(run=run_read)
 

@@ -198,7 +198,7 @@ class WaitFor(Operation, frozen=True, kw_only=True):
         Annotated[
             str,
             Meta(
-                description="What you typed: its echo is no match. At a marked prompt it never is."
+                description="What you typed: its echo is no match. At a marked prompt no echo is."
             ),
         ]
         | None

@@ -178,7 +178,7 @@ class EnableUpstream(Operation, frozen=True, kw_only=True):
     idempotent=True,
 )
 class ReloadUpstreams(Operation, frozen=True, kw_only=True):
-    """Read the config again, end connections to MCP servers, and connect anew when needed."""
+    """Read the config again, end connections to MCP servers, and reconnect when needed."""
 
     server: Annotated[str, Meta(description="Only this one.")] | None = None
 

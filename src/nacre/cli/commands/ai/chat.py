@@ -30,7 +30,7 @@ def add_chat(parser: ArgumentParser) -> None:
         "-p",
         "--prompt",
         metavar="TEXT",
-        help="Say this (- reads it from standard input), or do this slash command, and leave. "
+        help="Say this (- reads it from standard input), or run this slash command, and leave. "
         "Calls that are not allowed yet are denied: nobody is asked.",
     )
     parser.add_argument(

@@ -16,7 +16,7 @@ def add_setup(parser: ArgumentParser) -> None:
     parser.description = (
         f"{parser.description}\n\n"
         "Without options it asks, step by step, about the MCP servers behind nacre.\n"
-        "With --host, print what gives nacre to an AI host, or install it; nothing is asked."
+        "With --host, print the entry for an AI host, or install it; nothing is asked."
     )
     parser.add_argument(
         "--host", metavar="NAME", choices=sorted(HOSTS), help=f"{', '.join(sorted(HOSTS))}."

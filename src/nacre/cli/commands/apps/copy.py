@@ -28,7 +28,7 @@ class CopyPlace(NamedTuple):
 def add_cp(parser: ArgumentParser) -> None:
     parser.add_argument("source", metavar="SRC", help="FILE, or SESSION:PATH.")
     parser.add_argument(
-        "target", metavar="DST", help="The other of the two; / at its end: a folder."
+        "target", metavar="DST", help="SESSION:PATH, or FILE; a folder if it ends with /."
     )
     add_flags(parser, GetFile, ("timeout_ms",))
     add_json(parser)

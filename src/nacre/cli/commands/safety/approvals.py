@@ -14,7 +14,7 @@ _ACTIONS = ("list", "approve", "answer", "deny")
 
 def add_approvals(parser: ArgumentParser) -> None:
     parser.description = (
-        "List and answer what the policy, and programs, ask people.\n"
+        "List and answer questions of the policy and of programs.\n"
         "list     print the commands that wait for an approval (the default)\n"
         "approve  let one run: once, in its session from now on, or always\n"
         "answer   type what a program asks for: a password (hidden), yes or no\n"

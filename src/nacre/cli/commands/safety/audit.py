@@ -53,7 +53,7 @@ def add_audit(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--since", metavar="TIME", help="Not before: 10m, 2h, 3d ago, or a date.")
     parser.add_argument("--until", metavar="TIME", help="Before this time, given like --since.")
-    parser.add_argument("--text", metavar="TEXT", help="Only with this text, in any case.")
+    parser.add_argument("--text", metavar="TEXT", help="Only with this text; case does not matter.")
     add_json(parser)
     parser.set_defaults(run=run_audit)
 

@@ -7,7 +7,7 @@ users can see. No command prints one.
 import os
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 
 from nacre.cli.output.answers import add_json, print_json, show
 from nacre.cli.output.table import format_table
@@ -31,7 +31,7 @@ def add_secret(parser: ArgumentParser) -> None:
     )
     parser.add_argument("action", metavar="ACTION", choices=_ACTIONS, help="set, list or remove")
     parser.add_argument("name", metavar="NAME", nargs="?", help="The name of the secret.")
-    parser.add_argument("value", nargs="?", help="not taken: others could see it")
+    parser.add_argument("value", nargs="?", help=SUPPRESS)
     parser.add_argument(
         "--session",
         metavar="NAME",

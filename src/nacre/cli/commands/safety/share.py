@@ -1,4 +1,4 @@
-"""`nacre share`: a link with which somebody can watch one session on the page, for a while.
+"""`nacre share`: a link that lets somebody watch one session on the page, for a while.
 
 Rule: the link is a token: it shows this session alone, types nothing, and ends by itself. It is
 revoked like every other one.
@@ -18,7 +18,10 @@ _LIFETIME = "1h"
 def add_share(parser: ArgumentParser) -> None:
     add_session(parser)
     parser.add_argument(
-        "--ttl", metavar="TIME", default=_LIFETIME, help="How long it is valid: 30m, 1h, 7d. [1h]"
+        "--ttl",
+        metavar="TIME",
+        default=_LIFETIME,
+        help="How long it is valid: 30m, 1h, 7d. [default: 1h]",
     )
     parser.epilog = (
         "Whoever has the link can watch, and do nothing else. It works on this machine, and for "

@@ -22,7 +22,7 @@ def add_token(parser: ArgumentParser) -> None:
         "Make, list and revoke tokens for programs and machines.\n"
         "create  print a new token; it is shown once, and only its hash is kept\n"
         "list    show what each token allows, and until when\n"
-        "revoke  make a token void at once, and close its connections"
+        "revoke  make a token invalid at once, and close its connections"
     )
     parser.add_argument("action", metavar="ACTION", choices=_ACTIONS, help="create, list or revoke")
     parser.add_argument("token", metavar="ID", nargs="?", help="The token's id or name (revoke).")

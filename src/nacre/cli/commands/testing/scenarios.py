@@ -40,7 +40,7 @@ def add_test(parser: ArgumentParser) -> None:
         metavar="N",
         type=_count,
         default=0,
-        help="Try a scenario that fails N times more; if it passes then, it is told as flaky.",
+        help="Try a failed scenario up to N more times; if it passes then, it is flaky.",
     )
     parser.add_argument(
         "--timeout",
