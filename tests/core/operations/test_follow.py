@@ -82,6 +82,9 @@ OF = {"session": "dev", "session_id": "a1234567", "seq": 4}
                 "title": "",
                 "cwd": "/",
                 "generation": 1,
+                "question": None,
+                "last_command": None,
+                "line": None,
             },
         ),
         (
