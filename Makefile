@@ -111,7 +111,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.dev
-	@for script in engine policy gate roundtrip runs throughput viewers journal startup sandbox idle answers search apps commands browser; do \
+	@for script in engine policy gate roundtrip runs throughput viewers journal startup sandbox idle answers search apps commands browser wall; do \
 		echo "== bench/$$script.py"; $(BIN)/python bench/$$script.py || exit 1; done
 
 # uv is used if it is installed: the same environment, in seconds instead of a minute.

@@ -31,8 +31,10 @@ export function stateOf(
       return { text: "at its prompt", tone: "calm" };
     case "running":
       return { text: "running", tone: "busy" };
-    case "needs_input":
-      return ASKS[one.asks ?? ""] ?? { text: "waits for input", tone: "asks" };
+    case "needs_input": {
+      const { text, tone } = ASKS[one.asks ?? ""] ?? { text: "waits for input", tone: "asks" };
+      return { text, tone: tone === "asks" && attention !== "blocked" ? "calm" : tone };
+    }
     case "lost":
       return { text: "lost, can be restored", tone: "bad" };
     default:

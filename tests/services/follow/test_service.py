@@ -25,6 +25,7 @@ from nacre.core.operations.follow import (
     StateEvent,
     Sync,
     SyncAll,
+    ThumbnailEvent,
     VisualsEvent,
     as_wire,
 )
@@ -147,6 +148,28 @@ async def test_a_list_for_people_knows_the_last_command_of_each_session(tmp_path
         assert (session.terminal.title, event.title) == ("mine", "")
         assert last.started <= last.ended
         assert event.line == position(session)
+
+
+async def test_thumbnails_are_whole_at_first_and_then_what_changed() -> None:
+    async with house() as ask:
+        first = await printing(ask, name="first")
+        async with ask.follow(None, "thumbnails") as told:
+            assert isinstance(await told.next(), SyncAll)
+            whole = await told.next()
+            assert isinstance(whole, ThumbnailEvent)
+            assert whole.session == "first"
+            assert [row for row, _ in whole.lines] == list(range(whole.rows))
+            first.write(b"\\033[31mred\n")
+            changed = await told.next()
+            assert isinstance(changed, ThumbnailEvent)
+            assert [(row, line[0].text, line[0].fg) for row, line in changed.lines] == [
+                (1, "red", "red")
+            ]
+            second = await printing(ask, name="second")
+            while (event := await told.next()).session != "second":
+                pass
+            assert isinstance(event, ThumbnailEvent)
+        assert_nobody_is_left(ask, first, second)
 
 
 async def test_what_cannot_be_followed_is_refused() -> None:

@@ -6,7 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { dialog } from "../dialogs";
 import { door, warnings } from "../daemon";
 import { route } from "../route";
-import { find, sessions } from "../sessions";
+import { find, live, sessions } from "../sessions";
 import { NARROW } from "../style/viewport";
 import { key, type Proof } from "../wire/api";
 import { Dialogs } from "./dialogs";
@@ -18,6 +18,7 @@ import { ReplayView } from "./replay";
 import { SessionView } from "./session";
 import { focusFilter, Sidebar } from "./sidebar";
 import { Toaster } from "./toaster";
+import { Wall } from "../wall/wall";
 import { Updated } from "./updated";
 import { Warnings } from "./warnings";
 
@@ -46,7 +47,7 @@ function Shell() {
     <div class="shell" data-view={at.view} data-warned={warnings.value.length > 0 || undefined}>
       <Warnings />
       <Sidebar />
-      {at.view === "list" && !(narrow && sessions.value?.size) && <Empty />}
+      {at.view === "list" && !(narrow && sessions.value?.size) && (live.value.length ? <Wall /> : <Empty />)}
       {at.view === "session" && <SessionView key={id} reference={at.session} />}
       {at.view === "replay" && <ReplayView key={id} reference={at.session} />}
       <FloatingNeeds />

@@ -2,6 +2,7 @@
 
 import type { OpenSession } from "../session/open";
 import * as actions from "../actions";
+import { attention } from "../attention/calls";
 import { readAloud, toggleReadAloud } from "../terminal/emulator";
 import { go } from "../route";
 import { isOver, referenceTo, type Listed } from "../sessions";
@@ -19,7 +20,7 @@ interface Props {
 }
 
 export function Bar({ session, open, search }: Props) {
-  const state = stateOf(session);
+  const state = stateOf(session, attention.value.get(session.session_id));
   return (
     <header class="bar">
       <a class="bar-back icon-only" href="#/" aria-label="All sessions">

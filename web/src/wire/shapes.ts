@@ -49,6 +49,12 @@ export interface Styled {
   strikethrough?: boolean;
 }
 
+/** A part of a row, as the daemon reads it from its screen. */
+export interface Span extends Styled {
+  text: string;
+  invisible?: boolean;
+}
+
 export interface VisualSpan extends Styled {
   text: string;
   id?: string;
@@ -177,6 +183,13 @@ export type Event =
   | (OfSession & { event: "mode"; mode: string; focused_element?: string | null })
   | (OfSession & { event: "input"; focused_element: string | null })
   | (OfSession & { event: "changed"; generation: number })
+  | (OfSession & {
+      event: "thumbnail";
+      rows: number;
+      cols: number;
+      cursor: { row: number; col: number; visible: boolean };
+      lines: [row: number, line: Span[]][];
+    })
   | { event: "daemon"; warnings: string[] }
   | { event: "lagged"; dropped: number };
 

@@ -18,7 +18,7 @@ from nacre.core.operations.elements import Overlay, Panel
 from nacre.core.operations.parameters import Format
 from nacre.core.operations.results import Screen, SessionDetails
 from nacre.core.operations.safety.approvals import Approval
-from nacre.core.screen.screen import Line, ScreenMode
+from nacre.core.screen.screen import Cursor, Line, ScreenMode
 
 Kind = Literal[
     "output",
@@ -35,11 +35,12 @@ Kind = Literal[
     "changes",
     "daemon",
     "approvals",
+    "thumbnails",
 ]
 
 # What can be followed of all sessions at once.
 OF_ALL: frozenset[str] = frozenset(
-    {"runs", "states", "sessions", "control", "changes", "daemon", "approvals"}
+    {"runs", "states", "sessions", "control", "changes", "daemon", "approvals", "thumbnails"}
 )
 
 
@@ -139,6 +140,15 @@ class IdleEvent(Event, kw_only=True, tag="idle"):
 
 class ChangedEvent(Event, kw_only=True, tag="changed"):
     generation: int
+
+
+class ThumbnailEvent(Event, kw_only=True, tag="thumbnail"):
+    """The rows of a screen that changed, with their styles; all of them at first."""
+
+    rows: int
+    cols: int
+    cursor: Cursor
+    lines: list[tuple[int, Line]]
 
 
 class InputEvent(Event, kw_only=True, tag="input"):

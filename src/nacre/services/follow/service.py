@@ -32,7 +32,7 @@ from nacre.services.observe.views import summarise
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
 
-_SCREEN = frozenset({"output", "lines", "cursor", "mode", "diffs", "changes"})
+_SCREEN = frozenset({"output", "lines", "cursor", "mode", "diffs", "changes", "thumbnails"})
 
 
 class Following:
@@ -78,6 +78,8 @@ class Follower:
         self._registry = registry
         self._host = host
         self._interval = request.interval_ms / 1000
+        if "thumbnails" in self._wanted:
+            self._interval = max(self._interval, host.settings.wall_interval)
         self._queue: deque[Event] = deque()
         self._dropped = 0
         self._stale = True  # a sync is due
@@ -155,6 +157,8 @@ class Follower:
         self._followed[session.identity.id] = followed
         if self._wanted & (_SCREEN | {"states"}) or self._request.idle_timeout_ms:
             session.watchers.append(followed.changed)
+        if "thumbnails" in self._wanted:
+            followed.changed()
 
     def _let_go(self, followed: Followed) -> None:
         del self._followed[followed.session.identity.id]
@@ -213,7 +217,9 @@ class Follower:
             if self._due and self._host.loop.time() >= self._next:
                 due, self._due = self._due, set()
                 self._next = self._host.loop.time() + self._interval
-                for identifier in due:
+                for number, identifier in enumerate(due):
+                    if number and "thumbnails" in self._wanted:
+                        await asyncio.sleep(0)  # many screens: others have their turns between
                     for event in self._look_at(identifier):
                         yield self._numbered(event)
             elif self._due and self._timer is None:

@@ -24,11 +24,12 @@ from nacre.core.operations.follow import (
     SnapshotEvent,
     StateEvent,
     Sync,
+    ThumbnailEvent,
 )
 from nacre.core.operations.results import Screen
 from nacre.core.operations.terminal import GetScreen
 from nacre.core.operations.watch import Printed, Snapshot
-from nacre.core.screen.screen import ScreenMode
+from nacre.core.screen.screen import Line, ScreenMode
 from nacre.core.text.redaction import Redaction, redacting
 from nacre.services.host.host import Host
 from nacre.services.observe.state import look, question_of
@@ -66,6 +67,7 @@ class Followed:
         self.viewer: Viewer | None = None
         self._generation = -1
         self._screen: Screen | None = None
+        self._thumbnail: Screen | None = None  # as it was sent last
         self._mode: tuple[bool, ScreenMode] | None = None
         self._state: tuple[object, ...] | None = None
         self._looks = 0
@@ -124,8 +126,19 @@ class Followed:
             yield ModeEvent(alternate_active=mode[0], mode=mode[1])
         if self._wanted & {"lines", "cursor", "diffs"}:
             yield from self._differences()
+        if "thumbnails" in self._wanted:
+            yield from self._thumbnail_now()
         if "states" in self._wanted:
             yield from self._state_now()
+
+    def _thumbnail_now(self) -> Iterator[Event]:
+        before, now = self._thumbnail, self._read()
+        changed = _changed_lines(before, now)
+        if before is not None and not changed and before.cursor == now.cursor:
+            return
+        self._thumbnail = now
+        lines: list[tuple[int, Line]] = [(row, now.lines[row]) for row in changed]  # type: ignore[misc]
+        yield ThumbnailEvent(rows=now.rows, cols=now.cols, cursor=now.cursor, lines=lines)
 
     def _read(self) -> Screen:
         read = GetScreen(session=self.session.identity.id, format=self._request.format)
@@ -172,6 +185,9 @@ class Followed:
     def settle(self) -> None:
         """Note that a sync has sent everything. Check the state again later: it has no event."""
         self._generation = self.session.generation
+        if "thumbnails" in self._wanted:
+            self._thumbnail = None
+            self._due(self.session.identity.id)
         if "states" in self._wanted:
             for _ in self._state_now():
                 pass

@@ -102,6 +102,15 @@ class PeopleSettings(LimitSettings, frozen=True, kw_only=True):
             "not typed: the screen may have changed.",
         ),
     ] = 6.0
+    wall_interval: Annotated[
+        float,
+        Meta(
+            ge=0.05,
+            le=60,
+            description="Least seconds between two pictures of the page's wall, for all sessions "
+            "together. Each costs about half a millisecond a session.",
+        ),
+    ] = 0.5
     max_viewer_bytes: Annotated[
         int,
         Meta(
