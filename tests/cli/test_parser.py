@@ -9,8 +9,9 @@ import pytest
 
 from nacre import __version__
 from nacre.cli.index import COMMANDS
-from nacre.cli.parser import run
+from nacre.cli.parser import Parser, run
 from nacre.core.operations.all import CATALOG
+from nacre.errors import InvalidInput
 
 from cli.conftest import Nacre
 
@@ -194,3 +195,10 @@ def test_who_prints_nothing_needs_no_output(running: Nacre) -> None:
     assert subprocess.run(line, shell=True, env=running.env, check=False).returncode == 0
     running.until("mute", "hello")
     running.call("manage_session", session="mute", action="kill")
+
+
+def test_a_value_that_begins_with_a_hyphen_is_said_how_to_give() -> None:
+    parser = Parser(prog="nacre share")
+    parser.add_argument("--ttl")
+    with pytest.raises(InvalidInput, match=r"--ttl needs a value; .* given as --ttl=VALUE"):
+        parser.parse_args(["--ttl", "-1h"])

@@ -439,3 +439,14 @@ async def test_lines_that_are_dropped_before_they_are_read_are_counted_as_left_o
         got = await reading
         assert 0 < len(got.lines) < 2000
         assert got.omitted_lines == 2000 - len(got.lines)
+
+
+async def test_a_line_that_the_width_has_broken_is_joined_if_that_is_asked_for() -> None:
+    async with living() as services:
+        session = await start(services, "seq 5; printf '%0200d\\n' 7; echo end; exec cat", cols=20)
+        await shows(session, "end")
+        for lines in (2, 3):
+            output = await services.sessions.output(
+                CALLER, ReadOutput(session=session.identity.id, lines=lines, join=True)
+            )
+            assert output.output.split("\n") == ["5", f"{7:0200d}", "end"][-lines:]

@@ -48,6 +48,14 @@ async def test_unknown_reference_is_said_to_be_one(reference: str | int) -> None
             services.registry.find(reference)
 
 
+async def test_an_error_that_names_some_sessions_says_that_there_are_more() -> None:
+    async with living() as services:
+        for number in range(12):
+            await start(services, "true", name=f"s{number}")
+        with pytest.raises(SessionNotFound, match=r"there are: s0, s1, .*, s9 and 2 more\)"):
+            services.registry.find("nope")
+
+
 async def test_id_has_eight_hex_digits_and_is_never_all_digits() -> None:
     async with living() as services:
         for _ in range(5):

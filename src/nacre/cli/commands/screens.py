@@ -168,7 +168,7 @@ def _line(line: str | list[dict[str, Any]]) -> str:
 def add_read(parser: ArgumentParser) -> None:
     parser.usage = "nacre read [SESSION | --run RUN_ID] [options]"
     add_session(parser, nargs="?")
-    add_flags(parser, ReadOutput, ("lines", "max_chars", "since_generation"))
+    add_flags(parser, ReadOutput, ("lines", "join", "max_chars", "since_generation"))
     parser.add_argument(
         "--run", dest="run_id", metavar="RUN_ID", help="Read the whole output of a run instead."
     )
@@ -200,6 +200,7 @@ def run_read(arguments: Namespace) -> int:
             "read_output",
             session=arguments.session,
             lines=arguments.lines,
+            join=arguments.join,
             max_chars=budget(arguments),
             since_generation=arguments.since_generation,
         )

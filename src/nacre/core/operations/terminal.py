@@ -131,5 +131,6 @@ class ReadOutput(Operation, frozen=True, kw_only=True):
 
     session: SessionRef
     lines: Annotated[int, cut_at(MOST_LINES, "Number of last lines.")] = 100
+    join: Annotated[bool, Meta(description="Join lines that only the width has broken.")] = False
     max_chars: MaxChars | None = None
     since_generation: SinceGeneration | None = None

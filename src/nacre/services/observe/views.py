@@ -33,7 +33,7 @@ from nacre.core.text.budget import (
     last_text,
     shortened,
 )
-from nacre.core.text.redaction import redact_rows, redaction_of_call
+from nacre.core.text.redaction import redact_lines, redact_rows, redaction_of_call
 from nacre.core.text.widths import from_column
 from nacre.services.observe.state import glance, question_of
 from nacre.services.session.session import Session
@@ -214,13 +214,9 @@ def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
     if unchanged:
         return facts
     wanted = request.lines
-    lines = _trim_end(session.terminal.plain_lines())
     around = 0 if redaction_of_call() is None else _AROUND
-    if (missing := wanted + around - len(lines)) > 0:
-        total = session.terminal.scrollback_total
-        first = max(0, total - missing)
-        lines = session.terminal.scrollback_plain(first, total - first) + lines
-    lines = list(redact_rows(lines, session.terminal.cols))
+    last = _last_joined if request.join else _last_rows
+    lines = last(session.terminal, wanted + around)
     lines = lines[max(0, len(lines) - wanted) :]
     facts = replace(facts, lines=len(lines))
     kept, omitted = last_text(lines, budget - json_size(facts))
@@ -231,6 +227,27 @@ def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
         hint = Hint(f"{omitted} earlier lines are left out", *hint.next)
         facts = replace(facts, omitted_lines=omitted, hint=hint)
     return replace(facts, output="\n".join(kept), lines=len(kept))
+
+
+def _last_rows(terminal: "Terminal", wanted: int) -> list[str]:
+    lines = _trim_end(terminal.plain_lines())
+    if (missing := wanted - len(lines)) > 0:
+        total = terminal.scrollback_total
+        first = max(0, total - missing)
+        lines = terminal.scrollback_plain(first, total - first) + lines
+    return list(redact_rows(lines, terminal.cols))
+
+
+def _last_joined(terminal: "Terminal", wanted: int) -> list[str]:
+    """Return the last lines, each whole however many rows it takes."""
+    rows = wanted + terminal.rows
+    while True:
+        first = max(0, terminal.scrollback_total + terminal.rows - rows)
+        lines = _trim_end(terminal.unwrapped_from(first))
+        # The first of them may be the end of a line that begins above it.
+        if not first or len(lines) > wanted:
+            return redact_lines(lines)
+        rows *= 2
 
 
 # --- lists -------------------------------------------------------------------------------------

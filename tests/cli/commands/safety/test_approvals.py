@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from conftest import PATIENCE
+from nacre.cli.commands.safety.approvals import _one
 from nacre.client.calls import Client
 from nacre.client.start import connect
 
@@ -144,3 +145,10 @@ def test_a_session_s_own_askpass_stays(nacre: Nacre) -> None:
     shown = nacre.call("run", session="own", command="echo $SUDO_ASKPASS $SSH_ASKPASS_REQUIRE.")
     assert shown["output"] == "/own ."
     nacre.call("close_session", session="own")
+
+
+def test_a_command_of_several_lines_stands_below_its_first() -> None:
+    asked = {"id": "9505ce1a", "kind": "command", "command": "echo a\necho b", "session": "dev"}
+    about = {"cwd": "/", "policy": "guarded", "reasons": ["why"], "asked_by": "cli", "asked": 0}
+    shown = _one({**asked, **about, "waiting": True}).splitlines()
+    assert shown[:2] == ["9505ce1a  echo a", "          echo b"]
