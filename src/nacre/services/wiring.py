@@ -170,7 +170,8 @@ class Services:
                 async with following.follow(caller, request) as stream:
                     yield stream
 
-        return Dispatch(steps, handlers, watch, follow, lambda ask: Agents(ask).handlers())
+        asked = self.host.read_share.asked
+        return Dispatch(steps, handlers, watch, follow, lambda ask: Agents(ask).handlers(), asked)
 
 
 def build_services(

@@ -133,6 +133,27 @@ async def test_who_took_far_too_long_pauses_for_as_long_and_others_are_served() 
     assert slow.heard or told.count("slow") == 2
 
 
+async def test_while_somebody_asks_turns_are_shorter() -> None:
+    clock, told = Clock(), list[str]()
+    clock.now = 100.0
+    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 0.001, clock)
+    flood = Printing(clock, "flood", told, *[0.0001] * 1000)
+
+    async def shown_in_a_turn() -> int:
+        before = len(flood.pieces)
+        turns.ready(flood)
+        await turn_of_the_loop()
+        return before - len(flood.pieces)
+
+    assert await shown_in_a_turn() > 9
+    turns.asked()
+    await turn_of_the_loop()  # the one that was planned before
+    assert await shown_in_a_turn() <= 3
+    clock.now += 1.0
+    await turn_of_the_loop()
+    assert await shown_in_a_turn() > 9
+
+
 async def test_who_pauses_reads_at_once_when_somebody_looks() -> None:
     clock, told = Clock(), list[str]()
     turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0, clock)

@@ -38,6 +38,10 @@ def _nothing_composed(_: Ask) -> Handlers:
     return Handlers()
 
 
+def _nobody_cares() -> None:
+    return None
+
+
 class Dispatch:
     def __init__(
         self,
@@ -46,10 +50,15 @@ class Dispatch:
         watch: WatchHandler,
         follow: FollowHandler,
         composed: Callable[[Ask], Handlers] = _nothing_composed,
+        asked: Callable[[], None] = _nobody_cares,
     ) -> None:
-        """`composed` returns the handlers of tools that are made of other operations."""
+        """`composed` returns the handlers of tools that are made of other operations.
+
+        `asked` is called when a call begins.
+        """
         self._handlers = Handlers.merged([handlers, composed(self.ask)])
         self.calls = 0  # so far
+        self._asked = asked
         self._watch = watch
         self._follow = follow
         self._begin: Onward = _handle
@@ -116,6 +125,7 @@ class Dispatch:
 
     def _call(self, caller: Caller, operation: Operation) -> Call:
         self.calls += 1
+        self._asked()
         return Call(caller, operation, spec_of(operation), self._run)
 
     async def _run(self, call: Call) -> Result:

@@ -8,6 +8,7 @@ is behind them. So every session moves.
 Rule 3: one step can take far longer than a turn: a new width for a full scrollback, 10 ms and more.
 A session that took so much pauses for as long, because an answer takes several turns, and each of
 them would wait for such a step.
+Rule 4: while somebody asks, turns are shorter: an answer is ready sooner than a flood is shown.
 """
 
 import asyncio
@@ -21,6 +22,8 @@ _SMALLEST_SHARE = 4096
 
 _OVERDRAWN = 3  # turns; less is within what a slice and its record may take
 _LONGEST_PAUSE = 0.1  # seconds
+_SOON = 0.02  # seconds after a call began in which it is probably answered
+_WHILE_ASKED = 0.2  # of a turn's time: one slice of usual output
 
 
 class Reader(Protocol):
@@ -45,12 +48,17 @@ class ReadShare:
         self._seconds = seconds
         self._clock = clock
         self._until: float | None = None  # None: nobody has read in this turn
+        self._asked = -_SOON
         # In the order of their turns: who found no time left, and who has more to show.
         self._late: dict[Reader, None] = {}
         self._behind: dict[Reader, None] = {}
         self._paused: set[Reader] = set()
         self._busy_now = 0
         self._busy_before = 1
+
+    def asked(self) -> None:
+        """Note that a call begins, whoever it is of and whatever it asks for."""
+        self._asked = self._clock()
 
     def share(self) -> int:
         """Return how many bytes a session may read in this turn."""
@@ -110,7 +118,9 @@ class ReadShare:
     def _begin(self) -> float:
         """Begin a turn, if this is the first to read in it; return when its time is up."""
         if self._until is None:
-            self._until = self._clock() + self._seconds
+            now = self._clock()
+            part = _WHILE_ASKED if now - self._asked < _SOON else 1.0
+            self._until = now + part * self._seconds
             self._loop.call_soon(self._next_turn)
         return self._until
 
