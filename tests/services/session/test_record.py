@@ -86,7 +86,7 @@ def a_record(**more: Any) -> SessionRecord:
 
 
 def test_ring_has_what_it_always_had() -> None:
-    assert json.loads(pack(a_record())) == IN_RING
+    assert json.loads(pack(a_record())) == {**IN_RING, "since": 0}
     assert unpack(json.dumps(IN_RING).encode()) == a_record()
 
 

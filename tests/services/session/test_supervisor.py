@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from nacre.core.operations.sessions import ManageSession, RestartSession
+from nacre.services.session.record import unpack
 from nacre.services.wiring import Services
 from nacre.system.processes.exits import wait_gone
 from nacre.system.processes.tree import started_at
@@ -83,6 +84,8 @@ async def test_only_what_started_after_the_session_is_looked_at_to_end_it() -> N
         session = await start(services, "sleep 1000")
         tree = session.supervisor.tree
         assert (tree.leader, tree.since) == (session.pid, started_at(session.pid))
+        kept = unpack(session._ring.long)
+        assert kept.since == tree.since, "the next daemon knows it, too"
 
 
 async def test_killed_session_is_gone_with_its_stopped_processes() -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -134,6 +135,27 @@ async def test_member_in_exec_is_waited_for_and_the_loop_goes_on(proc: Exec) -> 
     await asyncio.sleep(0)
     proc.show(70, f"{COOKIE}=feed\0", code=1, ends=9)
     assert await finding == {70, 71, 72}
+
+
+async def test_the_loop_goes_on_while_many_processes_are_looked_at(
+    proc: Exec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: set[str] = set()
+    read = process_table._read
+
+    def note(path: str) -> bytes:
+        threads.add(threading.current_thread().name)
+        return read(path)
+
+    monkeypatch.setattr(process_table, "_read", note)
+    proc.show(70, f"{COOKIE}=feed\0", code=1, ends=9)
+    assert await find_members([Tree(None, "feed")]) == {70}
+    assert threads == {threading.main_thread().name}, "a thread costs more than a few looks"
+    threads.clear()
+    monkeypatch.setattr(tree, "_MANY", 4)
+    proc.show(71, f"{COOKIE}=feed\0", code=1, ends=9)
+    assert await find_members([Tree(None, "feed")]) == {70, 71}
+    assert threading.main_thread().name not in threads
 
 
 @pytest.mark.parametrize("ends", [0, 9])

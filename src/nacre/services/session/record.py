@@ -89,6 +89,7 @@ class SessionRecord(DiskRecord, kw_only=True):
     # Not None: its shell prints marks. Earlier versions had the path of the nonce's file here.
     secret: str | None = None
     pid: int | None = None  # of the last child
+    since: int = 0  # when that was started, or one before it; see Tree
     listed: bool = True
     lost: bool = False  # nobody saw its end: the daemon and its keeper were gone
     display: KeptDisplay | None = msgspec.field(default=None, name="stage")

@@ -61,8 +61,9 @@ class Supervisor:
     def start(self, rows: int, cols: int) -> Child:
         """Start a child, which is not read before `begin`. Raises Internal; see start_child."""
         child, self._record.secrets = start_child(self._host, self._record, rows, cols)
-        # Of one that is taken over that is not known: it may be gone, and its number another's.
-        self.take_over(child.pid, child.master).since = started_at(child.pid)
+        # It is kept for the next daemon: by then it may be gone, and its number another's.
+        self._record.since = started_at(child.pid)
+        self.take_over(child.pid, child.master)
         return child
 
     def take_over(self, pid: int, master: int) -> ChildProcess:
@@ -80,6 +81,7 @@ class Supervisor:
             self._over,
             confined=self._record.launch.confined,
         )
+        taken.since = self._record.since
         return taken
 
     def begin(self, child: Child) -> None:

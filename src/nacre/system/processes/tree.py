@@ -25,6 +25,7 @@ from nacre.system.processes.process_table import (
     Process,
     all_processes,
     environment_of,
+    how_many,
     listed_by_ps,
     processes_near,
     stat_fields,
@@ -36,6 +37,10 @@ _COOKIE = re.compile(rb"(?:^|\0)" + COOKIE.encode() + rb"=([0-9a-f]+)")
 # Seconds between checks of a process in exec. That mostly takes some ten microseconds, longer if it
 # waits for a processor or the disk. There is no event for its end.
 _LOOKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.12, 0.25, 0.5)
+
+# A look at a process takes 15 to 30 microseconds, and a session can have thousands, whose scans would
+# hold up everybody else.
+_MANY = 300
 
 _HAS_PROC = sys.platform == "linux"
 
@@ -169,8 +174,8 @@ def is_folder_of(pid: int, folder: str) -> bool:
 
 
 async def _scan_aside(trees: Collection[Tree]) -> tuple[list[Process], set[int], set[int]]:
-    """Scan in the loop what takes a few milliseconds (/proc), and in a thread what starts ps."""
-    if _HAS_PROC:
+    """Scan in the loop what takes a few milliseconds (/proc), else in a thread (many, or ps)."""
+    if _HAS_PROC and how_many() < _MANY:
         return _scan(trees)
     return await asyncio.to_thread(_scan, trees)
 
