@@ -9,6 +9,7 @@ nobody reads with a reset, which can overtake the code that says why.
 """
 
 import asyncio
+import time
 from socket import SO_SNDBUF, SOL_SOCKET
 from typing import Any
 
@@ -29,6 +30,8 @@ _GOING_AWAY = 1001
 # Bytes in the kernel's buffer. By default it takes 4 MB, so a slow reader would see old output.
 _SEND_BUFFER = 128 * 1024
 _LINGER = 0.5  # seconds for the last frames, on loopback
+_PART = 4096  # bytes that are taken without a look at the clock: at most 680 frames, 10 ms
+_TURN = 0.002  # seconds
 
 # Codes for applications begin at 4000 (RFC 6455, 7.4.2); we add the HTTP status.
 _OWN_CODES = 4000
@@ -86,7 +89,51 @@ class Socket:
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """uvicorn's protocol with a smaller kernel buffer and its own way to close at the end."""
+    """uvicorn's protocol with a smaller kernel buffer and its own way to close at the end.
+
+    What was received is taken in parts, some in each turn of the loop: 64 KB can be ten thousand
+    frames, and others would wait for all of them.
+    """
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._untaken = b""
+        self._takes_more = False  # in the next turn
+
+    def data_received(self, data: bytes) -> None:
+        self._untaken += data
+        if not self._takes_more:
+            self._take_some()
+
+    def _take_some(self) -> None:
+        self._takes_more = False
+        until = time.perf_counter() + _TURN
+        at = 0
+        while at < len(self._untaken) and not self.transport.is_closing():
+            part, at = self._untaken[at : at + _PART], at + _PART
+            super().data_received(part)
+            if time.perf_counter() >= until:
+                break
+        self._untaken = b"" if self.transport.is_closing() else self._untaken[at:]
+        if self._untaken:
+            self._takes_more = True
+            self._hold()
+            self.loop.call_soon(self._take_some)
+        elif self.read_paused and self.queue.empty() and not self.transport.is_closing():
+            self.read_paused = False
+            self.transport.resume_reading()
+
+    def _hold(self) -> None:
+        """Read no more before what was received is taken."""
+        if not self.read_paused and not self.transport.is_closing():
+            self.read_paused = True
+            self.transport.pause_reading()
+
+    async def receive(self) -> Any:
+        message = await super().receive()
+        if self._untaken:
+            self._hold()
+        return message
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -130,8 +177,10 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             self.handshake_complete = True
 
     def handle_ping(self) -> None:
-        if self.close_sent:
-            self.conn.data_to_send()  # its answer would come after our end
+        # An answer would come after our end, or wait for a client that reads none of them. It may
+        # answer the last ping alone (RFC 6455, 5.5.3).
+        if self.close_sent or not self.writable.is_set():
+            self.conn.data_to_send()
         else:
             super().handle_ping()
 
