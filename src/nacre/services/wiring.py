@@ -20,6 +20,7 @@ from nacre.services.catalog.late import LateCatalog
 from nacre.services.commands.run_command import RunCommands
 from nacre.services.dispatch.admit import Admit
 from nacre.services.dispatch.answers.neutralise import Neutralise
+from nacre.services.dispatch.answers.one_by_one import OneByOne
 from nacre.services.dispatch.answers.redact import CheckSecrets, Redact
 from nacre.services.dispatch.audit import RecordCalls
 from nacre.services.dispatch.authorise import Authorise
@@ -152,6 +153,7 @@ class Services:
             JudgeFirst(self.police),
             CheckSecrets(self.host.secrets),
             CallPeople(self.prompts),
+            OneByOne(),
             Limit(self.host.settings),
         )
         handlers = Handlers.merged([*(one.handlers() for one in having_handlers), *more])
