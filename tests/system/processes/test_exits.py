@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 
+from nacre.system.processes import exits
 from nacre.system.processes.exits import Ending, wait_gone, watch_exit
 from nacre.system.processes.pty import Child, SessionLimits, spawn
 
@@ -120,6 +121,20 @@ async def test_wait_for_those_that_are_gone_already_returns_at_once() -> None:
     gone.wait(PATIENCE)
     await wait_gone([gone.pid], float("inf"))
     await wait_gone([], float("inf"))
+
+
+async def test_of_many_the_first_ends_do_not_end_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exits, "_AT_ONCE", 1)  # the loop goes on after each
+    first, second = run("sleep", "1000"), run("sleep", "1000")
+    first.kill()
+    first.wait(PATIENCE)
+    waiting = asyncio.create_task(wait_gone([first.pid, second.pid], PATIENCE))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not waiting.done()
+    second.kill()
+    await waiting
+    assert second.wait(PATIENCE) < 0
 
 
 async def test_wait_ends_with_its_patience_and_without_open_descriptors() -> None:

@@ -9,9 +9,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from nacre.system.processes import foreground
 from nacre.system.processes.foreground import (
     TerminalFacts,
     children_of,
@@ -191,6 +193,42 @@ def test_the_rest_of_a_pipeline_is_known_when_its_leader_is_gone(tmp_path: Path)
         found = facts_that(child, {"program": "sleep", "waits": False})
         assert found is not None
         assert found.program == "sleep"
+
+
+MANY = """
+import os, sys, time
+for _ in range(9):
+    if os.fork() == 0:
+        time.sleep(1000)
+print("up", flush=True)
+{}
+"""
+
+
+def test_of_many_processes_some_are_looked_at_and_the_rest_is_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+    waits = foreground._waits
+
+    def note(pid: int, terminal: str) -> Any:
+        looked.append(pid)
+        return waits(pid, terminal)
+
+    monkeypatch.setattr(foreground, "_MOST", 5)
+    monkeypatch.setattr(foreground, "_waits", note)
+    with running([PYTHON, "-c", MANY.format("time.sleep(1000)")], tmp_path) as child:
+        assert facts_that(child, {"waits": None}) is not None
+        while len(children_of(child.pid)) < 9:
+            os.sched_yield()
+        looked.clear()
+        found = sample(child.master)
+        assert found is not None
+        assert (found.waits, len(looked)) == (None, 5), "it may be one of the others that waits"
+    with running([PYTHON, "-c", MANY.format("sys.stdin.read()")], tmp_path) as child:
+        found = facts_that(child, {"waits": True})
+        assert found is not None
+        assert (found.waits, found.pid) == (True, child.pid), "who waits was among them"
 
 
 def test_a_terminal_that_is_closed_has_no_facts() -> None:

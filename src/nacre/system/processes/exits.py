@@ -15,6 +15,7 @@ from nacre.system.keeper.client import Keeping
 from nacre.system.processes.pty import Child
 from nacre.system.processes.tree import signal_name
 
+_AT_ONCE = 100  # processes; each takes 30 microseconds
 _KEEPER_PATIENCE = 2.0  # seconds between a process's end and the keeper's message about it
 
 
@@ -146,15 +147,19 @@ async def wait_gone(pids: Iterable[int], patience: float) -> None:
         loop.remove_reader(descriptor.fileno())
         open_descriptors.discard(descriptor)
         descriptor.close()
-        if not open_descriptors and not all_gone.done():
+        if all_known and not open_descriptors and not all_gone.done():
             all_gone.set_result(None)
 
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            descriptor = _ExitDescriptor(pid)
-            open_descriptors.add(descriptor)
-            loop.add_reader(descriptor.fileno(), gone, descriptor)
+    all_known = False
     try:
+        for number, pid in enumerate(pids, 1):
+            with suppress(ProcessLookupError):
+                descriptor = _ExitDescriptor(pid)
+                open_descriptors.add(descriptor)
+                loop.add_reader(descriptor.fileno(), gone, descriptor)
+            if number % _AT_ONCE == 0:
+                await asyncio.sleep(0)  # others are served while there are thousands
+        all_known = True
         if open_descriptors:
             # No wait for a session's change, which have their deadline in services/host/wait.py:
             # the kernel's answer to a kill, a layer below.

@@ -38,8 +38,8 @@ _COOKIE = re.compile(rb"(?:^|\0)" + COOKIE.encode() + rb"=([0-9a-f]+)")
 # waits for a processor or the disk. There is no event for its end.
 _LOOKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.12, 0.25, 0.5)
 
-# A look at a process takes 15 to 30 microseconds, and a session can have thousands, whose scans would
-# hold up everybody else.
+# A look at a process takes 15 to 30 microseconds, and a session can have thousands, whose scans
+# would hold up everybody else.
 _MANY = 300
 
 _HAS_PROC = sys.platform == "linux"
