@@ -91,9 +91,25 @@ def test_flags_are_not_abbreviated(nacre: Nacre) -> None:
 def test_a_missing_argument_says_where_to_look(nacre: Nacre) -> None:
     done = nacre("kill")
     assert done.returncode == 2
-    assert done.stderr == (
-        "nacre: the following arguments are required: SESSION; see 'nacre kill --help'\n"
-    )
+    assert done.stderr == "nacre: missing: SESSION; see 'nacre kill --help'\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("new", "--cols", "abc"), "--cols takes a whole number, not 'abc'"),
+        (("audit", "tail", "-n", "x"), "--lines takes a whole number, not 'x'"),
+        (("export", "dev", "--since", "x"), "--since takes a number, not 'x'"),
+        (("policy", "check", "--preset", "x"), "--preset takes open, guarded or strict, not 'x'"),
+        (("completion", "tcsh"), "SHELL takes bash, zsh or fish, not 'tcsh'"),
+        (("web", "dev", "--nope"), "unknown option --nope"),
+        (("screen", "dev", "two"), "too many words: two"),
+    ],
+)
+def test_a_wrong_argument_is_told_in_words_for_people(
+    given: tuple[str, ...], told: str, nacre: Nacre
+) -> None:
+    assert told in nacre.fails("INVALID_INPUT", 2, *given)
 
 
 def test_a_word_that_is_no_utf8_is_refused(running: Nacre) -> None:

@@ -26,6 +26,7 @@ class Command(NamedTuple):
 
 ALIASES = MappingProxyType({"ls": "list"})  # other names that fingers know
 
+_SCREEN = {**_SESSION, "text": "--cells", "row": "--cells ROW", "col": "--cells COL"}
 _NEW = {"name": "NAME", "command": "COMMAND", "args": "COMMAND", "tags": "--tag"}
 _SEND = {**_SESSION, "input": "TEXT"}
 _KEYS = {**_SESSION, "keys": "KEY"}
@@ -36,7 +37,14 @@ COMMANDS = (
     Command("list", "listing", "List the sessions.", "list_sessions"),
     Command("send", "input", "Type text and Enter into a session.", "send_input", _SEND),
     Command("keys", "input", "Press named keys in a session.", "press_keys", _KEYS),
-    Command("screen", "screens", "Show a session's screen.", "get_screen", _SESSION),
+    Command(
+        "screen",
+        "screens",
+        "Show a session's screen.",
+        "get_screen",
+        _SCREEN,
+        also="get_cells",
+    ),
     Command("snapshot", "apps.snapshot", "Show the parts of a screen.", "snapshot", _SESSION),
     Command("compare", "apps.compare", "Compare two screens of a session or of recordings."),
     Command(

@@ -25,6 +25,8 @@ _AFTER_DASHES = "\0"
 
 
 _WITHOUT_VALUE = re.compile(r"argument (?:-\w, ?|-\w/)?(--[\w-]+): expected one argument")
+_MISSING = re.compile(r"the following arguments are required: (.+)")
+_NUMBERS = {int: "a whole number", float: "a number"}
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -45,7 +47,32 @@ class Parser(argparse.ArgumentParser):
         if flag := _WITHOUT_VALUE.fullmatch(clean):
             # Perhaps there was one: argparse takes -1h for a flag.
             clean = f"{flag[1]} needs a value; one that begins with - is given as {flag[1]}=VALUE"
+        elif names := _MISSING.fullmatch(clean):
+            clean = f"missing: {names[1]}"
         raise InvalidInput(f"{clean}; see '{self.prog} --help'")
+
+    # What argparse says of a wrong value is for programmers: "invalid int value".
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        if action.type not in _NUMBERS:
+            return super()._get_value(action, arg_string)
+        try:
+            return action.type(arg_string)
+        except ValueError:
+            wanted = _NUMBERS[action.type]
+            self.error(f"{_named(action)} takes {wanted}, not {arg_string!r}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            *most, last = map(str, action.choices)
+            self.error(f"{_named(action)} takes {', '.join(most)} or {last}, not {value!r}")
+
+
+def _named(action: argparse.Action) -> str:
+    """Return what a person calls an argument: its long flag, or its place's name."""
+    if action.option_strings:
+        return action.option_strings[-1]
+    return action.metavar if isinstance(action.metavar, str) else action.dest.upper()
 
 
 def run(arguments: list[str]) -> int:
@@ -119,8 +146,8 @@ def _run(arguments: list[str]) -> int:
     given = [*flags, *(_AFTER_DASHES + word for word in words)]
     parsed, unknown = parser.parse_known_intermixed_args(given)
     if unknown:
-        named = " ".join(unknown)
-        parser.error(f"unrecognized arguments: {named}; put words that begin with - after --")
+        kind = "unknown option" if unknown[0].startswith("-") else "too many words:"
+        parser.error(f"{kind} {' '.join(unknown)}; put words that begin with - after --")
     _unmark(parsed)
     parsed.after_dashes = len(words)
     code: int = parsed.run(parsed)

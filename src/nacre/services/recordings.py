@@ -43,7 +43,10 @@ class History:
         if (request.generation is None) == (request.time is None):
             raise InvalidInput("give either generation or time")
         if request.generation is not None and request.generation > session.generation:
-            raise InvalidInput(f"the session is at generation {session.generation}")
+            raise InvalidInput(
+                f"generation {request.generation} is not there yet: the session is at "
+                f"{session.generation}"
+            )
         folder = await self._journal(session)
         return await self._host.loop.run_in_executor(None, self._look_back, folder, request)
 

@@ -133,7 +133,9 @@ def read_rules(path: str) -> RuleFile:
     try:
         with open(path, "rb") as file:
             data = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror}", "check its path") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"cannot read {path}: {error}", "correct the file") from error
     return _checked(rules_from(data, path), path)
 

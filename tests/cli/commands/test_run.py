@@ -365,4 +365,4 @@ def test_every_state_that_is_offered_can_be_waited_for(running: Nacre, shell: st
     assert sorted(_STATES) == sorted(offered)
     refused = running("wait", shell, "--state", "lost")
     assert refused.returncode == 2
-    assert "invalid choice" in refused.stderr
+    assert "--state takes prompt, running, needs_input or exited" in refused.stderr

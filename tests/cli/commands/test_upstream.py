@@ -88,4 +88,4 @@ def test_import_takes_another_hosts_servers(nacre: Nacre, config: Path) -> None:
     assert done.stdout == "added a; set the variable T, which the other host asks for\n"
     assert "left out b" in done.stderr
     assert json.dumps(str(nacre.home / "project")) in config.read_text()
-    assert nacre("upstream", "import", "none.json").returncode == 70
+    assert nacre("upstream", "import", "none.json").returncode == 2

@@ -168,7 +168,7 @@ def _request(arguments: Namespace) -> dict[str, Any]:
         try:
             request.update(tool=name, args=json.loads(arguments.args))
         except (ValueError, RecursionError) as error:
-            raise InvalidInput(f"--args is no JSON: {error}") from error
+            raise InvalidInput(f"--args is not JSON: {error}") from error
     if arguments.stdin:
         request["stdin"] = sys.stdin.read()
     if arguments.dry_run:

@@ -295,6 +295,8 @@ def _import(client: Client, arguments: Namespace) -> int:
             text = file.read()
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} is no text") from error
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}", "check its path") from error
     folder = os.path.dirname(whole)
     if os.path.basename(folder) in (".vscode", ".cursor"):
         folder = os.path.dirname(folder)

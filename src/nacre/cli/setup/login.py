@@ -46,6 +46,8 @@ def remote_server(paths: Paths, name: str, values: dict[str, str]) -> RemoteServ
     try:
         with open(paths.config_file, encoding="utf-8") as file:
             text = file.read()
+    except FileNotFoundError:
+        text = ""  # nobody has configured a server yet
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{paths.config_file} cannot be read") from error
     try:
@@ -53,7 +55,7 @@ def remote_server(paths: Paths, name: str, values: dict[str, str]) -> RemoteServ
     except ValueError as error:
         raise InvalidInput(f"{paths.config_file} is no TOML: {error}") from error
     if table is None:
-        raise InvalidInput(f"no upstream server named {name!r}", "nacre upstream list")
+        raise InvalidInput(f"no upstream server named {name!r}", "list them: nacre upstream list")
     if isinstance(table, WrongTable):
         raise InvalidInput(str(table))
     if table.transport == "stdio":

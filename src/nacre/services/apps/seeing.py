@@ -163,7 +163,9 @@ class Seeing:
         self, session: Session, generation: int | None, moment: float | None
     ) -> tuple[int, ScreenCells]:
         if generation is not None and generation > session.generation:
-            raise InvalidInput(f"the session is at generation {session.generation}")
+            raise InvalidInput(
+                f"generation {generation} is not there yet: the session is at {session.generation}"
+            )
         if moment is None and generation in (None, session.generation):
             return session.hand_out(), shown_cells(session.terminal.screen_cells())
         found, cells = await self._history.cells_at(session, generation, moment)

@@ -18,7 +18,7 @@ def check_name(name: str) -> None:
     """Raise InvalidInput unless this can be a session's name."""
     if name.isdigit() or _ID.fullmatch(name):
         raise InvalidInput(
-            f"{name!r} cannot be a session's name: only digits is a port, eight hex digits an id",
+            f"{name!r} cannot be a session's name: digits alone are a port, eight hex digits an id",
             "put a letter before it",
         )
     if len(name) > MAX_NAME or not _NAME.fullmatch(name):

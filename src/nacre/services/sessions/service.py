@@ -342,9 +342,7 @@ def _check_management(request: ManageSession) -> None:
             name, "goes with action resize only", Omit(("rows", "cols"), "for the others")
         )
     if request.action == "rename" and request.new_name is None:
-        raise BadParameter(
-            "new_name", "is missing for action rename", "give the name it is to have"
-        )
+        raise BadParameter("new_name", "is missing for action rename", "give the new name")
     if request.action == "resize" and not sized:
         raise BadParameter("rows", "is missing for action resize", "give rows, cols or both")
 

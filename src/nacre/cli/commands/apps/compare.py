@@ -84,7 +84,10 @@ def _seconds(side: Side) -> float:
     try:
         return float(side.moment or "")
     except ValueError:
-        raise InvalidInput(f"{side.moment!r} is neither a generation nor seconds") from None
+        raise InvalidInput(
+            f"{side.moment!r} is neither a generation nor seconds",
+            "write @42, or @-10 for ten seconds ago",
+        ) from None
 
 
 def _recordings(before: Side, after: Side, *, styles: bool) -> dict[str, Any]:
