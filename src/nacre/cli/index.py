@@ -46,6 +46,7 @@ COMMANDS = (
         also="get_cells",
     ),
     Command("snapshot", "apps.snapshot", "Show the parts of a screen.", "snapshot", _SESSION),
+    Command("focus", "apps.snapshot", "Move the focus to an element.", "focus", _SESSION),
     Command("compare", "apps.compare", "Compare two screens of a session or of recordings."),
     Command(
         "screenshot",

@@ -9,8 +9,10 @@ import base64
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from nacre.core.operations.apps.focus import FocusMoved
 from nacre.core.operations.apps.mouse import MouseUsed
 from nacre.core.operations.apps.programs import AppScreen, AppStopped, CursorPosition, ViewFormat
+from nacre.core.operations.apps.seeing import ScreenSnapshot
 from nacre.core.operations.results import (
     InputSent,
     Output,
@@ -90,6 +92,7 @@ class AsyncSession:
         self,
         action: Literal["click", "double_click", "drag", "scroll"] = "click",
         *,
+        ref: str | None = None,
         text: str | None = None,
         row: int | None = None,
         col: int | None = None,
@@ -101,10 +104,11 @@ class AsyncSession:
         amount: int | None = None,
         modifiers: Sequence[Literal["ctrl", "alt", "shift"]] = (),
     ) -> MouseUsed:
-        """Use the mouse at a cell, or at a text on the screen."""
+        """Use the mouse at a cell, at a text on the screen, or at an element of a snapshot."""
         answer = await self._do(
             "mouse",
             action=action,
+            ref=ref,
             text=text,
             row=row,
             col=col,
@@ -119,6 +123,16 @@ class AsyncSession:
         return typed(answer, MouseUsed)
 
     # --- waiting ---------------------------------------------------------------------------
+
+    async def focus(
+        self, text: str | None = None, *, ref: str | None = None, timeout: float = 10.0
+    ) -> FocusMoved:
+        """Move the focus to an element by its text or label, or by its ref in a snapshot.
+
+        Raises Failed if the screen does not show it there in the end.
+        """
+        answer = await self._do("focus", text=text, ref=ref, timeout_ms=_ms(timeout))
+        return typed(answer, FocusMoved)
 
     async def wait(
         self,
@@ -182,6 +196,10 @@ class AsyncSession:
             max_chars=max_chars,
         )
         return typed(answer, AppScreen)
+
+    async def snapshot(self, *, max_chars: int = NO_LIMIT) -> ScreenSnapshot:
+        """Read what stands on the screen: boxes, buttons, entries, fields; which are selected."""
+        return typed(await self._read("snapshot", max_chars=max_chars), ScreenSnapshot)
 
     async def scrollback(
         self,

@@ -12,6 +12,7 @@ from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.watch import Watch, WatchSession
 from nacre.services.agent.service import Agents
 from nacre.services.agent.typing import AgentTyping
+from nacre.services.apps.focusing import Focusing
 from nacre.services.apps.mouse import Pointing
 from nacre.services.apps.seeing import Seeing
 from nacre.services.apps.service import Apps
@@ -131,12 +132,13 @@ class Services:
         seeing = Seeing(self.registry, self.host, self.history)
         files = Files(self.registry, self.runs, self.host)
         pointing = Pointing(self.registry, seeing.references)
+        focusing = Focusing(self.registry, seeing.references, self.apps.typing, self.host)
         run_parts = RunFollowing(self.ledger, self.host, self.runs.revisit)
         having_handlers = (
             *(self.sessions, self.commands, self.runs, self.talking, self.waiting),
             *(self.history, self.pictures, self.reviews, visuals, watching, controls),
             *(self.approvals, self.prompts, self.catalog, self.apps, self.upstreams),
-            *(pointing, seeing, files, run_parts, self.searching),
+            *(pointing, focusing, seeing, files, run_parts, self.searching),
             AgentTyping(self.registry, self.host, self.apps.typing),
         )
         # Every call passes them in this order. Routing to other hosts will be added here.

@@ -116,6 +116,11 @@ class TerminalUnderTest:
         moving = self.pilot.mouse(action=action, **where, **more)
         self.take(f"mouse {action} {text or more}", moving)
 
+    def focus(self, text: str, timeout: float | None = None) -> None:
+        """Move the focus to the element with this text or label: a field, a button, an entry."""
+        __tracebackhide__ = True
+        self.take(f"focus {text!r}", self.pilot.focus(text, timeout))
+
     def resize(self, rows: int, cols: int) -> None:
         self.take(f"resize {rows}x{cols}", self.pilot.resize(rows, cols))
 

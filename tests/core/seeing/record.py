@@ -75,6 +75,9 @@ PLAYS = {
         [("Cherry", b"\x1bOB")],
         "Cancel",
     ),
+    "whiptail-inputbox": Play(
+        ["whiptail", "--inputbox", "Your name:", "10", "40", "Ada"], [], "Cancel"
+    ),
     "htop": Play(["sh", "-c", HTOP], [("F10", b"\x1bOB")], "F10"),
     "mc-ascii": Play(["mc", "--nosubshell", "-a"], [("10Quit", b"\x1bOB\x1bOB")], "10Quit"),
     "mc": Play(["mc", "--nosubshell"], [("10Quit", b"\x1bOB\x1bOB")], "10Quit"),

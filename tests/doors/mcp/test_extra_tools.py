@@ -37,7 +37,7 @@ async def test_both_tools_are_listed_and_read_only(tools: Tools) -> None:
 
 async def test_tool_that_two_toolsets_have_is_one(tools: Tools) -> None:
     assert set(tools.listed) >= {"create_session", "start_session", "list_sessions", "run_command"}
-    assert len(tools.listed) == 15 + 8 + 18 - 2
+    assert len(tools.listed) == 15 + 8 + 19 - 2
 
 
 async def test_earlier_screen_and_recording(tools: Tools, echo: str) -> None:

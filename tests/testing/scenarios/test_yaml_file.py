@@ -32,6 +32,8 @@ steps:
       two
       lines
   - mouse: {click: OK}
+  - focus: Host
+  - focus: {text: Host, timeout: 2}
   - mouse: {action: drag, row: 1, col: 2, to_row: 3, to_col: 4}
   - resize: 30x100
   - wait: ready
@@ -58,6 +60,8 @@ def test_every_word_means_what_the_page_says() -> None:
         InputStep("type", ("12",)),
         InputStep("paste", ("two\nlines\n",)),
         InputStep("mouse", named=(("action", "click"), ("text", "OK"))),
+        InputStep("focus", ("Host",)),
+        InputStep("focus", ("Host",), named=(("patience", 2.0),)),
         InputStep(
             "mouse",
             named=(("action", "drag"), ("row", 1), ("col", 2), ("to_row", 3), ("to_col", 4)),

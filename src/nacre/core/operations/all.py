@@ -16,12 +16,12 @@ from nacre.core.operations import (
     terminal,
     upstream,
 )
-from nacre.core.operations.apps import files, mouse, programs, seeing
+from nacre.core.operations.apps import files, focus, mouse, programs, seeing
 from nacre.core.operations.safety import approvals, review, tokens
 
 __all__ = ["CATALOG", "parse_operation"]
 
 ENTERED = (
     *(sessions, terminal, runs, display, control, recordings, review, approvals, daemon, tokens),
-    *(commands, programs, mouse, seeing, files, upstream),
+    *(commands, programs, mouse, focus, seeing, files, upstream),
 )

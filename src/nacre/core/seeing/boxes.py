@@ -165,29 +165,35 @@ def _blocked(cells: ScreenCells) -> list[Box]:
     for row in range(cells.rows - 2):
         for upper, lower in _EDGES:
             for start, end in _runs_of(cells, row, upper):
+                if any(_ends_at(box, row, start) for box in found):
+                    continue  # between two boxes
                 if (below := _lower_edge(cells, row, start, end, lower)) is not None:
                     found.append(_framed(cells, row, below, start, end))
     return found
 
 
+def _ends_at(box: Box, row: int, col: int) -> bool:
+    return box.row + box.rows - 1 == row and box.col <= col < box.col + box.cols
+
+
 def _runs_of(cells: ScreenCells, row: int, char: str) -> list[tuple[int, int]]:
-    """Return where a character stands several times, split where the ground below it differs."""
+    """Return where a character stands several times, split where it looks different.
+
+    What is below it does not count: a field that has the focus shows a cursor, or a selection.
+    """
     found: list[tuple[int, int]] = []
     begin: int | None = None
     for col in range(cells.cols + 1):
         same = col < cells.cols and cells.texts[row][col] == char
-        ground = begin is None or not same or _ground(cells, row, col) == _ground(cells, row, begin)
-        if begin is not None and (not same or not ground):
+        looks = cells.looks[row]
+        alike = begin is None or not same or looks[col] == looks[begin]
+        if begin is not None and (not same or not alike):
             if col - begin >= _LEAST_COLS:
                 found.append((begin, col))
             begin = None
         if same and begin is None:
             begin = col
     return found
-
-
-def _ground(cells: ScreenCells, row: int, col: int) -> object:
-    return cells.paper(row + 1, col)
 
 
 def _lower_edge(cells: ScreenCells, row: int, start: int, end: int, char: str) -> int | None:

@@ -8,6 +8,7 @@ Rule 2: one of several is selected if it alone looks different, or the cursor is
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -17,7 +18,8 @@ from nacre.core.seeing.elements import Element
 from nacre.core.seeing.regions import Region, plain_text, region_of
 
 _BUTTON = re.compile(r"\[< ?[^<>\[\]]{1,24}? ?>\]|<[^<>\[\]]{1,24}>|\[[^\[\]<>]{1,24}\]")
-_CHECK = re.compile(r"(\[[ xX*✓✔]\]|\([ xX*•●]\)) (\S.*)")
+_CHECK = re.compile(r"(\[[ xX*✓✔]\]|\([ xX*•●]\)|▐[X●]▌) (\S.*)")
+CHECK_MARK = "▐"  # Textual shows the same sign in another colour when it is not checked
 _GAP = re.compile(r" {2,}")
 
 
@@ -32,16 +34,24 @@ def find_checks(cells: ScreenCells, boxes: Sequence[Box]) -> list[Element]:
             label = label.rstrip()
             found.append(
                 Element(
-                    role="checkbox" if mark[0] == "[" else "radio",
+                    role="checkbox" if mark[0] == "[" or mark[1] == "X" else "radio",
                     text=" ".join(label.split()),
                     row=row,
                     col=match.start(),
                     width=len(mark) + 1 + len(label),
-                    checked=mark[1] != " ",
-                    evidence=f"{mark} before it",
+                    checked=None if mark[0] == CHECK_MARK else mark[1] != " ",
+                    **_on_a_ground(cells, row, match.start(2), f"{mark} before it"),
                 )
             )
     return found
+
+
+def _on_a_ground(cells: ScreenCells, row: int, label: int, evidence: str) -> dict[str, Any]:
+    """Return whether a label has a ground that its mark has not: it is the highlighted one."""
+    mark = label - len("▐X▌ ")
+    framed = mark > 0 and cells.texts[row][mark] == CHECK_MARK
+    lit = framed and cells.paper(row, label) != cells.paper(row, mark - 1)
+    return {"selected": lit, "evidence": evidence + "; its label has a ground of its own" * lit}
 
 
 def find_buttons(cells: ScreenCells, boxes: Sequence[Box]) -> list[Element]:
@@ -152,4 +162,16 @@ def _raised(cells: ScreenCells, boxes: Sequence[Box]) -> list[Element]:
                     evidence="a block with an edge above and below",
                 )
             )
+    lit = [at for at, one in enumerate(found) if _is_lit(cells, one)]
+    if len(lit) == 1:
+        one = found[lit[0]]
+        said = f"{one.evidence}; its label has a ground of its own"
+        found[lit[0]] = replace(one, selected=True, evidence=said)
     return found
+
+
+def _is_lit(cells: ScreenCells, block: Element) -> bool:
+    """Tell whether the label of a block stands on another ground than the block."""
+    row, text = block.row + 1, cells.text(block.row + 1, block.col, block.col + block.width)
+    label = block.col + len(text) - len(text.lstrip())
+    return label > block.col and cells.paper(row, label) != cells.paper(row, block.col)

@@ -1,18 +1,23 @@
 """Find the places where text is typed.
 
 Rule: a field is told by the cursor in it, by a ground of its own behind a label, by a row of
-underscores, or by a box of one row. It is focused only if the cursor is visible and in it.
+underscores, or by a box of one row. It is focused if the visible cursor is in it. Programs that
+hide it draw one: then it is focused if it alone has a part of one cell on a ground of its own, or a
+frame and a ground that no other framed one has.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from nacre.core.seeing.boxes import Box
+from nacre.core.seeing.buttons import CHECK_MARK
 from nacre.core.seeing.cells import Paper, ScreenCells, Strip
 from nacre.core.seeing.elements import Element
 from nacre.core.seeing.regions import Region, plain_text, region_of, usual_paper, words_of
 
 _LEAST = 3  # columns
+_FRAMED = 3  # rows of a box around one row
 _NEAR = 6  # columns between a field and its label, at most
 _UNDERSCORES = re.compile(r"_{3,}")
 _PROMPT = re.compile(r"^(.{0,60}?[:>❯$#?%»›]) ?(.*)$")
@@ -27,36 +32,81 @@ def find_fields(cells: ScreenCells, boxes: Sequence[Box]) -> list[Element]:
 
 
 def _field(
-    cells: ScreenCells, row: int, start: int, end: int, label: str | None, evidence: str
+    cells: ScreenCells,
+    row: int,
+    start: int,
+    end: int,
+    label: str | None,
+    evidence: str,
+    drawn: str = "",
 ) -> Element:
+    """`drawn` is by what a program that hides the cursor shows the focus there."""
     cursor = cells.cursor
     focused = cursor.visible and cursor.row == row and start <= cursor.col <= end
+    if focused:
+        evidence += "; the cursor is in it"
+    elif drawn:
+        evidence += f"; {drawn}"
     return Element(
         role="field",
         text=plain_text(cells, row, start, end).strip("_ "),
         row=row,
         col=start,
         width=end - start,
-        focused=focused,
+        focused=focused or bool(drawn),
         label=label or None,
-        evidence=evidence + ("; the cursor is in it" if focused else ""),
+        evidence=evidence,
     )
 
 
 def _boxed(cells: ScreenCells, boxes: Sequence[Box]) -> list[Element]:
     """Return boxes of one row that have the cursor, or a frame of blocks."""
     found: list[Element] = []
-    for box in boxes:
-        first, last, start, end = box.inner
-        if first != last or not box.sides or end - start < _LEAST:
-            continue
+    low = [box for box in boxes if box.sides and box.rows == _FRAMED and box.cols - 2 >= _LEAST]
+    lit = None if cells.cursor.visible else _lit(cells, low)
+    for box in low:
+        first, _last, start, end = box.inner
         cursor = cells.cursor
         typed = cursor.visible and cursor.row == first and start <= cursor.col <= end
         blocks = cells.texts[box.row][start] in "▔▁▄▀"
         if typed or blocks:
             label = box.title or _above(cells, boxes, box.row, start, end)
-            found.append(_field(cells, first, start, end, label, "a box of one row"))
+            said = "" if lit is None or lit[0] != box else lit[1]
+            found.append(_field(cells, first, start, end, label, "a box of one row", said))
     return found
+
+
+def _lit(cells: ScreenCells, low: Sequence[Box]) -> tuple[Box, str] | None:
+    """Return the one of several boxes of one row that has the focus, and what shows it."""
+    drawn = [box for box in low if _has_drawn_cursor(cells, box)]
+    if len(drawn) == 1:
+        return drawn[0], "a cursor is drawn in it"
+    # A frame alone may say that what was typed is wrong.
+    looks = [
+        (cells.looks[box.row][box.col + 1].fg, cells.paper(box.row, box.col + 1)) for box in low
+    ]
+    usual, often = Counter(looks).most_common(1)[0] if looks else ((None, None), 0)
+    other = [at for at, look in enumerate(looks) if look != usual]
+    if often > 1 and len(other) == 1:
+        ink, ground = looks[other[0]]
+        if ink != usual[0] and ground != usual[1]:
+            return low[other[0]], "its frame and ground alone look different"
+    return None
+
+
+def _has_drawn_cursor(cells: ScreenCells, box: Box) -> bool:
+    row, _last, start, end = box.inner
+    ground = cells.paper(box.row, box.col + 1)
+    narrow = [
+        strip
+        for strip in cells.strips(row)
+        if start <= strip.start
+        and strip.end <= end
+        and strip.width == 1
+        and strip.paper != ground
+        and cells.texts[row][strip.start - 1] != CHECK_MARK  # a checkbox is no field
+    ]
+    return len(narrow) == 1
 
 
 def _above(cells: ScreenCells, boxes: Sequence[Box], row: int, start: int, end: int) -> str:
@@ -116,9 +166,14 @@ def _underscored(cells: ScreenCells, boxes: Sequence[Box]) -> list[Element]:
         for match in _UNDERSCORES.finditer("".join(text[:1] or "\0" for text in cells.texts[row])):
             region = region_of(cells, boxes, row, match.start())
             label = _before(cells, row, region.start, match.start())
-            if label.endswith(":"):
-                said = label.rstrip(":")
-                found.append(_field(cells, row, match.start(), match.end(), said, "underscores"))
+            start = match.start()
+            if not label.endswith(":"):  # what was typed stands before them, and a label above
+                start -= len(label) if cells.texts[row][start - 1 : start] != (" ",) else 0
+                label = _above(cells, boxes, row - 1, start, match.end()) if row > 1 else ""
+                label = label or _above(cells, boxes, row, start, match.end())
+            field = _field(cells, row, start, match.end(), label.rstrip(":"), "underscores")
+            if label or field.focused:
+                found.append(field)
     return found
 
 

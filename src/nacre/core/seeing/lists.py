@@ -131,11 +131,8 @@ def _is_sibling(cells: ScreenCells, row: int, strip: Strip, base: Paper) -> bool
     if not any(char.isalnum() for char in text) or _RULE.search(cells.text(row)):
         return False
     begin = strip.start
-    if (
-        begin
-        and cells.text(row, begin - 1, begin).strip()
-        and cells.text(row, begin, begin + 1) != " "
-    ):
+    before = cells.text(row, begin - 1, begin) if begin else ""
+    if not is_line(before) and cells.text(row, begin, begin + 1) != " ":
         return False  # it begins within a word
     papers = cells.papers[row][strip.start : strip.end]
     return papers.count(base) >= _MOSTLY * len(papers)

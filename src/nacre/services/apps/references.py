@@ -52,6 +52,11 @@ class ElementReferences:
         """Remember what a caller was told."""
         self._taken[session] = _Taken(generation, {one.ref: one for one in elements})
 
+    def known(self, session: Session) -> list[Element]:
+        """Return what the last snapshot had."""
+        taken = self._taken.get(session)
+        return list(taken.elements.values()) if taken is not None else []
+
     async def find(self, session: Session, ref: str) -> Element:
         """Return the element where it is now. Raises BadParameter if that is not sure."""
         again = Use("snapshot", "take one", {"session": session.identity.name})

@@ -146,6 +146,26 @@ class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 40_000
+    max_focus_keys: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Most keys that are pressed to move the focus to an element. A form or a list that "
+                "needs more is better searched in the program's own way."
+            ),
+        ),
+    ] = 100
+    focus_key_wait: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds that a program has to show what a key has done, when the focus is moved. "
+                "After that the key counts as without effect."
+            ),
+        ),
+    ] = 1.0
     max_file_bytes: Annotated[
         int,
         Meta(

@@ -9,7 +9,7 @@ from nacre.testing.screens.masks import Mask
 
 # The words of steps, each with what it does; docs/testing.md says the same at length.
 STEP_WORDS = (
-    *("keys", "type", "paste", "mouse", "resize"),
+    *("keys", "type", "paste", "mouse", "focus", "resize"),
     *("wait", "expect", "snapshot"),
 )
 

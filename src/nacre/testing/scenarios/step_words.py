@@ -98,6 +98,16 @@ def _mouse(node: Any, value: Any) -> Action:
     return InputStep("mouse", named=tuple(params.items()))
 
 
+def _focus(node: Any, value: Any) -> Action:
+    """Read a text, or {text: Host, timeout: 5}."""
+    if isinstance(value, str) and value:
+        return InputStep("focus", (value,))
+    given = parse_map(node, ("text", "timeout"), "focus")
+    seconds = given.seconds("timeout")
+    named = () if seconds is None else (("patience", seconds),)
+    return InputStep("focus", (given.text("text"),), named)
+
+
 def _resize(node: Any, value: Any) -> Action:
     if isinstance(value, str) and (size := re.fullmatch(r"(\d+)x(\d+)", value)):
         return InputStep("resize", (int(size[1]), int(size[2])))
@@ -231,6 +241,7 @@ _ACTIONS: dict[str, Callable[[Any, Any], Action]] = {
     "type": _typed("type"),
     "paste": _typed("paste"),
     "mouse": _mouse,
+    "focus": _focus,
     "resize": _resize,
     "wait": _wait,
     "expect": _expect,

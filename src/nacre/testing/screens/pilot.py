@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nacre.core.operations.apps.programs import AppScreen
-from nacre.errors import SessionExited
+from nacre.errors import Failed, InvalidInput, SessionExited
 from nacre.library.session import AsyncSession
 from nacre.testing.screens.checks import Check, TextCheck, ended
 from nacre.testing.screens.golden import GoldenCheck
@@ -50,6 +50,22 @@ class Pilot:
 
     async def mouse(self, **params: Any) -> None:
         await self._input(self.session.mouse(**params))
+
+    async def focus(self, text: str, patience: float | None = None) -> None:
+        """Move the focus to an element once it is there. Raises UnmetExpectation."""
+        deadline = time.monotonic() + (self.patience if patience is None else patience)
+        while True:
+            screen = await self.look(styled=False)
+            left = max(0.0, deadline - time.monotonic())
+            try:
+                return await self._input(self.session.focus(text, timeout=left))
+            except InvalidInput as error:  # it is not on the screen yet, or not alone
+                if not left:
+                    raise UnmetExpectation(f"{error.message}{told(screen)}", screen) from error
+            except Failed as error:
+                screen = await self.look(styled=False)
+                raise UnmetExpectation(f"{error.message}{told(screen)}", screen) from error
+            await self.session.view(since=screen.generation, wait_idle=SETTLED, timeout=left)
 
     async def _input(self, sending: Any) -> None:
         try:

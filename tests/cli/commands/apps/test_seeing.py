@@ -28,6 +28,29 @@ def test_snapshot_lists_what_stands_on_the_screen(nacre: Nacre, drawn: str) -> N
     assert seen["lines"][3] == "ready"
 
 
+MENU = r"""
+stty raw -echo; at=1
+while :; do
+  printf '\033[2J\033[H'
+  for n in 1 2 3; do test $n = $at && printf '> ' || printf '  '; printf 'line %d\r\n' $n; done
+  printf 'ready\r\n\033[?25l'
+  test "$(dd bs=9 count=1 2>/dev/null)" = "$(printf '\033[B')" && at=$((at + 1))
+done
+"""
+
+
+def test_focus_says_how_and_by_what(nacre: Nacre) -> None:
+    nacre.call("create_session", name="menu", command="/bin/sh", args=["-c", MENU])
+    nacre.until_line("menu", "ready")
+    told = nacre.ok("focus", "menu", "line 3")
+    assert told == "item 'line 3' has the focus (> before it); pressed: Down, Down\n"
+    seen = nacre.json("snapshot", "menu")
+    ref = next(one["ref"] for one in seen["elements"] if one["text"] == "line 3")
+    assert "pressed: nothing" in nacre.ok("focus", "menu", ref)
+    assert nacre("focus", "menu", "line 9").returncode == 2
+    nacre.call("manage_session", session="menu", action="kill")
+
+
 def test_compare_a_session_with_what_it_was(nacre: Nacre, drawn: str) -> None:
     then = nacre.generation(drawn)
     assert nacre.ok("compare", f"{drawn}@{then}") == ""

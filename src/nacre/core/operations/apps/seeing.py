@@ -94,7 +94,10 @@ class ScreenDiff(Result, frozen=True, kw_only=True, omit_defaults=True):
     result=ScreenSnapshot,
     scope=Scope.OBSERVE,
     idempotent=True,
-    notes=(Note("mouse", "{} clicks an element by its ref."),),
+    notes=(
+        Note("mouse", "{} clicks an element by its ref."),
+        Note("focus", "{} moves the focus to one."),
+    ),
 )
 class TakeSnapshot(Operation, frozen=True, kw_only=True):
     """Read the screen of a full-screen program as what it shows, beside the text.

@@ -99,6 +99,7 @@ TOOLSETS: dict[str, dict[str, Entry]] = {
             "await_input",
             "control",
             "mouse",
+            "focus",
             "snapshot",
             "get_cells",
             "screen_hash",
