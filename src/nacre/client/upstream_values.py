@@ -12,6 +12,8 @@ from nacre.settings.paths import Paths
 _VARIABLE = re.compile(r"\$(?:\$|([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*))")
 _SECTION = "mcp_servers"
 
+NEW_VALUES = "notifications/nacre/values"  # of a bridge to its daemon, and of nobody else
+
 
 def referenced_values(paths: Paths) -> "dict[str, str]":
     """Return them; none where there is no config, or it cannot be read: the daemon says so."""
@@ -35,6 +37,37 @@ def referenced_values(paths: Paths) -> "dict[str, str]":
         if found[1] or found[2]
     }
     return {name: os.environ[name] for name in sorted(names) if _is_text(os.environ.get(name))}
+
+
+class WatchedValues:
+    """The values, and what is told when the config names others: an edit needs no restart."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._paths = paths
+        self._sign = self._look()
+        self.now = referenced_values(paths)
+
+    def news(self) -> bytes:
+        """Return a line for the daemon if the values are others by now; else nothing."""
+        sign = self._look()
+        if sign == self._sign:
+            return b""
+        self._sign = sign
+        values = referenced_values(self._paths)
+        if values == self.now:
+            return b""
+        import json
+
+        self.now = values
+        told = {"jsonrpc": "2.0", "method": NEW_VALUES, "params": {"values": values}}
+        return json.dumps(told).encode() + b"\n"
+
+    def _look(self) -> "tuple[int, int, int]":
+        try:
+            found = os.stat(self._paths.config_file)
+        except OSError:
+            return (0, 0, 0)
+        return (found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 def _texts(value: object) -> "list[str]":

@@ -11,6 +11,7 @@ import pytest
 from cli.chat.model import ScriptedModel
 from cli.conftest import Nacre
 from cli.person import Person
+from upstreams.configs import odd
 
 Attend = Callable[..., Person]
 
@@ -263,3 +264,96 @@ def test_a_chat_that_was_killed_is_resumed_with_what_was_said(
     assert "and\\nnow?" in str(told[-1])
     nothing = own_nacre("chat", "-p", "-", stdin=" ", **speaking(model))
     assert (nothing.returncode, "nothing to say" in nothing.stderr) == (1, True)
+
+
+def test_lines_history_and_completion(
+    own_nacre: Nacre, model: ScriptedModel, attend: Attend
+) -> None:
+    env = {**own_nacre.env, **speaking(model, "openai")}
+    model.answers = [["One."], ["Two."], ["Three."], ["Four."]]
+    person = attend("chat", env=env)
+    prompted(person)
+    person.type(b"first\x1b\rsecond\r")  # Alt+Enter
+    person.sees("One.")
+    prompted(person)
+    assert model.told("openai")[-1]["content"] == "first\nsecond"
+    person.type(b"third\\\r")
+    person.sees("…")
+    person.type(b"fourth\r")
+    person.sees("Two.")
+    prompted(person)
+    assert model.told("openai")[-1]["content"] == "third\nfourth"
+    for typed, offered, line in ((b"/pat", "patterns", "/patterns"), (b" li", "list", "s list")):
+        person.type(typed)
+        person.sees(offered)  # below the line
+        person.type(b"\t")
+        person.sees(line)
+    person.type(b"\r")
+    person.sees("no patterns in this chat")
+    prompted(person)
+    person.type(b"\x04")
+    assert person.leaves() == 0
+    again = attend("chat", env=env)
+    prompted(again)
+    again.type(b"\x1b[A\x1b[A")  # up, twice: behind the slash command
+    again.sees("fourth")
+    again.type(b"\r")
+    again.sees("Three.")
+    prompted(again)
+    assert model.told("openai")[-1]["content"] == "fourth"
+    again.type(b"\x04")
+    assert again.leaves() == 0
+
+
+@pytest.mark.parametrize("api", ["anthropic", "openai"])
+def test_two_chats_at_once_and_a_long_one_that_is_cut_short(
+    own_nacre: Nacre, model: ScriptedModel, attend: Attend, api: str
+) -> None:
+    env = {**own_nacre.env, **speaking(model, api), "NACRE_CHAT_COMPACT_TOKENS": "1000"}
+    one, two = attend("chat", env=env), attend("chat", env=env)
+    model.answers = [["A."], ["B."], ["C."], ["It was about a."], ["Again."]]
+    for person, said, answer in ((one, "alpha " * 800, "A."), (two, "beta", "B.")):
+        prompted(person)
+        person.type(said.encode() + b"\r")
+        person.sees(answer)
+        prompted(person)
+    assert "alpha" not in str(model.told(api))  # each has its own words
+    # The one that is open cannot be resumed elsewhere: each would write over the other.
+    first = [row.split()[0] for row in own_nacre.ok("chat", "--list").splitlines() if "alph" in row]
+    refused = own_nacre("chat", "--resume", *first, "-p", "x", **speaking(model, api))
+    assert (refused.returncode, "goes on in another terminal" in refused.stderr) == (2, True)
+    for said, answer in (("gamma", "C."), ("and now?", "Again.")):
+        assert "it goes on from a summary" not in one.text  # the last exchange stays as it is
+        one.type(said.encode() + b"\r")
+        one.sees(answer)
+        prompted(one)
+    assert "the chat is long: it goes on from a summary" in one.text
+    told = str(model.told(api))
+    assert [word in told for word in ("It was about a.", "gamma", "and now?")] == [True] * 3
+    assert "alpha" not in told
+    two.type(b"\x04")
+    one.type(b"\x04")
+    assert (one.leaves(), two.leaves()) == (0, 0)
+    model.answers = [["Still here."]]
+    resumed = own_nacre("chat", "--resume", *first, "-p", "hello", **speaking(model, api))
+    assert resumed.stdout == "Still here.\n"
+
+
+def test_a_call_says_what_it_connects_to(own_nacre: Nacre, model: ScriptedModel) -> None:
+    os.makedirs(own_nacre.paths.config, exist_ok=True)
+    with open(own_nacre.paths.config_file, "w") as file:
+        file.write(odd("files"))
+    call = ("mcp_files_echo", {"text": "hi"})
+    own_nacre.ok("upstream", "tools", "files")
+    own_nacre.ok("upstream", "reload")
+    model.answers = [[call], ["No."]]
+    env = speaking(model)
+    lines = '/patterns add mcp_files_*\n/call mcp_files_echo {"text": "ho"}\nsay it\n'
+    done = own_nacre("chat", stdin=lines, **env)
+    assert done.stdout.splitlines() == [
+        "[Connects to files]",
+        '[Calls mcp_files_echo: {"text": "ho"}]',
+        "ho",
+        '[Calls mcp_files_echo: {"text": "hi"}]',
+        "No.",
+    ]

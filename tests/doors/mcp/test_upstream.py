@@ -360,6 +360,23 @@ def test_each_bridge_hands_over_its_own_values(house: Daemon, bridges: Bridges) 
     assert found[0][0] != found[1][0]
 
 
+def test_a_variable_that_the_config_names_later_is_handed_over(
+    house: Daemon, bridges: Bridges
+) -> None:
+    bridge = bridges({**house.env, "LATER": "late-token"}, "--toolsets", "upstream").handshake()
+    bridge.ask("tools/list")
+    config = config_of(house)
+    before = config.read_text()
+    try:
+        config.write_text(before + odd("later", env={"TOKEN": "$LATER"}))
+        bridge.ask("tools/list")
+        answer = bridge.ask("tools/call", {"name": "mcp_later_where", "arguments": {}})
+        assert answer["result"]["content"][0]["text"].split()[2] == "late-token"
+    finally:
+        config.write_text(before)
+        bridge.close()
+
+
 async def test_many_tools_are_three(tmp_path: Path) -> None:
     names = ",".join(f"tool_{number}" for number in range(50))
     daemon = start_daemon(tmp_path, upstream_list_wait=PATIENCE)

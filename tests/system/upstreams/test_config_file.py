@@ -73,6 +73,25 @@ def test_a_wrong_server_and_a_taken_name_are_not_written(file: ServerFile) -> No
     assert tomllib.loads(text(file))["mcp_servers"]["files"] == {"command": "a"}
 
 
+def test_a_server_that_is_replaced_keeps_its_place_and_its_comments(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(
+        "# mine\n[mcp_servers.a]  # first\n"
+        'command = "x"  # the old one\nargs = ["1"]  # kept\ncwd = "/"\n\n'
+        "# another\n[mcp_servers.b]\nurl = 'https://b'\n"
+    )
+    ServerFile(str(path)).put(
+        "a", {"command": "y", "args": ["1"], "env": {"K": "$V"}}, replace=True
+    )
+    written = path.read_text()
+    assert written.startswith("# mine\n[mcp_servers.a]  # first\n")
+    assert 'args = ["1"]  # kept' in written
+    assert "# another\n[mcp_servers.b]" in written
+    tables = tomllib.loads(written)["mcp_servers"]
+    assert list(tables) == ["a", "b"]
+    assert tables["a"] == {"command": "y", "args": ["1"], "env": {"K": "$V"}}
+
+
 def test_a_new_file_is_the_users_alone_and_a_link_stays_one(tmp_path: Path) -> None:
     real, link = tmp_path / "real.toml", tmp_path / "config.toml"
     link.symlink_to(real)

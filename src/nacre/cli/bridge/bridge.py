@@ -18,6 +18,12 @@ from nacre.client.start import connect_or_start
 from nacre.errors import WIRE, DaemonRestarted, DaemonUnreachable, NacreError
 from nacre.settings.paths import Paths, find_paths
 
+TYPE_CHECKING = False  # typing takes a while to load
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nacre.client.upstream_values import WatchedValues
+
 _CHUNK = 65536
 
 # Give up after this many daemons within these seconds that died without an answer.
@@ -57,13 +63,17 @@ def run_bridge(paths: Paths, toolsets: str | None, prefix: str | None) -> int:
     """
     # Not `secrets`: it would be loaded for this alone.
     identity = os.urandom(8).hex()
-    more = {}
+    values = None
     if "upstream" in (toolsets or ""):
-        from nacre.client.upstream_values import referenced_values
+        from nacre.client.upstream_values import WatchedValues
 
-        more = {"values": referenced_values(paths)}
-    hello = greeting("mcp", toolsets=toolsets, prefix=prefix, client_id=identity, **more)
-    return Bridge(paths, hello, InFlight(prefix or "", toolsets or "")).run()
+        values = WatchedValues(paths)
+
+    def hello() -> bytes:
+        more = {} if values is None else {"values": values.now}
+        return greeting("mcp", toolsets=toolsets, prefix=prefix, client_id=identity, **more)
+
+    return Bridge(paths, hello, InFlight(prefix or "", toolsets or ""), values).run()
 
 
 class _Broken(Exception):
@@ -78,10 +88,18 @@ class Bridge:
     again after they are written.
     """
 
-    def __init__(self, paths: Paths, hello: bytes, inflight: InFlight) -> None:
+    def __init__(
+        self,
+        paths: Paths,
+        hello: "Callable[[], bytes]",
+        inflight: InFlight,
+        values: "WatchedValues | None" = None,
+    ) -> None:
         self._paths = paths
         self._hello = hello
         self._inflight = inflight
+        self._values = values
+        self._whole = True  # whether the last that the host sent was the end of a line
         self._to_daemon = self._to_host = memoryview(b"")
         self._input_open = True
         self._known = False  # whether a daemon has greeted us
@@ -103,7 +121,7 @@ class Bridge:
         """Send our greeting, and what the last daemon knew about the host. Raises _Broken."""
         connection.settimeout(_GREETING_PATIENCE)
         try:
-            connection.sendall(self._hello)
+            connection.sendall(self._hello())
             line, rest = read_line(connection)
             read_greeting(line)
             connection.sendall(self._inflight.again())
@@ -144,7 +162,7 @@ class Bridge:
                 poll.register(1, select.POLLOUT)
             ready = dict(poll.poll())
             if 0 in ready:
-                self._to_daemon = memoryview(os.read(0, _CHUNK))
+                self._to_daemon = memoryview(self._with_values(os.read(0, _CHUNK)))
                 if not self._to_daemon:
                     self._input_open = False
                     self._inflight.leave()
@@ -174,6 +192,14 @@ class Bridge:
                     raise _Broken
                 else:
                     return 0
+
+    def _with_values(self, data: bytes) -> bytes:
+        """Return what the host sent, behind the values of variables that the config names anew."""
+        if self._values is None or not data:
+            return data
+        news = self._values.news() if self._whole else b""
+        self._whole = data.endswith(b"\n")
+        return news + data
 
     def _send(self, connection: socket.socket) -> bool:
         """Write what the daemon accepts. Return False if it accepts nothing any more."""

@@ -92,7 +92,7 @@ class Chat:
         if self._endpoint is None:
             self._face.complain(NO_MODEL)
             return False
-        if self._tokens() > self._compact_at:
+        if self._tokens() > self._compact_at and self._is_compactable:
             self._face.say("[the chat is long: it goes on from a summary]")
             await self.compact()
         return await self._exchange().go(self._endpoint, line, self._rounds)
@@ -135,12 +135,17 @@ class Chat:
             f"a summary takes its place at {self._compact_at} (chat_compact_tokens)"
         )
 
+    @property
+    def _is_compactable(self) -> bool:
+        """Whether there is more than the last exchange, which stays as it is."""
+        return len(self._stored.conversation.messages) > 2
+
     async def compact(self) -> None:
         if self._endpoint is None:
             self._face.complain(NO_MODEL)
-        elif len(self._stored.conversation.messages) > 2 and await self._exchange().compact(
-            self._endpoint
-        ):
+        elif not self._is_compactable:
+            self._face.say("[there is nothing to summarise: the last exchange stays as it is]")
+        elif await self._exchange().compact(self._endpoint):
             self._face.say(f"[{self.usage()}]")
 
     def start_again(self) -> None:

@@ -5,6 +5,9 @@ chat or a rule of the policy allows it.
 Rule 2: an upstream server's own words about its tools (that one only reads, say) allow nothing.
 """
 
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from nacre.cli.chat.apis.events import ModelTool
@@ -12,7 +15,8 @@ from nacre.cli.chat.face import Choice, Face
 from nacre.cli.chat.permission import Permissions, meant, shown, suggested, written
 from nacre.cli.chat.rules import Rules
 from nacre.cli.chat.toolbox import Outcome, Toolbox
-from nacre.errors import InvalidInput
+from nacre.client.calls import Client
+from nacre.errors import InvalidInput, NacreError
 
 DENIED = (
     "The person did not allow this call. Do not try it again in another form: ask them, or find "
@@ -23,7 +27,15 @@ _DRIVING = frozenset(("run", "type", "wait"))
 
 
 class Desk:
-    def __init__(self, box: Toolbox, face: Face, rules: Rules) -> None:
+    def __init__(
+        self,
+        box: Toolbox,
+        face: Face,
+        rules: Rules,
+        connects_to: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        """`connects_to` tells which server a call of this tool has to connect to first."""
+        self._connects_to = connects_to
         self._box = box
         self._face = face
         self._rules = rules
@@ -45,6 +57,9 @@ class Desk:
 
     async def call_freely(self, name: str, arguments: dict[str, Any]) -> Outcome:
         """Do what the person wants."""
+        tool = meant(name, arguments)[0]
+        if tool.startswith("mcp_") and (server := await asyncio.to_thread(self._connects_to, tool)):
+            self._face.say(f"[Connects to {server}]")
         self._face.say(f"[Calls {shown(written(name, arguments))}]")
         call = self._box.call(name, arguments)
         if name not in _DRIVING:
@@ -83,3 +98,12 @@ class Desk:
                 self.permissions.allow_exactly(name, arguments)
             else:
                 self.permissions.allow(pattern)
+
+
+def unconnected(tool: str) -> str | None:
+    """Return the server of a tool if the call has to connect to it; None where it need not."""
+    with suppress(NacreError), Client.open(told=False) as client:
+        server: str = client.ask("describe_upstream_tool", tool=tool)["server"]
+        states = {one["name"]: one["state"] for one in client.ask("list_upstreams")["servers"]}
+        return server if states.get(server) != "connected" else None
+    return None

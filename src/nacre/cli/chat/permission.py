@@ -47,6 +47,11 @@ class Permissions:
         self.counts.setdefault(pattern, 0)
 
     def remove(self, pattern: str) -> bool:
+        """Remove a pattern, or a call that is allowed as it is; return whether there was one."""
+        line = pattern.removeprefix("exactly ")
+        for key in [key for key, (known, _) in self._exact.items() if shown(known) == line]:
+            del self._exact[key]
+            return True
         return self.counts.pop(pattern, None) is not None
 
     def clear(self) -> None:

@@ -1,8 +1,11 @@
 """Chats on disk, so that they can be resumed: one file each, readable by their owner alone."""
 
+import fcntl
 import os
 import secrets
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
@@ -43,6 +46,30 @@ class ChatShelf:
         stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
         chat_id = f"{stamp}-{secrets.token_hex(2)}"
         return StoredChat(chat_id, now, model, Conversation(), os.getcwd())
+
+    @asynccontextmanager
+    async def held(self, chat: StoredChat) -> AsyncIterator[None]:
+        """Keep a chat for this process. Raises InvalidInput while it goes on in another one: each
+        would write over what the other has said.
+        """
+        make_private(self._folder)
+        path = os.path.join(self._folder, f"{chat.id}.lock")
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InvalidInput(
+                    f"the chat {chat.id} goes on in another terminal",
+                    "leave it there, or begin a new one: nacre chat",
+                ) from None
+            try:
+                yield
+            finally:
+                with suppress(OSError):
+                    os.unlink(path)
+        finally:
+            os.close(descriptor)
 
     def save(self, chat: StoredChat) -> None:
         """Write a chat in the place of its last version; one in which nothing was said is none."""

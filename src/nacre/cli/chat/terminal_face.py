@@ -6,7 +6,7 @@ Rule: nothing is printed over the line that the person types.
 import asyncio
 from collections.abc import Awaitable, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -37,8 +37,15 @@ _CHOICES = (
     "  y once · e exactly this, in this chat · p pattern, in this chat\n"
     "  E exactly this, always · P pattern, always · n no"
 )
-_QUIET = 100  # ms without output until the terminal is drawn again
-_REDRAW = 1000  # ms at the most between two drawings of one that prints all the time
+
+
+class LiveView(NamedTuple):
+    """How a terminal that a tool drives is shown."""
+
+    rows: int
+    after: float  # seconds
+    quiet: float  # seconds without output until it is drawn again
+    redraw: float  # seconds at the most between two drawings of one that prints all the time
 
 
 class SlashCompleter(Completer):
@@ -61,10 +68,9 @@ class SlashCompleter(Completer):
 
 
 class TerminalFace(PlainFace):
-    def __init__(self, history: str, *, rows: int, after: float) -> None:
-        """Show so many rows of a terminal that a tool drives, after so many seconds."""
+    def __init__(self, history: str, view: LiveView) -> None:
         super().__init__()
-        self._rows, self._after = rows, after
+        self._view = view
         keys = KeyBindings()
 
         @keys.add("escape", "enter")
@@ -113,7 +119,12 @@ class TerminalFace(PlainFace):
                 names = schema.get("enumNames", choices)
                 for at, title in enumerate(names, 1):
                     self.say(f"  {at} {title}")
-            typed = await self._answer(f"{schema.get('title', name)}: ")
+            default = schema.get("default")
+            shown = "" if default is None else f" [{default}]"
+            typed = await self._answer(f"{schema.get('title', name)}{shown}: ")
+            if typed == "" and default is not None:  # as the server would have it
+                content[name] = default
+                continue
             if not typed:
                 return {"action": "cancel"}
             if choices:
@@ -135,8 +146,8 @@ class TerminalFace(PlainFace):
         running = asyncio.ensure_future(call)
         showing: asyncio.Future[None] | None = None
         try:
-            done, _ = await asyncio.wait({running}, timeout=self._after)
-            if not done and session is not None and self._rows:
+            done, _ = await asyncio.wait({running}, timeout=self._view.after)
+            if not done and session is not None and self._view.rows:
                 showing = asyncio.ensure_future(self._show(session))
             return await running
         except asyncio.CancelledError:
@@ -155,15 +166,15 @@ class TerminalFace(PlainFace):
         generation = 0
         with Live(console=self._console, transient=True, auto_refresh=False) as live:
             while True:
-                screen = await asyncio.to_thread(_screen, session, generation)
+                screen = await asyncio.to_thread(_screen, session, generation, self._view)
                 if screen is None:
                     return
                 generation, rows = screen
-                text = Text(harmless("\n".join(rows[-self._rows :])), no_wrap=True)
+                text = Text(harmless("\n".join(rows[-self._view.rows :])), no_wrap=True)
                 live.update(Panel(text, title=harmless(session)), refresh=True)
 
 
-def _screen(session: str, generation: int) -> tuple[int, list[str]] | None:
+def _screen(session: str, generation: int, view: LiveView) -> tuple[int, list[str]] | None:
     """Return a screen that is newer, once it is quiet; None when there is none to be had."""
     try:
         with Client.open(told=False) as client:
@@ -172,8 +183,8 @@ def _screen(session: str, generation: int) -> tuple[int, list[str]] | None:
                     "await_quiesce",
                     session=session,
                     last_generation=generation,
-                    timeout_ms=_QUIET,
-                    max_wait_ms=_REDRAW,
+                    timeout_ms=int(view.quiet * 1000),
+                    max_wait_ms=int(view.redraw * 1000),
                 )
             screen = client.ask("get_screen", session=session, format="plain")
     except NacreError:

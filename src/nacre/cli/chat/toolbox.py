@@ -19,7 +19,6 @@ from nacre.cli.chat.conversation import Image
 from nacre.errors import DaemonUnreachable
 
 _PROTOCOL = "2025-11-25"
-_LONGEST_LINE = 64 * 1024 * 1024  # bytes; a screenshot is long
 
 Question = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -172,13 +171,16 @@ def _outcome(result: dict[str, Any]) -> Outcome:
 
 
 @asynccontextmanager
-async def open_toolbox(toolsets: str, question: Question) -> AsyncIterator[Toolbox]:
-    """Start a bridge, and a daemon if none runs. Raises DaemonUnreachable when there is none."""
+async def open_toolbox(toolsets: str, longest: int, question: Question) -> AsyncIterator[Toolbox]:
+    """Start a bridge, and a daemon if none runs; a line of it has up to `longest` bytes.
+
+    Raises DaemonUnreachable when there is none.
+    """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "nacre", "mcp", "--toolsets", toolsets),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        limit=_LONGEST_LINE,
+        limit=longest,
         env=os.environ,
         start_new_session=True,  # Ctrl+C is for the chat
     )

@@ -7,19 +7,24 @@ in brackets; Ctrl+D, or the end of the input, leaves.
 
 import shlex
 import tomllib
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from nacre.cli.output.answers import harmless
 from nacre.client.calls import Client
 from nacre.client.upstream_values import referenced_values
+from nacre.core.upstream.servers import TableProblem, parse_table
 from nacre.errors import InvalidInput, NacreError
 from nacre.settings.paths import find_paths
 
 Ask = Callable[[str], str]  # prints a question, returns the answer; raises EOFError
 Say = Callable[[str], None]
 
-_MENU = "a add · e edit · d delete · n enable or disable · t test · h hosts · q quit"
+_MENU = "a add · e edit · d delete · n enable or disable · t test · h AI hosts · q quit"
+
+
+_ASKED = ("transport", "command", "args", "url", "env", "headers", "enabled")
+_OF_ALL = ("start_timeout", "call_timeout", "enabled_tools", "disabled_tools")
 
 
 class ServerForm(NamedTuple):
@@ -33,6 +38,7 @@ class ServerForm(NamedTuple):
     env: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     enabled: bool = True
+    rest: tuple[tuple[str, Any], ...] = ()  # keys that the wizard does not ask about
 
     def params(self) -> dict[str, Any]:
         """Return the parameters of add_upstream."""
@@ -40,6 +46,7 @@ class ServerForm(NamedTuple):
             "name": self.name,
             "transport": self.transport,
             "enabled": self.enabled,
+            **{key: value for key, value in self.rest if self._fits(key)},
         }
         if self.transport == "stdio":
             return {
@@ -50,10 +57,25 @@ class ServerForm(NamedTuple):
             }
         return {**common, "url": self.url, "headers": dict(self.headers) or None}
 
+    def _fits(self, key: str) -> bool:
+        """Return whether a key is for servers of this transport."""
+        return key in _OF_ALL or (key == "cwd") == (self.transport == "stdio")
+
+
+class HostEntries(Protocol):
+    """The AI hosts that nacre can be given to."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    def show(self, name: str) -> None: ...
+
+    def install(self, name: str) -> None: ...
+
 
 class Wizard:
     def __init__(
-        self, client: Client, config: str, ask: Ask, say: Say, hosts: Callable[[], None]
+        self, client: Client, config: str, ask: Ask, say: Say, hosts: "HostEntries"
     ) -> None:
         self._client = client
         self._config = config
@@ -68,7 +90,7 @@ class Wizard:
             "d": self._delete,
             "n": self._switch,
             "t": self._test,
-            "h": self._hosts,
+            "h": self._host,
         }
         try:
             self._list()
@@ -126,6 +148,12 @@ class Wizard:
                 told = tomllib.load(file).get("mcp_servers", {}).get(name, {})
         except (OSError, ValueError) as error:
             raise InvalidInput(f"cannot read {self._config}: {error}") from None
+        try:
+            parse_table(name, told)
+        except TableProblem as wrong:
+            raise InvalidInput(
+                f"its table is wrong: {wrong.problem}", f"{wrong.fix}, in {self._config}"
+            ) from None
         return _form(name, told)
 
     def _fill(self, form: ServerForm, *, replace: bool) -> None:
@@ -136,10 +164,12 @@ class Wizard:
             return
         form = form._replace(transport=transport)
         if transport == "stdio":
-            line = self._kept(
-                "Command with its arguments", shlex.join((form.command, *form.args)).strip("' ")
-            )
-            words = shlex.split(line)
+            before = shlex.join((form.command, *form.args)) if form.command else ""
+            line = self._kept("Command with its arguments", before)
+            try:
+                words = shlex.split(line)
+            except ValueError as error:
+                raise InvalidInput(f"this is no command: {error}") from None
             if not words:
                 self._say("It needs a command.")
                 return
@@ -195,6 +225,16 @@ class Wizard:
             tested = client.call("test_upstream", server=name)
         self._say(f"{name} works: {tested['tools']} tools, {tested['ms']:.0f} ms.")
 
+    def _host(self) -> None:
+        """Show what gives nacre to an AI host, and install it if the person says so."""
+        name = self._ask(f"Which one ({', '.join(self._hosts.names)})? ").strip().lower()
+        if name not in self._hosts.names:
+            self._say(f"There is no {harmless(name)!r}.")
+            return
+        self._hosts.show(name)
+        if self._yes("Install it", False):
+            self._hosts.install(name)
+
     def _kept(self, question: str, before: str) -> str:
         shown = f" [{before}]" if before else ""
         return self._ask(f"{question}{shown}: ").strip() or before
@@ -214,4 +254,5 @@ def _form(name: str, told: dict[str, Any]) -> ServerForm:
         tuple(told.get("env", {}).items()),
         tuple(told.get("headers", {}).items()),
         told.get("enabled", True),
+        tuple((key, value) for key, value in told.items() if key not in _ASKED),
     )

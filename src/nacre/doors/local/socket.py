@@ -85,7 +85,7 @@ class Hello(msgspec.Struct, frozen=True):
             client=f"nacre {self.version}",
             cwd=self.cwd,
             env=MappingProxyType(env),
-            values=MappingProxyType(self.values),
+            values=self.values,  # a bridge may hand over others later (doors/mcp/lines)
             pid=self.pid,
         )
 

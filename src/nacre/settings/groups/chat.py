@@ -85,6 +85,30 @@ class ChatSettings(UpstreamSettings, frozen=True, kw_only=True):
         int,
         Meta(ge=0, description="Last rows of that terminal that are shown; 0 shows none."),
     ] = 10
+    chat_show_quiet: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description="Seconds without output until the terminal in a chat is drawn again.",
+        ),
+    ] = 0.1
+    chat_show_redraw: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description="Seconds until one that prints all the time is drawn again.",
+        ),
+    ] = 1.0
+    chat_message_bytes: Annotated[
+        int,
+        Meta(
+            ge=65_536,
+            description=(
+                "Longest answer of a tool that a chat takes. A screenshot is long; without a "
+                "bound, one answer could take all memory."
+            ),
+        ),
+    ] = 64 * 1024 * 1024
     chat_silence: Annotated[
         float,
         Meta(

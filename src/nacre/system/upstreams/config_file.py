@@ -53,17 +53,25 @@ class ServerFile:
                 raise InvalidInput(
                     f"there is a server {name!r} already", "remove it first, or use another name"
                 )
-            made = tomlkit.table()
+            made = servers.get(name)
+            if not isinstance(made, dict):
+                servers.pop(name, None)
+                made = tomlkit.table()
+                servers.add(name, made)
+            # What stays as it is keeps its place and its comments.
+            for key in [key for key in made if key not in table]:
+                del made[key]
+            behind = _take_end(made)
             for key, value in table.items():
+                if key in made and made[key] == value:
+                    continue
                 if isinstance(value, Mapping):
                     inline = tomlkit.inline_table()
                     inline.update(value)
-                    made.add(key, inline)
+                    made[key] = inline
                 else:
-                    made.add(key, value)
-            if name in servers:
-                del servers[name]
-            servers.add(name, made)
+                    made[key] = value
+            behind()
 
         self._change(add, {name})
 
@@ -119,6 +127,20 @@ class ServerFile:
                 f"the change cannot be written to {self.path}", "change the file by hand"
             )
         _write(self.path, after)
+
+
+def _take_end(table: Any) -> Callable[[], None]:
+    """Take off what stands behind a table's last key, such as a comment on the next table; return
+    what puts it back, behind the keys that were added meanwhile.
+    """
+    from tomlkit.items import Table
+
+    if not isinstance(table, Table):
+        return lambda: None
+    body, end = table.value.body, []
+    while body and body[-1][0] is None:
+        end.append(body.pop())
+    return lambda: body.extend(reversed(end))
 
 
 def _text(path: str) -> str:

@@ -65,7 +65,7 @@ def run_chat(arguments: Namespace) -> int:
 
 async def _talk(arguments: Namespace, paths: Paths, settings: Settings, shelf: "ChatShelf") -> int:
     from nacre.cli.chat.chat import Chat
-    from nacre.cli.chat.desk import Desk
+    from nacre.cli.chat.desk import Desk, unconnected
     from nacre.cli.chat.folders import Folders
     from nacre.cli.chat.rules import Rules
     from nacre.cli.chat.toolbox import open_toolbox
@@ -73,8 +73,12 @@ async def _talk(arguments: Namespace, paths: Paths, settings: Settings, shelf: "
     endpoint = _endpoint(settings, arguments.model)
     stored = shelf.find(arguments.resume) if arguments.resume else shelf.new(settings.chat_model)
     face = _face(arguments, shelf, settings)
-    async with open_toolbox(settings.chat_toolsets, face.question) as box:
-        desk = Desk(box, face, Rules(paths, Folders(box).of))
+    longest = settings.chat_message_bytes
+    async with (
+        shelf.held(stored),
+        open_toolbox(settings.chat_toolsets, longest, face.question) as box,
+    ):
+        desk = Desk(box, face, Rules(paths, Folders(box).of), unconnected)
         chat = Chat(
             face,
             desk,
@@ -105,9 +109,15 @@ def _face(arguments: Namespace, shelf: "ChatShelf", settings: Settings) -> "Plai
             "a chat in a terminal needs prompt_toolkit and rich",
             "install them: pip install 'nacre[chat]'; or say one thing: nacre chat -p '…'",
         )
-    from nacre.cli.chat.terminal_face import TerminalFace
+    from nacre.cli.chat.terminal_face import LiveView, TerminalFace
 
-    return TerminalFace(shelf.history, rows=settings.chat_show_rows, after=settings.chat_show_after)
+    view = LiveView(
+        settings.chat_show_rows,
+        settings.chat_show_after,
+        settings.chat_show_quiet,
+        settings.chat_show_redraw,
+    )
+    return TerminalFace(shelf.history, view)
 
 
 def _endpoint(settings: Settings, model: str | None) -> "Endpoint | None":

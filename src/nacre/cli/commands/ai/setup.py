@@ -34,11 +34,11 @@ def add_setup(parser: ArgumentParser) -> None:
 def run_setup(arguments: Namespace) -> int:
     if arguments.host is None:
         with Client.open(start=True) as client:
-            return Wizard(client, find_paths().config_file, _ask, print, _list_hosts).run()
+            return Wizard(client, find_paths().config_file, _ask, print, _Hosts()).run()
     host = HOSTS[arguments.host]
+    path = host.path(os.path.expanduser("~"), sys.platform)
     more = ["--toolsets", arguments.toolsets] if arguments.toolsets else []
     command, args = our_command(more)
-    path = host.path(os.path.expanduser("~"), sys.platform)
     if arguments.install:
         return _install(arguments, host, path, command, args)
     if arguments.json:
@@ -80,6 +80,19 @@ def _ask(question: str) -> str:
     return input(question)
 
 
-def _list_hosts() -> None:
-    for host in HOSTS.values():
-        print(f"  {host.title}: nacre setup --host {host.name} --install")
+class _Hosts:
+    """The hosts as the wizard shows and installs them."""
+
+    names = tuple(HOSTS)
+
+    def show(self, name: str) -> None:
+        _print(*self._entry(name))
+
+    def install(self, name: str) -> None:
+        host, path, command, args = self._entry(name)
+        changed = install(host, path, command, args)
+        print(f"{host.title} has nacre {'now' if changed else 'already'}, in {path}.")
+
+    def _entry(self, name: str) -> tuple[HostProgram, str, str, list[str]]:
+        host = HOSTS[name]
+        return host, host.path(os.path.expanduser("~"), sys.platform), *our_command([])

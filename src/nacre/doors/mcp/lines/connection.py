@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from nacre.client.upstream_values import NEW_VALUES
 from nacre.core.catalog.caller import Caller
 from nacre.doors.http.message_log import log_message
 from nacre.doors.mcp.halves import LATER, answer_halves
@@ -36,6 +37,7 @@ from nacre.doors.mcp.lines.messages import (
     CancelledParams,
     EnvelopedParams,
     HandshakeParams,
+    NewValuesParams,
     is_plain,
 )
 from nacre.doors.mcp.lines.questions import HostQuestions
@@ -155,6 +157,9 @@ class LineConnection:
             return
         if not message.method and self._host.take(line):
             return
+        if message.method == NEW_VALUES:
+            self._take_values(message)
+            return
         if self._handshake:
             done = await self._answer(message, line)
         elif self._for_library is not None:
@@ -163,6 +168,15 @@ class LineConnection:
             done = self._open_up(message, line)
         if not done:
             await self._hand_on(line)
+
+    def _take_values(self, message: Message) -> None:
+        """Take other values of variables: the config names others. Those who call have them too."""
+        values = self.caller.values
+        with suppress(*UNREADABLE):
+            given = msgspec.json.decode(message.params, type=NewValuesParams)
+            if isinstance(values, dict):  # the bridge's own; see doors/local/socket.py
+                values.clear()
+                values.update(given.values)
 
     def refuse_line(self, line: bytes) -> None:
         """Say what is wrong with a line that is no message."""

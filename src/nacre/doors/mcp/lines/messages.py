@@ -60,6 +60,12 @@ class HostResponse(msgspec.Struct, frozen=True):
     result: dict[str, Any] | None = None
 
 
+class NewValuesParams(msgspec.Struct, frozen=True):
+    """What a bridge hands over when the config names other variables."""
+
+    values: dict[str, str]
+
+
 class CancelledParams(msgspec.Struct, frozen=True, rename="camel"):
     request_id: str | int
 
