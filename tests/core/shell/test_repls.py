@@ -2,20 +2,18 @@
 
 import pytest
 
-from nacre.core.shell.repls import (
-    IPYTHON,
-    Asker,
-    TypedRepl,
+from nacre.core.shell.repl_prompts import (
     asks_for_more,
     counted_on,
     is_prompt,
     place_of,
     prompt_in,
     prompt_pattern,
-    repl_at,
     shown_by_code,
     without_prompt,
 )
+from nacre.core.shell.repl_reader import Asker, TypedRepl
+from nacre.core.shell.repls import IPYTHON, repl_at
 
 
 @pytest.mark.parametrize(

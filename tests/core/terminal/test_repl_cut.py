@@ -2,7 +2,7 @@
 
 import pytest
 
-from nacre.core.shell.repls import prompt_pattern
+from nacre.core.shell.repl_prompts import prompt_pattern
 from nacre.core.terminal.repl_cut import ReplCut
 
 ABOVE = ["$ python3", ">>> 1 + 1"]

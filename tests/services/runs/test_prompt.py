@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from nacre.core.operations.runs import Run
-from nacre.core.shell.repls import is_same_prompt, prompt_pattern, without_shell_prompt
+from nacre.core.shell.repl_prompts import is_same_prompt, prompt_pattern, without_shell_prompt
 from nacre.core.shell.state import State
 from nacre.services.observe.state import line_before_cursor
 from nacre.services.runs.outputs.run_output import RunOutput

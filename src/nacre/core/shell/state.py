@@ -26,7 +26,7 @@ from nacre.core.shell.programs import (
     looks_as_prompt,
     reads_in_code,
 )
-from nacre.core.shell.repls import (
+from nacre.core.shell.repl_prompts import (
     asks_for_more,
     is_at,
     is_prompt,

@@ -9,7 +9,8 @@ Rule 2: memory does not grow: what is more than a page is passed on line by line
 is held back, for it may be the prompt.
 """
 
-from nacre.core.shell.repls import Repl, place_of, repl_at, without_prompt
+from nacre.core.shell.repl_prompts import place_of, without_prompt
+from nacre.core.shell.repls import Repl, repl_at
 from nacre.core.terminal.transcript import render, render_below
 
 _PAGE = 64 * 1024  # bytes in which the typed line is looked for

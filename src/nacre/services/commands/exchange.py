@@ -11,7 +11,7 @@ from typing import Literal
 
 from nacre.core.screen.controls import ALTERNATE
 from nacre.core.shell.quiet import Quiesce
-from nacre.core.shell.repls import is_same_prompt, prompt_pattern, without_shell_prompt
+from nacre.core.shell.repl_prompts import is_same_prompt, prompt_pattern, without_shell_prompt
 from nacre.core.shell.state import State
 from nacre.services.dispatch.permit import type_into
 from nacre.services.host.host import Host

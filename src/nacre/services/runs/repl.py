@@ -9,20 +9,17 @@ Rule 4: if somebody else typed meanwhile, such as a person who took over, the re
 """
 
 from nacre.core.shell.repl_input import IncompleteInput, python_lines
-from nacre.core.shell.repls import (
-    IPYTHON,
-    Asker,
+from nacre.core.shell.repl_prompts import (
     Place,
-    Repl,
-    TypedRepl,
     asks_for_more,
     counted_on,
     is_prompt,
     place_of,
     prompt_in,
     prompt_pattern,
-    repl_at,
 )
+from nacre.core.shell.repl_reader import Asker, TypedRepl
+from nacre.core.shell.repls import IPYTHON, Repl, repl_at
 from nacre.core.shell.state import State
 from nacre.core.terminal.repl_cut import ReplCut
 from nacre.services.dispatch.permit import may_type, turn, type_into, write_judged

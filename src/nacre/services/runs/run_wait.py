@@ -16,7 +16,7 @@ from nacre.core.screen.controls import ERASE_LINE
 from nacre.core.shell.dialects import SHELLS, dialect_of, without_words
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.repl_input import IncompleteInput
-from nacre.core.shell.repls import is_same_prompt, listens_always
+from nacre.core.shell.repl_prompts import is_same_prompt, listens_always
 from nacre.core.shell.state import State
 from nacre.core.shell.wrapper import report
 from nacre.errors import ControlHeld

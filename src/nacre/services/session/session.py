@@ -24,7 +24,7 @@ from nacre.core.journal import records as journal
 from nacre.core.operations.follow import Change, Event
 from nacre.core.operations.watch import Receipt
 from nacre.core.shell.entering import TypedLine
-from nacre.core.shell.repls import TypedRepl
+from nacre.core.shell.repl_reader import TypedRepl
 from nacre.core.shell.state import State
 from nacre.services.host.host import Host
 from nacre.services.session.audit_trail import AuditTrail

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from nacre.core.shell.dialects import SHELLS
 from nacre.core.shell.programs import is_interpreter, is_repl, program_name
-from nacre.core.shell.repls import Asker
+from nacre.core.shell.repl_reader import Asker
 from nacre.system.processes.pty import terminal_name
 
 _ANY_TERMINAL = "/dev/tty"  # the terminal that controls the process
