@@ -67,7 +67,7 @@ export function end(one: Listed): Promise<void> {
 
 function leave(one: Listed): void {
   const at = route.value;
-  if (at.view !== "list" && (at.session === one.name || at.session === one.session_id)) {
+  if ("session" in at && (at.session === one.name || at.session === one.session_id)) {
     go({ view: "list" }, { replace: true });
   }
 }

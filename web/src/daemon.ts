@@ -39,7 +39,7 @@ function hear(event: Event): void {
   batch(() => {
     const at = route.value;
     if (event.event === "session" && event.change === "renamed" && event.details) {
-      if (at.view !== "list" && sessions.find(at.session)?.session_id === event.session_id) {
+      if ("session" in at && sessions.find(at.session)?.session_id === event.session_id) {
         go({ ...at, session: event.details.name }, { replace: true });
       }
     }

@@ -1,11 +1,15 @@
-// What is open, from the address's fragment: #/session/NAME, #/replay/NAME, or only the list.
+// What is open, from the address's fragment: #/session/NAME, #/replay/NAME (?t=SECONDS since the
+// epoch), #/search/TEXT, or only the list.
 
 import { signal } from "@preact/signals";
 
 import type { Proof } from "./wire/api";
 
 export type Route =
-  { view: "list" } | { view: "session"; session: string } | { view: "replay"; session: string };
+  | { view: "list" }
+  | { view: "session"; session: string }
+  | { view: "replay"; session: string; at?: number }
+  | { view: "search"; text: string };
 
 export const route = signal<Route>(read());
 
@@ -16,7 +20,10 @@ addEventListener("hashchange", () => {
 });
 
 export function hrefOf(to: Route): string {
-  return to.view === "list" ? "#/" : `#/${to.view}/${encodeURIComponent(to.session)}`;
+  if (to.view === "list") return "#/";
+  if (to.view === "search") return `#/search/${encodeURIComponent(to.text)}`;
+  const moment = to.view === "replay" && to.at !== undefined ? `?t=${to.at}` : "";
+  return `#/${to.view}/${encodeURIComponent(to.session)}${moment}`;
 }
 
 export function go(to: Route, { replace = false } = {}): void {
@@ -36,8 +43,11 @@ export function takeProof(): Proof | null {
 }
 
 function read(): Route {
-  const found = /^#\/(session|replay)\/(.+)$/.exec(location.hash);
+  const search = /^#\/search\/(.*)$/.exec(location.hash);
+  if (search) return { view: "search", text: decodeURIComponent(search[1] ?? "") };
+  const found = /^#\/(session|replay)\/([^?]+)(?:\?t=([\d.]+))?$/.exec(location.hash);
   if (!found) return { view: "list" };
-  const view = found[1] as "session" | "replay";
-  return { view, session: decodeURIComponent(found[2] ?? "") };
+  const session = decodeURIComponent(found[2] ?? "");
+  if (found[1] === "session") return { view: "session", session };
+  return { view: "replay", session, ...(found[3] ? { at: Number(found[3]) } : {}) };
 }

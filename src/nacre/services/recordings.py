@@ -133,12 +133,16 @@ class History:
 
             lines = redacted_cast(lines, redaction)
         if request.path is None:
-            return self._answer(about[0], lines, request)
+            begin = _beginning(past)
+            began = since if since is not None or begin is None else begin[1]
+            return self._answer(about[0], lines, request, began)
         home = os.path.expanduser("~")
         path = os.path.join(cwd or home, os.path.expanduser(request.path))
         return _written(about[0], lines, path, self._host.umask)
 
-    def _answer(self, name: str, lines: Iterator[str], request: ExportRecording) -> Recording:
+    def _answer(
+        self, name: str, lines: Iterator[str], request: ExportRecording, began: float | None
+    ) -> Recording:
         budget = self._host.budget(request.max_chars)
         kept: list[str] = []
         used = 0
@@ -153,7 +157,9 @@ class History:
                 )
             kept.append(line)
         text = "".join(line if line.endswith("\n") else f"{line}\n" for line in kept)
-        return Recording(session=name, events=len(kept) - 1, size=len(text), recording=text)
+        return Recording(
+            session=name, events=len(kept) - 1, size=len(text), recording=text, began=began
+        )
 
     async def _journal(self, session: Session) -> str:
         """Return the folder of a journal, with everything up to now written to it."""

@@ -36,7 +36,7 @@ export async function toggleNotifications(): Promise<void> {
 
 effect(() => {
   const at = route.value;
-  const shown = at.view === "list" ? null : (find(at.session)?.name ?? at.session);
+  const shown = "session" in at ? (find(at.session)?.name ?? at.session) : null;
   const count = calls.value.length;
   document.title = `${count ? `(${count}) ` : ""}${shown ? `${shown} · ` : ""}nacre`;
 });

@@ -1,19 +1,30 @@
 // Plays a recording on a terminal.
-// Rule 1: to go back, play again from the start up to the moment: a terminal cannot undo output.
+// Rule 1: to go back, draw the keyframe before the moment and play on from there: a terminal cannot
+// undo output. Going far forward does the same.
 // Rule 2: one seek at a time. While somebody drags the timeline, only the last position counts.
+// Rule 3: a moment is the session's own time. The clock that people see may have its pauses cut;
+// that changes while it plays, and the moment stays.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
 
+import type { Keyframe } from "./frames";
+import { Pauses } from "./pauses";
 import type { Recording } from "./recording";
 
 export const SPEEDS = [0.5, 1, 2, 4, 8, 16] as const;
 
+const LONGEST_PAUSE = 2; // seconds, while pauses are cut
+
 export class Player {
-  readonly time = signal(0);
+  readonly time = signal(0); // the session's own
   readonly playing = signal(false);
   readonly speed = signal<number>(1);
+  readonly cut = signal(true);
+  readonly clock = computed(() => (this.cut.value ? this.short : this.whole));
 
+  private readonly short: Pauses;
+  private readonly whole: Pauses;
   private at = 0; // the next event
   private shown = 0; // the moment that the terminal shows
   private wish: number | null = null;
@@ -25,8 +36,17 @@ export class Player {
     private readonly terminal: Terminal,
     private readonly recording: Recording,
     private readonly resized: () => void,
+    private readonly keyframe: (time: number) => Keyframe | null = () => null,
   ) {
-    this.begin();
+    const times = recording.events.map((event) => event.time);
+    this.short = new Pauses(times, recording.duration, LONGEST_PAUSE);
+    this.whole = new Pauses([], recording.duration, Infinity);
+    this.begin(null);
+  }
+
+  /** The moment on the clock that people see. */
+  get now(): number {
+    return this.clock.value.toShown(this.time.value);
   }
 
   toggle(): void {
@@ -51,6 +71,12 @@ export class Player {
     this.time.value = Math.min(Math.max(0, time), this.recording.duration);
     this.wish = this.time.value;
     void this.run();
+  }
+
+  /** To a moment of the clock that people see. */
+  seekShown(shown: number): void {
+    const clock = this.clock.value;
+    this.seek(clock.toReal(Math.min(Math.max(0, shown), clock.duration)));
   }
 
   /** To the marker before or after this moment. */
@@ -78,16 +104,17 @@ export class Player {
   private readonly tick = (now: number): void => {
     const passed = ((now - this.last) / 1000) * this.speed.value;
     this.last = now;
-    this.seek(this.time.value + passed);
+    this.seekShown(this.now + passed);
     if (this.time.value >= this.recording.duration) this.playing.value = false;
     else if (this.playing.value) this.frame = requestAnimationFrame(this.tick);
   };
 
-  private begin(): void {
-    this.at = 0;
-    this.shown = 0;
+  private begin(frame: Keyframe | null): void {
+    this.at = frame?.next ?? 0;
+    this.shown = frame?.time ?? 0;
     this.terminal.write("\x1bc");
-    this.resize(this.recording.cols, this.recording.rows);
+    this.resize(frame?.cols ?? this.recording.cols, frame?.rows ?? this.recording.rows);
+    if (frame) this.terminal.write(frame.screen);
   }
 
   private async run(): Promise<void> {
@@ -96,7 +123,8 @@ export class Player {
     while (this.wish !== null) {
       const to = this.wish;
       this.wish = null;
-      if (to < this.shown) this.begin();
+      const frame = this.keyframe(to);
+      if (to < this.shown || (frame !== null && frame.next > this.at)) this.begin(frame);
       await this.advance(to);
     }
     this.running = false;

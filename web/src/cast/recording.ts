@@ -1,8 +1,9 @@
 // A recording as the daemon exports it: an asciicast of version 3, whose times are intervals.
-// Rule: pauses are shortened here, so that the limit can change without loading it again.
+// Rule: times are those of the session. What shortens pauses is pauses.ts, so that it can change
+// while the recording plays.
 
 export interface CastEvent {
-  time: number; // seconds since the beginning, pauses cut
+  time: number; // seconds since the beginning
   code: "o" | "r";
   data: string;
 }
@@ -20,7 +21,6 @@ export interface Recording {
   events: CastEvent[];
   markers: Marker[];
   exit: string | null;
-  cut: boolean; // a pause was longer than the bound
 }
 
 interface Header {
@@ -31,28 +31,26 @@ interface Header {
 
 type Line = [interval: number, code: string, data: string];
 
-/** Read a recording. Raises Error if the text is not one. */
-export function readCast(text: string, longestPause: number): Recording {
+/** Read a recording; `began` is exacter than its header. Raises Error if the text is not one. */
+export function readCast(text: string, began?: number): Recording {
   const [first, ...rest] = text.split("\n").filter((line) => line && !line.startsWith("#"));
   const header = JSON.parse(first ?? "null") as Header | null;
   if (header?.version !== 3) throw new Error("this is no recording that the page can play");
   const recording: Recording = {
     cols: header.term.cols,
     rows: header.term.rows,
-    began: header.timestamp ?? 0,
+    began: began ?? header.timestamp ?? 0,
     duration: 0,
     events: [],
     markers: [],
     exit: null,
-    cut: false,
   };
-  for (const line of rest) add(recording, JSON.parse(line) as Line, longestPause);
+  for (const line of rest) add(recording, JSON.parse(line) as Line);
   return recording;
 }
 
-function add(recording: Recording, [interval, code, data]: Line, longestPause: number): void {
-  if (interval > longestPause) recording.cut = true;
-  recording.duration += Math.min(interval, longestPause);
+function add(recording: Recording, [interval, code, data]: Line): void {
+  recording.duration += interval;
   const time = recording.duration;
   if (code === "o" || code === "r") recording.events.push({ time, code, data });
   else if (code === "m") recording.markers.push({ time, label: data });

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { dialog } from "../dialogs";
 import { door, warnings } from "../daemon";
-import { route } from "../route";
+import { go, route } from "../route";
 import { find, live, sessions } from "../sessions";
 import { NARROW } from "../style/viewport";
 import { key, type Proof } from "../wire/api";
@@ -15,6 +15,7 @@ import { Login } from "./login";
 import { useMedia } from "./media";
 import { FloatingNeeds } from "./needs";
 import { ReplayView } from "./replay";
+import { SearchView } from "./search";
 import { SessionView } from "./session";
 import { focusFilter, Sidebar } from "./sidebar";
 import { Toaster } from "./toaster";
@@ -38,7 +39,7 @@ function Shell() {
   const narrow = useMedia(NARROW);
   const at = route.value;
   // By id: a renamed session is still the same one.
-  const id = at.view === "list" ? "" : (find(at.session)?.session_id ?? at.session);
+  const id = "session" in at ? (find(at.session)?.session_id ?? at.session) : "";
   useEffect(() => {
     addEventListener("keydown", shortcuts);
     return () => removeEventListener("keydown", shortcuts);
@@ -49,7 +50,8 @@ function Shell() {
       <Sidebar />
       {at.view === "list" && !(narrow && sessions.value?.size) && (live.value.length ? <Wall /> : <Empty />)}
       {at.view === "session" && <SessionView key={id} reference={at.session} />}
-      {at.view === "replay" && <ReplayView key={id} reference={at.session} />}
+      {at.view === "replay" && <ReplayView key={id} reference={at.session} moment={at.at} />}
+      {at.view === "search" && <SearchView text={at.text} />}
       <FloatingNeeds />
       <Connection />
       <Updated />
@@ -91,6 +93,7 @@ function shortcuts(event: KeyboardEvent): void {
   const ours: Record<string, () => void> = {
     "/": focusFilter,
     "?": () => (dialog.value = { kind: "help" }),
+    s: () => go({ view: "search", text: "" }),
     n: () => (dialog.value = { kind: "new" }),
   };
   const action = ours[event.key];

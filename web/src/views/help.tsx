@@ -8,6 +8,7 @@ const SHEETS: [string, [string, string][]][] = [
     "Everywhere",
     [
       ["/", "filter the sessions"],
+      ["s", "search all output"],
       ["↑ ↓", "move in the list"],
       ["Enter", "open the session"],
       ["Delete", "kill it, or dismiss an ended one"],

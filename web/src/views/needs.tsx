@@ -35,7 +35,7 @@ export function FloatingNeeds() {
   const at = route.value;
   const toggled = useSignal<boolean | null>(null);
   if (!narrow || at.view === "list" || !calls.value.length) return null;
-  const own = calls.value.some(({ session }) => session && isAt(at.session, session));
+  const own = calls.value.some(({ session }) => session && "session" in at && isAt(at.session, session));
   const open = toggled.value ?? own;
   return (
     <section class="needs floating" aria-label="Needs you" data-open={open || undefined}>

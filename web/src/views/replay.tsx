@@ -1,9 +1,11 @@
 // The replay of a session, ended or not.
 
-import { useSignal, type Signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { effect, useSignal, type Signal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
+import { Keyframes } from "../cast/keyframes";
 import { Player, SPEEDS } from "../cast/player";
+import { Pauses } from "../cast/pauses";
 import { readCast, type Recording } from "../cast/recording";
 import { hrefOf } from "../route";
 import { find } from "../sessions";
@@ -13,23 +15,28 @@ import { spaceOf } from "../terminal/space";
 import { call } from "../wire/api";
 import type { Recording as Exported } from "../wire/shapes";
 import { clock } from "../words";
+import { FilmStrip, type Previews } from "./film-strip";
 import { Icon } from "./icons";
 import { Timeline } from "./timeline";
 
 const MOST_CHARS = 64 << 20; // of a recording that the page loads; longer ones are for nacre replay
-const LONGEST_PAUSE = 2; // seconds, while pauses are cut
+const PREVIEWS = 48; // moments of which there is a picture
 
-type Loaded = { text: string } | { problem: string } | null;
+type Loaded = { text: string; began: number | undefined } | { problem: string } | null;
 
-export function ReplayView({ reference }: { reference: string }) {
+interface Props {
+  reference: string;
+  moment: number | undefined; // to begin at, in seconds since the epoch
+}
+
+export function ReplayView({ reference, moment }: Props) {
   const loaded = useSignal<Loaded>(null);
-  const cut = useSignal(true);
   const name = find(reference)?.name ?? reference;
 
   useEffect(() => {
     const stop = new AbortController();
     void load(reference, stop.signal).then(
-      (text) => (loaded.value = { text }),
+      (answer) => (loaded.value = { text: answer.recording ?? "", began: answer.began }),
       (error: unknown) => {
         if (!stop.signal.aborted) loaded.value = { problem: String((error as Error).message) };
       },
@@ -55,43 +62,81 @@ export function ReplayView({ reference }: { reference: string }) {
             </span>
           </p>
         </div>
+        {loaded.value && "text" in loaded.value && (
+          <button class="quiet" onClick={() => save(`${name}.cast`, loaded.value)}>
+            <Icon name="down" /> Save recording
+          </button>
+        )}
       </header>
-      <Body loaded={loaded.value} cut={cut} />
+      <Body loaded={loaded.value} moment={moment} />
     </main>
   );
 }
 
-async function load(reference: string, stop: AbortSignal): Promise<string> {
+async function load(reference: string, stop: AbortSignal): Promise<Exported> {
   const path = `api/sessions/${encodeURIComponent(reference)}/recording`;
-  const answer = await call(path, { markers: true, max_chars: MOST_CHARS }, stop);
-  return (answer as Exported).recording ?? "";
+  return (await call(path, { markers: true, max_chars: MOST_CHARS }, stop)) as Exported;
 }
 
-function Body({ loaded, cut }: { loaded: Loaded; cut: Signal<boolean> }) {
+/** Save it as a file: an asciicast, which asciinema and many others play. */
+function save(name: string, loaded: Loaded): void {
+  if (!loaded || !("text" in loaded)) return;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([loaded.text], { type: "application/x-asciicast" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+function Body({ loaded, moment }: { loaded: Loaded; moment: number | undefined }) {
+  const recording = useMemo(
+    () => (loaded && "text" in loaded ? readCast(loaded.text, loaded.began) : null),
+    [loaded],
+  );
   if (loaded === null) return <p class="replay-note">Loading the recording…</p>;
   if ("problem" in loaded) return <p class="replay-note">There is no replay: {loaded.problem}.</p>;
-  const recording = readCast(loaded.text, cut.value ? LONGEST_PAUSE : Infinity);
-  if (!recording.events.length) return <p class="replay-note">Nothing has been printed yet.</p>;
-  return <Playing key={String(cut.value)} recording={recording} cut={cut} />;
+  if (!recording?.events.length) return <p class="replay-note">Nothing has been printed yet.</p>;
+  return <Playing recording={recording} moment={moment} />;
 }
 
-function Playing({ recording, cut }: { recording: Recording; cut: Signal<boolean> }) {
+/** Moments at equal distances on the clock from which pauses are cut. */
+function momentsOf(recording: Recording): number[] {
+  const times = recording.events.map((event) => event.time);
+  const clock = new Pauses(times, recording.duration, 2);
+  const step = clock.duration / (PREVIEWS - 1);
+  return Array.from({ length: PREVIEWS }, (_, at) => clock.toReal(step * at));
+}
+
+function Playing({ recording, moment }: { recording: Recording; moment: number | undefined }) {
   const stage = useRef<HTMLDivElement>(null);
   const host = useRef<HTMLDivElement>(null);
   const player = useSignal<Player | null>(null);
+  const moments = useMemo(() => momentsOf(recording), [recording]);
+  const keyframes = useMemo(() => new Keyframes(recording, moments), [recording]);
 
   useEffect(() => {
     let close = () => undefined as void;
     let wanted = true;
     void loadFont().then(() => {
       if (!wanted || !stage.current || !host.current) return;
-      close = start(stage.current, host.current, recording, player);
+      close = start(stage.current, host.current, recording, keyframes, player);
+      if (moment !== undefined) player.value?.seek(moment - recording.began);
+      else player.value?.play();
+      void keyframes.make();
     });
     return () => {
       wanted = false;
       close();
+      keyframes.close();
     };
   }, []);
+
+  // Another moment of the same session: a hit of the search.
+  useEffect(() => {
+    if (moment === undefined || !player.value) return;
+    player.value.pause();
+    player.value.seek(moment - recording.began);
+  }, [moment]);
 
   useEffect(() => {
     const keys = (event: KeyboardEvent) => player.value && press(event, player.value, recording);
@@ -99,6 +144,7 @@ function Playing({ recording, cut }: { recording: Recording; cut: Signal<boolean
     return () => removeEventListener("keydown", keys);
   }, []);
 
+  const previews = { moments, tiles: keyframes.tiles.value };
   return (
     <>
       <div class="stage" ref={stage} data-drawn>
@@ -106,7 +152,12 @@ function Playing({ recording, cut }: { recording: Recording; cut: Signal<boolean
           <div class="host" ref={host} />
         </div>
       </div>
-      {player.value && <Controls player={player.value} recording={recording} cut={cut} />}
+      {player.value && (
+        <FilmStrip player={player.value} previews={previews} />
+      )}
+      {player.value && (
+        <Controls player={player.value} recording={recording} previews={previews} />
+      )}
     </>
   );
 }
@@ -115,6 +166,7 @@ function start(
   stage: HTMLElement,
   host: HTMLElement,
   recording: Recording,
+  keyframes: Keyframes,
   player: Signal<Player | null>,
 ): () => void {
   const emulator = createEmulator(host, { scrollback: 0 });
@@ -124,13 +176,13 @@ function start(
     const size = sizeThatFits(spaceOf(stage), terminal.rows, terminal.cols, emulator);
     if (terminal.options.fontSize !== size) Object.assign(terminal.options, { fontSize: size });
   };
-  Object.assign(terminal.options, themed());
+  const unfollow = effect(() => void Object.assign(terminal.options, themed()));
   const observer = new ResizeObserver(scale);
   observer.observe(stage);
-  const made = new Player(terminal, recording, scale);
+  const made = new Player(terminal, recording, scale, (time) => keyframes.before(time));
   player.value = made;
-  made.play();
   return () => {
+    unfollow();
     observer.disconnect();
     made.close();
     terminal.dispose();
@@ -140,10 +192,10 @@ function start(
 interface ControlsProps {
   player: Player;
   recording: Recording;
-  cut: Signal<boolean>;
+  previews: Previews;
 }
 
-function Controls({ player, recording, cut }: ControlsProps) {
+function Controls({ player, recording, previews }: ControlsProps) {
   const playing = player.playing.value;
   return (
     <div class="player" role="group" aria-label="Replay">
@@ -156,14 +208,14 @@ function Controls({ player, recording, cut }: ControlsProps) {
         <Icon name={playing ? "pause" : "play"} />
       </button>
       <span class="player-time">
-        {clock(player.time.value)} <span>/ {clock(recording.duration)}</span>
+        {clock(player.now)} <span>/ {clock(player.clock.value.duration)}</span>
       </span>
-      <Timeline player={player} recording={recording} />
+      <Timeline player={player} recording={recording} previews={previews} />
       <label class="player-cut" title="Shorten pauses to 2 seconds">
         <input
           type="checkbox"
-          checked={cut.value}
-          onChange={(event) => (cut.value = event.currentTarget.checked)}
+          checked={player.cut.value}
+          onChange={(event) => (player.cut.value = event.currentTarget.checked)}
         />
         Cut pauses
       </label>
@@ -186,7 +238,7 @@ function press(event: KeyboardEvent, player: Player, recording: Recording): void
   const target = event.target as HTMLElement;
   if (target.closest("input:not([type=checkbox]), select, dialog, [role=menu], .sidebar")) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const on = (seconds: number) => player.seek(player.time.value + seconds);
+  const on = (seconds: number) => player.seekShown(player.now + seconds);
   const ours: Record<string, () => void> = {
     " ": () => player.toggle(),
     k: () => player.toggle(),
@@ -200,7 +252,7 @@ function press(event: KeyboardEvent, player: Player, recording: Recording): void
     End: () => player.seek(recording.duration),
   };
   const digit = /^\d$/.test(event.key) ? Number(event.key) / 10 : null;
-  const action = digit === null ? ours[event.key] : () => player.seek(recording.duration * digit);
+  const action = digit === null ? ours[event.key] : () => player.seekShown(player.clock.value.duration * digit);
   if (!action || (event.key === " " && target.closest("button, [type=checkbox]"))) return;
   event.preventDefault();
   action();

@@ -16,7 +16,7 @@ export function Row({ session }: { session: Listed }) {
   const state = stateOf(session, wants);
   const at = route.value;
   const open =
-    at.view !== "list" &&
+    "session" in at &&
     [session.name, session.session_id, String(session.port)].includes(at.session);
   const where = titleOf(session);
   const line = useRef<HTMLDivElement>(null);

@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { find, sessions } from "../sessions";
 import { go } from "../route";
+import { land, landing } from "../search/landing";
 import { OpenSession } from "../session/open";
 import { NARROW } from "../style/viewport";
 import { loadFont } from "../terminal/font";
@@ -70,6 +71,13 @@ function Stage({ id, search }: { id: string; search: () => void }) {
       if (current.value === opened) current.value = null;
     };
   }, []);
+
+  useEffect(() => {
+    const hit = landing.value;
+    if (!open || hit?.session_id !== id) return;
+    landing.value = null;
+    return land(open, hit);
+  }, [open]);
 
   useGuard(open);
   return <Screen stage={stage} host={host} open={open} />;

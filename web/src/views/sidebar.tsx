@@ -6,7 +6,7 @@ import type { TargetedKeyboardEvent } from "preact";
 import { calls } from "../attention/calls";
 import { dialog } from "../dialogs";
 import { door } from "../daemon";
-import { route } from "../route";
+import { hrefOf, route } from "../route";
 import { live, over, sessions, type Listed } from "../sessions";
 import { allowed, onlyWatches } from "../wire/api";
 import { NARROW } from "../style/viewport";
@@ -90,6 +90,10 @@ function Filter() {
         onKeyDown={filterKeys}
       />
       <kbd aria-hidden="true">/</kbd>
+      <a class="filter-search" href={hrefOf({ view: "search", text: filter.value.trim() })}>
+        {filter.value.trim() ? `Search all output for “${filter.value.trim()}”` : "Search all output"}
+        <kbd aria-hidden="true">s</kbd>
+      </a>
     </div>
   );
 }

@@ -13,7 +13,7 @@ export const tabStop = computed<string | null>(() => {
   const last = focusedRow.value;
   if (last !== null && sessions.value?.has(last)) return last;
   const at = route.value;
-  const open = at.view === "list" ? undefined : find(at.session);
+  const open = "session" in at ? find(at.session) : undefined;
   if (open && !open.gone) return open.session_id;
   const first = calls.value.find((one) => one.session)?.session ?? live.value[0] ?? over.value[0];
   return first?.session_id ?? null;

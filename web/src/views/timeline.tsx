@@ -1,18 +1,28 @@
 // The position of a replay and where its commands start; click or drag to go somewhere.
 
+import { useSignal } from "@preact/signals";
 import type { TargetedPointerEvent } from "preact";
 
 import type { Player } from "../cast/player";
 import type { Marker, Recording } from "../cast/recording";
 import { clock } from "../words";
+import { Preview, type Previews } from "./film-strip";
 
-export function Timeline({ player, recording }: { player: Player; recording: Recording }) {
-  const { duration } = recording;
-  const part = (time: number) => `${duration ? (time / duration) * 100 : 0}%`;
+interface Props {
+  player: Player;
+  recording: Recording;
+  previews: Previews;
+}
+
+export function Timeline({ player, recording, previews }: Props) {
+  const pointed = useSignal<number | null>(null); // the share of the width under the pointer
+  const clocks = player.clock.value;
+  const { duration } = clocks;
+  const part = (time: number) => `${duration ? (clocks.toShown(time) / duration) * 100 : 0}%`;
 
   function seekTo(event: TargetedPointerEvent<HTMLDivElement>): void {
     const box = event.currentTarget.getBoundingClientRect();
-    player.seek(((event.clientX - box.left) / box.width) * duration);
+    player.seekShown(((event.clientX - box.left) / box.width) * duration);
   }
 
   return (
@@ -23,13 +33,16 @@ export function Timeline({ player, recording }: { player: Player; recording: Rec
       aria-label="Position in the recording"
       aria-valuemin={0}
       aria-valuemax={Math.round(duration)}
-      aria-valuenow={Math.round(player.time.value)}
-      aria-valuetext={`${clock(player.time.value)} of ${clock(duration)}`}
+      aria-valuenow={Math.round(player.now)}
+      aria-valuetext={`${clock(player.now)} of ${clock(duration)}`}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
         seekTo(event);
       }}
+      onPointerLeave={() => (pointed.value = null)}
       onPointerMove={(event) => {
+        const box = event.currentTarget.getBoundingClientRect();
+        pointed.value = Math.min(Math.max(0, (event.clientX - box.left) / box.width), 1);
         if (event.currentTarget.hasPointerCapture(event.pointerId)) seekTo(event);
       }}
     >
@@ -42,15 +55,23 @@ export function Timeline({ player, recording }: { player: Player; recording: Rec
           class="marker"
           data-bad={(marker.label !== "" && marker.label !== "0") || undefined}
           style={{ left: part(marker.time) }}
-          title={titleOf(marker, number)}
+          title={titleOf(marker, number, clocks.toShown(marker.time))}
         />
       ))}
+      {pointed.value !== null && (
+        <Preview
+          player={player}
+          previews={previews}
+          shown={pointed.value * duration}
+          left={`${pointed.value * 100}%`}
+        />
+      )}
       <div class="timeline-now" style={{ left: part(player.time.value) }} />
     </div>
   );
 }
 
-function titleOf(marker: Marker, number: number): string {
+function titleOf(marker: Marker, number: number, shown: number): string {
   const code = marker.label && `, exit ${marker.label}`;
-  return `${clock(marker.time)}: command ${number + 1}${code}`;
+  return `${clock(shown)}: command ${number + 1}${code}`;
 }

@@ -233,4 +233,5 @@ export interface Recording {
   events: number;
   size: number;
   recording?: string;
+  began?: number; // seconds since the epoch
 }

@@ -115,6 +115,7 @@ class Recording(Result, frozen=True, kw_only=True, omit_defaults=True):
     size: int
     path: str | None = None  # where it was written
     recording: str | None = None  # else the asciicast itself
+    began: float | None = None  # in seconds since the epoch; its header has whole ones
 
 
 class Restored(Result, frozen=True, kw_only=True):

@@ -27,16 +27,30 @@ class SearchProcess:
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
         self._ending: asyncio.TimerHandle | None = None
+        self._searches: set[asyncio.Task[SearchAnswer]] = set()
 
     async def search(self, task: SearchTask) -> SearchAnswer:
-        """Raises Failed when the process crashes or gets stuck in it."""
+        """Raises Failed when the process crashes or gets stuck in it.
+
+        If the caller leaves, it goes on: its answer would be taken for the next one's else.
+        """
+        work = asyncio.ensure_future(self._search(task))
+        self._searches.add(work)
+        work.add_done_callback(self._searched)
+        return await asyncio.shield(work)
+
+    def _searched(self, work: "asyncio.Task[SearchAnswer]") -> None:
+        self._searches.discard(work)
+        if not work.cancelled():
+            work.exception()  # who left is not told
+
+    async def _search(self, task: SearchTask) -> SearchAnswer:
         async with self._turn:
             if self._ending is not None:
                 self._ending.cancel()
             loop = asyncio.get_running_loop()
-            work = asyncio.ensure_future(self._ask(task))
             try:
-                return await done_by(work, loop.time() + task.seconds + _GRACE)
+                return await done_by(self._ask(task), loop.time() + task.seconds + _GRACE)
             except TimeoutError as error:
                 await self._kill()
                 raise Failed("the search came to no end", "narrow it down") from error
@@ -49,9 +63,6 @@ class SearchProcess:
                 # uvloop has RuntimeError for a pipe that was closed a moment ago.
                 await self._kill()
                 raise Failed("the process that searches has ended", "search again") from error
-            except asyncio.CancelledError:
-                await self._kill()  # its answer would be taken for the next one's
-                raise
             finally:
                 self._ending = loop.call_later(self._idle, self._end)
 
@@ -80,9 +91,11 @@ class SearchProcess:
 
     async def end(self) -> None:
         """End it now, whatever it does: the daemon ends."""
+        for work in list(self._searches):
+            work.cancel()
+        await self._kill()
         if self._ending is not None:
             self._ending.cancel()
-        await self._kill()
 
     async def _kill(self) -> None:
         process, self._process = self._process, None
