@@ -52,7 +52,7 @@ def test_sed_scripts_that_may_do_more(script: str) -> None:
     ("script", "quiet", "empty"),
     [
         *(("d", False, True), ("1,$d", False, True), ("/./d", False, True), ("", True, True)),
-        *(("1q", False, True), ("5d", False, False), ("/x/d", False, False), ("/x/p", True, False)),
+        *(("1q", False, True), ("5d", False, False), ("/x/d", False, False), ("/x/p", True, True)),
     ],
 )
 def test_an_edit_that_leaves_nothing(script: str, quiet: bool, empty: bool) -> None:

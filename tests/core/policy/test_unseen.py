@@ -22,6 +22,15 @@ ASKED = {
     "hyperfine --warmup 3 './build/app input.txt'",
     "gdb -batch -ex bt ./build/app core",
     "python -m venv /tmp/venv && /tmp/venv/bin/python --version",
+    "sort -u names.txt -o /dev/stdout",
+    "git stash branch --help",
+    "mlr --icsv --opprint sort -nr amount then head -n 5 sales.csv",
+    "cp ../shared/.eslintrc.json . 2>/dev/null || true",
+    "ln -s ../.env .env.local",
+    "for f in $(find . -name '*.sh' -not -path './node_modules/*'); do"
+    ' bash -n "$f" || echo "syntax: $f"; done',
+    'count() { find "$1" -type f | wc -l; }; count src',
+    "openssl s_client -help 2>&1 | head -3",
     "xargs -a list.txt -I{} cp {} backup/",
     "echo 'export const x = 1;' > src/x.ts && npx tsc --noEmit",
 }
@@ -34,14 +43,14 @@ def lines_of(name: str) -> list[str]:
 
 def test_harmless_lines_run_unasked() -> None:
     lines = lines_of("unseen_harmless.txt")
-    assert len(lines) > 700
+    assert len(lines) > 1300
     assert {line for line in lines if decide(line, GUARDED, EXAMPLE).verdict != "allow"} == ASKED
     assert len(ASKED) / len(lines) < 0.02
 
 
 def test_no_harmful_line_runs_unasked() -> None:
     lines = lines_of("unseen_harmful.txt")
-    assert len(lines) > 500
+    assert len(lines) > 1000
     assert [line for line in lines if decide(line, GUARDED, EXAMPLE).verdict == "allow"] == []
 
 

@@ -81,7 +81,7 @@ _ADDRESSED = re.compile(r"\w+:/|(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?]|$)")
 _LOCAL = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?][^@\s]*)?")
 _QUERY = re.compile(
     r"\s*(?:select|show|explain|describe|desc)\b"
-    r"(?!.*\b(?:into|load_extension|writefile|readfile|edit|pg_\w+|lo_\w+|dblink\w*|delete|drop"
+    r"(?!.*\b(?:into|load_extension|writefile|readfile|edit|pg_(?!database|tables|stat_|indexes|class|namespace|size_pretty|total_relation|attribute|relation_size|constraint|views|roles|settings|locks|catalog)\w+|lo_\w+|dblink\w*|delete|drop"
     r"|update|insert|nextval|setval|sleep|sys_\w+|load_file|analyze)\b)[^;\\`]*;?\s*"
     r"|pragma \w+(?:\(\w+\))?;?"
     r"|\.(?:tables|schema|databases|indexes|headers)(?: [\w ]+)?|\\d[a-z+]*(?: [\w.]+)?|\\l",

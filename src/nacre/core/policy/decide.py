@@ -30,7 +30,12 @@ _NO_RULE: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": 
 _UNPROVEN: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "ask"}
 
 # Commands that print nothing: what they are redirected to is emptied.
-_NOTHING = frozenset(((":",), ("true",), ("cat", "/dev/null"), ("echo", "-n"), ("printf", "")))
+_NOTHING = frozenset(
+    (
+        *((":",), ("true",), ("false",), ("cat", "/dev/null"), ("echo", "-n"), ("printf", "")),
+        *(("echo",), ("echo", ""), ("echo", "-n", ""), ("printf", "%s", "")),
+    )
+)
 
 
 # The word behind them is a file that is written.
@@ -178,7 +183,8 @@ class _Judge:
         if "ssh" in program.via and not self._only_reads(program, rule):
             self._find("ask", f"{program.name} may change another machine")
         if rule.runs:
-            self._run.append((program.at, program.name))
+            if program.name != "git":  # its hooks are where no line writes unasked (paths.py)
+                self._run.append((program.at, program.name))
             self._judge_code(program)
         if not rule.speaks:
             self._judge_paths(program, rule)
@@ -251,10 +257,18 @@ class _Judge:
     # --- what is around them ---------------------------------------------------------------
 
     def _judge_redirects(self) -> None:
-        emptied = all(program.argv() in _NOTHING for program in self._resolved.programs)
-        tees = any(program.name == "tee" for program in self._resolved.programs)
+        programs = self._resolved.programs
+        silent = [program.at for program in programs if program.argv() in _NOTHING]
+        all_silent = len(silent) == len(programs)
+        tees = any(program.name == "tee" for program in programs)
+        if tees and silent and self._policy.preset != "open":
+            self._find("ask", "tee would empty what it writes to")
+        endless = [program.at for program in programs if program.name == "yes"]
         for redirect in self._resolved.redirects:
             text = redirect.target.text
+            emptied = all_silent or redirect.begin in silent
+            if redirect.writes and redirect.begin in endless and text != "/dev/null":
+                self._find(_UNPROVEN[self._policy.preset], "it would fill the disk")
             if tees and text == "/dev/null" and redirect.operator == "<":
                 self._find(_UNPROVEN[self._policy.preset], "tee would empty what it writes to")
             self._where = self._way.at(redirect.at)

@@ -32,6 +32,8 @@ _SECRET = (
 )
 # What can be written to without a trace.
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full"))
+# What is in them runs by itself when git or nacre is used.
+_HOOKS = ("/.git/", "/.nacre/", "/.husky/", "/.githooks/")
 _SCRATCH = ("/tmp", "/var/tmp")  # noqa: S108  # names to compare with, nothing is made there
 
 
@@ -83,13 +85,13 @@ class Where:
     def may_write(self, path: str) -> bool:
         """Return whether it is the workspace's or scratch, and nothing that runs by itself.
 
-        That is a hook of git's, a hidden file of a home, where programs begin, or a rule of the
-        policy itself.
+        That is a hook of git's (_HOOKS), a hidden file of a home, where programs begin, or a rule
+        of the policy itself.
         """
         if path in _NOWHERE or path.startswith("/dev/fd/"):
             return True
         workspace = self.workspace or self.folder
-        if self.is_blocked(path) or "/.git/" in f"{path}/" or "/.nacre/" in f"{path}/":
+        if self.is_blocked(path) or any(folder in f"{path}/" for folder in _HOOKS):
             return False
         if is_below(path, _SCRATCH) and not self._is_home_in_scratch(path):
             return True
@@ -121,6 +123,8 @@ class Where:
 
         That is root's, which is one of the blocked folders to everybody else.
         """
+        if path.startswith("/dev/") and any(fnmatchcase(path, disk) for disk in DISKS):
+            return True
         if not self.is_blocked(path):
             return False
         own = self.home in BLOCKED and is_below(path, (self.home,))

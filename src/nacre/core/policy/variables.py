@@ -37,7 +37,7 @@ _MILD = re.compile(
 )
 # They say where code is found: within the workspace that is what the programs run anyway.
 _HERE = re.compile(r"(?:PYTHONPATH|MYPYPATH|CLASSPATH)")
-_COMPILER_FLAGS = re.compile(r"(?:RUSTFLAGS|CFLAGS|CXXFLAGS|CPPFLAGS)")
+_COMPILER_FLAGS = re.compile(r"(?:RUSTFLAGS|RUSTDOCFLAGS|CFLAGS|CXXFLAGS|CPPFLAGS)")
 _LOADING = re.compile(r"linker|plugin|wrapper|-B|-specs|-load|[;|&`$(]")
 # What people and agents give them: a pager that does not page, an editor that does not edit.
 _HARMLESS = {

@@ -28,6 +28,8 @@ _SETTING = frozenset(("read", "unset", "mapfile", "readarray"))
 class Prefix(Inner):
     def prefix(self, options: Options) -> None:
         """`wrapper [options] command …`"""
+        if [word.text for word in self._words] in (["--version"], ["--help"]):
+            return
         line_option = LINE_OPTION.get(self._via[-1])
         if line_option and self._line_after(line_option):
             return

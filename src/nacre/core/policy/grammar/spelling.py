@@ -16,6 +16,7 @@ _ECHO = re.compile(r"(?:\$\(|`)\s*(?:echo\s+['\"]?([\w./~*-]+)['\"]?|pwd)\s*(?:\
 _UNGUESSED = re.compile(r"[$`'\\(){}\s]")
 _ELSE = re.compile(r":?[?].*", re.DOTALL)  # ${HOME:?message}
 _DERIVED = re.compile(r"\$\{(\w+)(%%?|##?\*/)[^${}`]*\}")
+_BRACED = frozenset(("word", "concatenation", "brace_expression"))
 _BRACES = re.compile(r"\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")
 # bash(1), QUOTING: the escapes of $'…'.
 _ESCAPES = dict(zip("ntrabfveE\\'\"?", "\n\t\r\a\b\f\v\x1b\x1b\\'\"?", strict=True))
@@ -42,7 +43,7 @@ class Speller:
     def words(self, node: Node) -> list[Word]:
         """Return the words that one becomes by its braces; mostly it alone."""
         raw = text_of(node)
-        if "{" in raw and node.type in ("word", "concatenation") and _BRACES.search(raw):
+        if "{" in raw and node.type in _BRACED and _BRACES.search(raw):
             texts = expanded(raw)
             if texts is not None:
                 return [Word(text, text, globs=has_glob(text)) for text in texts if text]
@@ -113,6 +114,11 @@ class Speller:
             folder = (value.text or "").rpartition("/")[0] if derived[2][0] == "%" else ""
             if not has_glob(folder):
                 yield f"{folder or '.'}/", True
+            yield None, True
+            return
+        listed = self.values.get(raw.strip("${}"))
+        if listed is not None and listed.text is None:
+            yield listed.lead, True
             yield None, True
             return
         yield self._held(raw, quoted=quoted)

@@ -95,15 +95,7 @@ class Values:
 
     def _note(self, name: str, values: tuple[Word, ...], begin: int, end: int) -> None:
         # What is no pattern where it is assigned is one where it is used without quotes.
-        plain = all(
-            value.text is not None
-            and value.text
-            and _PLAIN.fullmatch(value.text)
-            # A ~ that quotes keep is a name: it stands for the home only where it is a home.
-            and (value.text[0] != "~" or value.raw.startswith(_HOME))
-            and (value.globs or not has_glob(value.text))
-            for value in values
-        )
+        plain = all(_is_plain(value) or _is_list(value) for value in values)
         if values and plain and name not in _OWN and is_harmless(Assignment(name, values[0])):
             self._known[name] = _Known(values, begin, end)
 
@@ -126,3 +118,19 @@ class Values:
                 return False
             at = above
         return at is not None
+
+
+def _is_plain(value: Word) -> bool:
+    return (
+        bool(value.text)
+        and value.text is not None
+        and _PLAIN.fullmatch(value.text) is not None
+        # A ~ that quotes keep is a name: it stands for the home only where it is a home.
+        and (value.text[0] != "~" or value.raw.startswith(_HOME))
+        and (value.globs or not has_glob(value.text))
+    )
+
+
+def _is_list(value: Word) -> bool:
+    """Return whether it is what a program lists, $(git ls-files): files of the workspace."""
+    return value.text is None and value.lead == "./" and value.raw.startswith(("$(", '"$('))

@@ -39,9 +39,9 @@ def sed_commands(script: str) -> list[_Command] | None:
 
 
 def empties(commands: list[_Command], *, quiet: bool) -> bool:
-    """Return whether an edit in place leaves nothing of a file, or only its beginning."""
+    """Return whether an edit in place leaves nothing of a file, or only some lines of it."""
     letters = {command.letter for command in commands}
-    if quiet and not letters & {"p", "P"}:
+    if quiet:  # only what it prints is left
         return True
     return bool(letters & {"q", "Q"}) or any(
         command.letter in "dD" and command.everywhere for command in commands
@@ -87,6 +87,8 @@ class _Reader:
                     raise _Unknown
         spelled = self._text[begin : self._at].replace(" ", "")
         while self._peek() in ("!", " ", "\t"):
+            if self._peek() == "!":
+                spelled = ""  # all others
             self._at += 1
         return spelled in ("", "1,$", "0,$", "/./", "/^/", "/$/", "/.*/")
 
