@@ -188,6 +188,16 @@ def test_program_joins_its_cgroup_or_does_not_start(tmp_path: Path) -> None:
         assert terminal.child.process.wait(PATIENCE) == 125
 
 
+def test_programs_are_killed_before_us_when_memory_runs_out() -> None:
+    own = int(Path("/proc/self/oom_score_adj").read_text())
+    asked = ("/bin/sh", "-c", "cat /proc/self/oom_score_adj")
+    assert lines_of(*asked, limits=SessionLimits(256, oom_score_adj=200)) == [
+        str(min(own + 200, 1000))
+    ]
+    assert lines_of(*asked, limits=SessionLimits(256, oom_score_adj=1000)) == ["1000"]
+    assert lines_of(*asked) == [str(own)]
+
+
 def test_raised_descriptor_limit_is_not_handed_to_the_child() -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:

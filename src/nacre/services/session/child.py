@@ -297,6 +297,7 @@ def _limits(host: Host, identifier: str) -> SessionLimits:
         settings.session_core_bytes,
         settings.session_max_file_bytes,
         host.groups.make(identifier),
+        settings.session_oom_score_adj,
     )
 
 

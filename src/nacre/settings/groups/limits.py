@@ -42,6 +42,18 @@ class LimitSettings(SandboxSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 1 << 40
+    session_oom_score_adj: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1000,
+            description=(
+                "How much sooner than the daemon and its keeper the programs of sessions are "
+                "killed when the machine has no memory left, in thousandths of it "
+                "(oom_score_adj). 0: the largest process is killed, which may be the daemon."
+            ),
+        ),
+    ] = 300
     session_cgroups: Annotated[
         Literal["auto", "off"],
         Meta(

@@ -29,13 +29,15 @@ from nacre.errors import Internal, InvalidInput, LimitReached, NacreError
 # the terminal's path. Children must not get the daemon's own raised descriptor limit.
 _LIMITED = (
     'ulimit -S -n "$1"; ulimit -H -n "$2"; ulimit -S -c "$3"; ulimit -f "$4";'
-    ' [ -z "$5" ] || echo 0 >"$5/cgroup.procs" || exit 125; shift 5;'
+    ' [ -z "$5" ] || echo 0 >"$5/cgroup.procs" || exit 125;'
+    ' [ -z "$6" ] || { echo "$6" >/proc/self/oom_score_adj; } 2>/dev/null; shift 6;'
 )
 _WRAPPER = f'exec 0<>"$0" 1>&0 2>&0; {_LIMITED} exec "$@"'
 
 # What makes a sandbox takes no terminal: the program inside does (system/sandbox/bubblewrap.py).
 # This shell stays, because everything in the sandbox is told to die with its parent.
 _CONFINED = f'exec 1>&0 2>&0; {_LIMITED} "$@"; exit $?'
+_MOST_OOM = 1000  # linux/oom.h: OOM_SCORE_ADJ_MAX
 _BLOCK = 512  # bytes: the unit of ulimit -c and -f (POSIX)
 
 
@@ -71,6 +73,8 @@ class SessionLimits(NamedTuple):
     core_bytes: int = 0
     file_bytes: int = 0
     cgroup: str = ""  # the folder of one that the program joins; empty: none
+    # How much sooner than we it is killed when memory runs out: thousandths of it (proc(5)).
+    oom_score_adj: int = 0
 
     def words(self) -> list[str]:
         """Return them as ulimit takes them, none higher than we may set it."""
@@ -79,7 +83,18 @@ class SessionLimits(NamedTuple):
         return [
             *(str(first), most, str(self.core_bytes // _BLOCK)),
             *(_within(resource.RLIMIT_FSIZE, self.file_bytes, _BLOCK), self.cgroup),
+            _sooner(self.oom_score_adj),
         ]
+
+
+def _sooner(by: int) -> str:
+    """Return a program's oom_score_adj, which is ours and more; empty: it stays as it is."""
+    try:
+        with open("/proc/self/oom_score_adj", "rb") as file:
+            own = int(file.read())
+    except (OSError, ValueError):
+        return ""  # no Linux
+    return str(min(own + by, _MOST_OOM)) if by else ""
 
 
 def _within(kind: int, wanted: int, unit: int = 1) -> str:

@@ -5,27 +5,44 @@ its user can. It does so by ids and places that the kernel gave it, and reads no
 Rule 2: it is the parent of all whose parent ends. So when the program ends, or the shell that
 started us, nothing of it is left, also what has left its session and cleared its environment.
 Rule 3: whatever fails on the way to the program ends the start; nothing runs with less protection.
+Rule 4: before the program runs, only small modules are loaded: json, socket, signal and typing took
+most of the start's time. What is needed beside the program is loaded beside it.
 """
 
+import _signal as signal  # type: ignore[import-not-found]  # small, and without stubs
+import _socket as socket
 import fcntl
-import json
+import marshal
 import os
 import select
-import signal
-import socket
+import struct
 import termios
-from contextlib import suppress
-from typing import Any, NoReturn
 
 from nacre.system.sandbox.inside import kernel
-from nacre.system.sandbox.inside.notices import Notices
-from nacre.system.sandbox.inside.trial import complaints
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    from nacre.system.sandbox.inside.notices import Notices
 
 _BOX, _TMP = "nacre-box-", "tmp"
 _FOLDER = "/tmp"  # noqa: S108  what is made there has a name that nobody knows, and mode 0700
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _FAILED, _NOT_RUN, _NOT_FOUND = 125, 126, 127  # as shells have it
+_DESCRIPTOR = struct.Struct("i")
 _TOLD = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+class suppress:  # as contextlib's, which loads five modules
+    def __init__(self, *kinds: type[BaseException]) -> None:
+        self._kinds = kinds
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        return kind is not None and issubclass(kind, self._kinds)
 
 
 class PrivateHome:
@@ -81,10 +98,10 @@ def _remove(path: str) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
-def main(descriptor: int) -> NoReturn:
+def main(descriptor: int) -> "NoReturn":
     """Read what to do from a file in memory, and do it."""
     with os.fdopen(descriptor, "rb") as file:
-        plan: dict[str, Any] = json.loads(file.read())
+        plan: dict[str, Any] = marshal.load(file)  # noqa: S302  the daemon wrote it
     parent = os.getppid()
     woken, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -106,7 +123,7 @@ def main(descriptor: int) -> NoReturn:
     os._exit(code)
 
 
-def _run(plan: dict[str, Any], box: PrivateHome, woken: int) -> int:
+def _run(plan: "dict[str, Any]", box: PrivateHome, woken: int) -> int:
     """Run the program; return its exit code, 128 and more for a signal."""
     kernel.give_up_rights()
     ours, theirs = socket.socketpair()
@@ -115,8 +132,11 @@ def _run(plan: dict[str, Any], box: PrivateHome, woken: int) -> int:
         ours.close()
         _become(plan, box, theirs)
     theirs.close()
-    _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
+    from nacre.system.sandbox.inside.notices import Notices
+
+    _, ancillary, _, _ = ours.recvmsg(1, socket.CMSG_SPACE(_DESCRIPTOR.size))
     ours.close()
+    descriptors = _DESCRIPTOR.unpack(ancillary[0][2]) if ancillary else ()
     if not descriptors:  # it has said why
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     writable = [*box.writable(), *plan["write"]]
@@ -125,7 +145,7 @@ def _run(plan: dict[str, Any], box: PrivateHome, woken: int) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _attend(notices: Notices, child: int, woken: int) -> int:
+def _attend(notices: "Notices", child: int, woken: int) -> int:
     """Answer until the program ends, or until we are told to end; return its status."""
     waiting = select.poll()
     waiting.register(woken, select.POLLIN)
@@ -184,10 +204,12 @@ def _descendants() -> list[int]:
 # --- inside -------------------------------------------------------------------------------------
 
 
-def _become(plan: dict[str, Any], box: PrivateHome, channel: socket.socket) -> NoReturn:
+def _become(plan: "dict[str, Any]", box: PrivateHome, channel: socket.socket) -> "NoReturn":
     """Give up all rights, and become the program."""
     try:
         kernel.die_with_parent(signal.SIGKILL)
+        if plan["trial"] is not None:  # soon its file cannot be read
+            from nacre.system.sandbox.inside.trial import complaints
         if plan["terminal"]:
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
@@ -196,7 +218,8 @@ def _become(plan: dict[str, Any], box: PrivateHome, channel: socket.socket) -> N
             signal.signal(number, signal.SIG_DFL)
         kernel.restrict_by(_ruleset(plan, box))
         listener = kernel.listen_by(bytes.fromhex(plan["filter"]))
-        socket.send_fds(channel, [b"x"], [listener])
+        passed = (socket.SOL_SOCKET, socket.SCM_RIGHTS, _DESCRIPTOR.pack(listener))
+        channel.sendmsg([b"x"], [passed])
         os.close(listener)
         channel.close()
         if plan["trial"] is not None:
@@ -209,7 +232,7 @@ def _become(plan: dict[str, Any], box: PrivateHome, channel: socket.socket) -> N
     os._exit(_FAILED)
 
 
-def _execute(plan: dict[str, Any], box: PrivateHome) -> None:
+def _execute(plan: "dict[str, Any]", box: PrivateHome) -> None:
     try:
         os.chdir(plan["cwd"])
         env = box.environment(plan["env"])
@@ -226,7 +249,7 @@ def _say(words: str) -> None:
     os.write(2, f"{words}\n".encode(errors="replace"))
 
 
-def _ruleset(plan: dict[str, Any], box: PrivateHome) -> int:
+def _ruleset(plan: "dict[str, Any]", box: PrivateHome) -> int:
     ruleset = kernel.make_ruleset()
     for path in plan["read"]:
         kernel.allow(ruleset, path, kernel.READ)
