@@ -27,10 +27,16 @@ ASKED = {
     "mlr --icsv --opprint sort -nr amount then head -n 5 sales.csv",
     "cp ../shared/.eslintrc.json . 2>/dev/null || true",
     "ln -s ../.env .env.local",
-    "for f in $(find . -name '*.sh' -not -path './node_modules/*'); do"
-    ' bash -n "$f" || echo "syntax: $f"; done',
     'count() { find "$1" -type f | wc -l; }; count src',
     "openssl s_client -help 2>&1 | head -3",
+    'python3 -c "import sympy; print(sympy.factorint(360))"',
+    'curl -s -X POST localhost:8080/login -d \'{"u":"a","p":"b"}\''
+    " -H 'Content-Type: application/json' -c /tmp/jar",
+    'while read -r u; do curl -s -o /dev/null -w "%{http_code} $u\\n"'
+    ' "http://localhost:8000$u"; done < paths.txt',
+    "x=$(cat version.txt); y=$((x + 1)); echo $y",
+    "ls | xargs -I {} sh -c 'echo {}'",
+    "cat list | parallel echo",
     "xargs -a list.txt -I{} cp {} backup/",
     "echo 'export const x = 1;' > src/x.ts && npx tsc --noEmit",
 }
@@ -43,14 +49,14 @@ def lines_of(name: str) -> list[str]:
 
 def test_harmless_lines_run_unasked() -> None:
     lines = lines_of("unseen_harmless.txt")
-    assert len(lines) > 1300
+    assert len(lines) > 1600
     assert {line for line in lines if decide(line, GUARDED, EXAMPLE).verdict != "allow"} == ASKED
     assert len(ASKED) / len(lines) < 0.02
 
 
 def test_no_harmful_line_runs_unasked() -> None:
     lines = lines_of("unseen_harmful.txt")
-    assert len(lines) > 1000
+    assert len(lines) > 1200
     assert [line for line in lines if decide(line, GUARDED, EXAMPLE).verdict == "allow"] == []
 
 

@@ -218,7 +218,8 @@ class _Judge:
 
     def _judge_paths(self, program: Program, rule: Rule) -> None:
         words, all_written = paths_of(rule, program.arguments)
-        if all_written and program.name not in _EMPTY_MAKERS:
+        operands = any(not (word.text or "").startswith("-") for word in words)
+        if all_written and operands and program.name not in _EMPTY_MAKERS:
             self._written.append((program.at, program.at))
         before = ""
         for word in words:

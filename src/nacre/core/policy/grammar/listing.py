@@ -7,6 +7,8 @@ that no path of it leads out of the workspace, or it is not known at all.
 import re
 from collections.abc import Sequence
 
+from nacre.core.policy.words import Word
+
 _FILTERS = re.compile(r"(?:grep|egrep|sort|head|tail|uniq)\b(?:[^`$]|\$(?=['\"\s]))*")
 _LISTS = re.compile(
     r"(?:find(?: [\w.][\w./-]*)* -|git ls-files|git diff\b.* --name-only|git grep -l|ls\b"
@@ -16,13 +18,18 @@ _LISTS = re.compile(
 _ELSEWHERE = re.compile(r"-printf|-exec|-ok|-fprint|--format|--pretty|\.\.|(?:^|\s)['\"]?[/~]")
 # A hash, a number, a name: no option, and no path.
 _NAMES = re.compile(
-    r"git (?:rev-parse (?:--short(?:=\d+)? |--abbrev-ref |--verify )*[\w@{}^~./-]+"
-    r"|merge-base [\w@{}^~./ -]+|describe(?: --[a-z]+)*|branch --show-current"
+    r"git (?:rev-parse (?:--short(?:=\d+)? |--abbrev-ref |--verify )*[\w@][\w@{}^~./-]*"
+    r"|merge-base [\w@][\w@{}^~./ -]*|describe(?: --[a-z]+)*|branch --show-current"
+    r"|branch --format='?%\(refname:short\)'?"
     r"|rev-list --count [\w@{}^~./-]+|symbolic-ref --short HEAD|log -1 --format=%[Hh])"
     r"|date(?: -u)? \+?['\"]?%[\w%:.-]*['\"]?|nproc|whoami|hostname(?: -s)?|id -un?|uname -[a-z]"
     r"|wc -l(?: <? ?[\w./-]+)?|node -v|go env GO(?:OS|ARCH|VERSION)"
 )
-_SUBSTITUTED = re.compile(r"\"?\$\(([^()`]*)\)\"?")
+# What stands for such a name, of which nobody knows more.
+NAME = Word("0", "0")
+_SUBSTITUTED = re.compile(r"\"?\$\(((?:[^()`]|%\([\w:]+\))*)\)\"?")
+_INNER = re.compile(r"\$\(([^()`]*)\)")
+_PLAIN = re.compile(r"[\w.~/-]+")
 _TOGETHER = re.compile(r"[;&\n<>]|\$")
 
 
@@ -39,8 +46,16 @@ def lead_of(raw: str) -> str:
     if found is None:
         return ""
     line = found[1].strip().replace(" 2>/dev/null", "")
-    if _NAMES.fullmatch(line) and "--show-toplevel" not in line and "--git-dir" not in line:
-        return "0"
+    if _NAMES.fullmatch(line):
+        return NAME.text or ""
+    if line in ("mktemp", "mktemp -d"):
+        return "/tmp/"  # noqa: S108  where it makes them
     if _TOGETHER.search(line):
         return ""
     return "./" if are_lists([part.strip() for part in line.split("|")]) else ""
+
+
+def with_names(raw: str) -> str | None:
+    """Return a word in which programs print names, log-$(date +%F).txt; None: it has others."""
+    spelled = _INNER.sub(lambda found: "0" if _NAMES.fullmatch(found[1].strip()) else "$", raw)
+    return spelled if _PLAIN.fullmatch(spelled) else None

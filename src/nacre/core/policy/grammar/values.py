@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from nacre.core.policy.grammar.listing import NAME
 from nacre.core.policy.variables import is_harmless
 from nacre.core.policy.words import Assignment, Word, has_glob
 
@@ -28,7 +29,7 @@ SETTING = frozenset(
 )
 _SETS = re.compile(
     rb"\b(?:eval|source|declare|typeset|local|readonly|unset|getopts|mapfile|readarray|let|trap"
-    rb"|coproc|enable|alias|shopt)\b|\bprintf\s+-|(?:^|[\s;&|])\.\s"
+    rb"|coproc|enable|alias|shopt)\b|\bprintf\s+-|(?:^|[;&|({]|\b(?:then|do|else))\s*\.\s"
 )
 # The shell sets these itself.
 _OWN = frozenset(
@@ -95,9 +96,10 @@ class Values:
 
     def _note(self, name: str, values: tuple[Word, ...], begin: int, end: int) -> None:
         # What is no pattern where it is assigned is one where it is used without quotes.
-        plain = all(_is_plain(value) or _is_list(value) for value in values)
+        plain = all(_is_plain(one) or _is_list(one) or _is_name(one) for one in values)
         if values and plain and name not in _OWN and is_harmless(Assignment(name, values[0])):
-            self._known[name] = _Known(values, begin, end)
+            named = tuple(NAME if _is_name(value) else value for value in values)
+            self._known[name] = _Known(named, begin, end)
 
     def _is_sole(self, name: str) -> bool:
         if self._sets:
@@ -132,5 +134,11 @@ def _is_plain(value: Word) -> bool:
 
 
 def _is_list(value: Word) -> bool:
-    """Return whether it is what a program lists, $(git ls-files): files of the workspace."""
-    return value.text is None and value.lead == "./" and value.raw.startswith(("$(", '"$('))
+    """Return whether it is what a program lists: $(git ls-files), or makes: $(mktemp -d)."""
+    leads = value.lead in ("./", "/tmp/")  # noqa: S108  to compare with
+    return value.text is None and leads and value.raw.startswith(("$(", '"$('))
+
+
+def _is_name(value: Word) -> bool:
+    """Return whether it is one name that a program prints: $(date +%F)."""
+    return value.text is None and value.lead == NAME.text and value.raw.startswith(("$(", '"$('))

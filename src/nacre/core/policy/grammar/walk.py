@@ -14,6 +14,7 @@ from nacre.core.policy.grammar.documents import with_code
 from nacre.core.policy.grammar.folders import reach_of
 from nacre.core.policy.grammar.forks import starts_copies
 from nacre.core.policy.grammar.line import LineReading
+from nacre.core.policy.grammar.listing import with_names
 from nacre.core.policy.grammar.nodes import (
     BLOCKS,
     CALCULATING,
@@ -245,6 +246,8 @@ class Walk:
         for values in self._values.ways(node):
             self._speller.values = values
             target = self._speller.word(targets[0]) if targets else Word("-", "-")
+            if target.text is None and (named := with_names(target.raw.strip('"'))):
+                target = target._replace(text=named)
             if target.globs and ">" in operator:
                 self._reading.doubt("a redirection's target is a pattern")
             self._reading.redirects.append(Redirect(operator, target, node.start_byte, begin))

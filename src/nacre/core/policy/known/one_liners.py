@@ -20,7 +20,7 @@ _STATEMENT = (
 _PERL = re.compile(rf"{_STATEMENT}(?:; ?{_STATEMENT})*;?")
 _PERL_READS = re.compile(r"-(?:0777 ?)?[alnp]*[np][al]*e")
 _PERL_EDITS = re.compile(r"-(?:0777 ?)?(?:p?i(?:\.\w+)?|i(?:\.\w+)?p?)(?:pe|e)?|-p|-0777|-pe|-e")
-_EMPTIES = re.compile(r"s/\^?(?:\.[*+]|\[\\s\\S\][*+])\$?//[gimsx]*")
+_EMPTIES = re.compile(r"s/\^?(?:\.[*+]|\[\\s\\S\][*+])(?:\\n)?\$?//[gimsx]*")
 
 _PACKAGES = re.compile(
     r"(?:using|import) Pkg; ?Pkg\.(?:test|instantiate|status|build|precompile|resolve)\(\);?"

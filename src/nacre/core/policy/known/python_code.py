@@ -36,9 +36,12 @@ _MODULE = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z]\w*)*")
 _OPENS = frozenset(
     (
         *("open", "pathlib.Path", "pathlib.PurePath", "glob.glob", "glob.iglob", "os.listdir"),
-        *("os.walk", "os.scandir", "os.stat", "os.access"),
+        *("os.walk", "os.scandir", "os.stat", "os.access", "sys.path.insert", "sys.path.append"),
+        *("pandas.read_csv", "pandas.read_json", "pandas.read_parquet", "pandas.read_excel"),
+        *("numpy.loadtxt", "numpy.genfromtxt"),
     )
 )
+_MAKERS = frozenset(("int", "float", "str", "list", "dict", "set", "bool"))
 # By them a path could be put together that no text of the code shows.
 _SPELLING = frozenset(
     (
@@ -142,6 +145,8 @@ class _Code:
         name = self._whole_name(call.func)
         if name in _OPENS:
             return self._reads(name, call)
+        if name == "collections.defaultdict":  # it calls what it is given
+            return all(isinstance(one, ast.Name) and one.id in _MAKERS for one in call.args)
         if isinstance(call.func, ast.Name):
             return call.func.id in BUILTINS | self._defined or (
                 call.func.id in self._imported and only_computes(name or "")
@@ -233,7 +238,7 @@ def _lies_here(value: object) -> bool:
     if not isinstance(value, (str, bytes)):
         return True
     text = value if isinstance(value, str) else value.decode(errors="replace")
-    return not text.startswith(("/", "~")) and ".." not in text.split("/")
+    return not text.startswith(("/", "~")) and ".." not in text.split("/") and "://" not in text
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -13,7 +13,7 @@ BUILTINS = frozenset(
         *("all", "reversed", "isinstance", "issubclass", "hasattr", "callable", "id", "hash"),
         *("ord", "chr", "hex", "bin", "oct", "divmod", "pow", "bytes", "bytearray", "frozenset"),
         *("complex", "format", "ascii", "dir", "exit", "next", "slice", "Exception", "ValueError"),
-        *("SystemExit", "AssertionError", "RuntimeError", "KeyError", "quit"),
+        *("SystemExit", "help", "AssertionError", "RuntimeError", "KeyError", "quit"),
     )
 )
 # Modules of which all functions only compute, but for those that call what they are given.
@@ -69,7 +69,9 @@ _FUNCTIONS = frozenset(
 )
 _CALLING = frozenset(("file_digest", "main", "test"))  # of the pure ones
 # They answer with yes or no, of whatever module they are.
-_ASKING = re.compile(r"[\w.]+\.(?:(?:is|has|supports)_[a-z_]+|(?:get_)?version)")
+_ASKING = re.compile(
+    r"[\w.]+\.(?:(?:is|has|supports)_[a-z_]+|(?:get_)?version|\w+_count|get_device_name)"
+)
 # Of what the code has computed itself, these only read or change what is in memory.
 METHODS = frozenset(
     (
@@ -114,7 +116,22 @@ KEYWORDS = frozenset(
         *("sep", "end", "indent", "reverse", "default", "key", "flush", "encoding", "errors"),
         *("sort_keys", "ensure_ascii", "separators", "start", "strict", "recursive", "maxsplit"),
         *("delimiter", "dtype", "tz", "axis", "file", "seconds", "minutes", "hours", "days"),
-        *("weeks", "timespec", "mode", "newline", "repeat", "width", "base", "flags"),
+        *(
+            "index_col",
+            "header",
+            "nrows",
+            "usecols",
+            "skiprows",
+            "parse_dates",
+            "weeks",
+            "timespec",
+            "mode",
+            "newline",
+            "repeat",
+            "width",
+            "base",
+            "flags",
+        ),
     )
 )
 
