@@ -8,6 +8,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "nacre"
 MOST_MODULES = 16  # in one folder: with more of them, look for a second noun
 
+# Bounds that nothing should come near: a module is one noun, a function fits one screen.
+MOST_LINES = 520  # of a module
+LONGEST = 75  # lines of a function
+
 # End-to-end tests that are about several rooms at once, and what they share.
 ACROSS = {"crashes", "escapes", "fuzz", "programs", "runs", "web"}
 
@@ -21,6 +25,21 @@ def modules() -> list[Path]:
 def test_no_folder_has_more_modules_than_a_newcomer_can_take_in() -> None:
     counted = Counter(path.parent.relative_to(SOURCE).as_posix() for path in modules())
     assert {folder: count for folder, count in counted.items() if count > MOST_MODULES} == {}
+
+
+def test_no_module_and_no_function_grows_beyond_what_a_reader_can_hold() -> None:
+    long = {}
+    for path in modules():
+        text = path.read_text(encoding="utf-8")
+        name = path.relative_to(SOURCE).as_posix()
+        if (lines := text.count("\n")) > MOST_LINES:
+            long[name] = lines
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = (node.end_lineno or node.lineno) - node.lineno + 1
+                if length > LONGEST:
+                    long[f"{name}: {node.name}"] = length
+    assert long == {}
 
 
 def test_a_class_name_stands_for_one_thing() -> None:

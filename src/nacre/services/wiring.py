@@ -216,7 +216,12 @@ def build_services(
         askpass=askpass,
         umask=umask,
     )
-    ports = PortPool(settings.first_session_port, keeping)
+    return _connect(host, home, config)
+
+
+def _connect(host: Host, home: str, config: str | None) -> Services:
+    settings, journals = host.settings, host.journals
+    ports = PortPool(settings.first_session_port, host.keeping)
     registry = Registry(settings, ports)
     ledger = Ledger(host)
     runs = Runs(registry, ledger, host)
@@ -225,7 +230,7 @@ def build_services(
     rulebooks = Rulebooks(config, settings.policy_check)
     approvals = Approvals(host, _saver(rulebooks), is_inside)
     state = None if journals is None else os.path.dirname(journals)
-    private = [folder for folder in (config, runtime, state) if folder is not None]
+    private = [folder for folder in (config, host.runtime, state) if folder is not None]
     judge = Judge(settings, rulebooks, private)
     police = Police(registry, judge, approvals, host, is_inside)
     catalog = LateCatalog(host, config=config, home=home, private=tuple(private))
