@@ -199,7 +199,7 @@ async def test_disable_ends_the_process_and_enable_brings_the_tools_back(tmp_pat
             os.kill(pid, 0)
         assert (await state_of(house, "a")).state == "disabled"
         assert (await house("list_upstream_tools", ME)).tools == []
-        with pytest.raises(UpstreamNotFound):
+        with pytest.raises(UpstreamUnavailable, match="a is disabled; enable it first"):
             await pid_of(house, "a")
         await house("enable_upstream", ME, server="a")
         assert await pid_of(house, "a")

@@ -51,7 +51,7 @@ _READS = frozenset(
         *("list_sessions", "get_screen", "get_scrollback", "await_quiesce", "read", "get_status"),
         *("wait_for", "read_run", "screenshot", "screen_at", "await_input"),
         *("view_screen", "get_cursor_position", "get_screen_size"),
-        *("snapshot", "get_cells", "screen_hash", "screen_diff"),
+        *("snapshot", "get_cells", "screen_hash", "screen_diff", "search"),
     )
 )
 

@@ -177,7 +177,11 @@ class Hub:
         return self._tools
 
     def tool(self, server: str, name: str) -> NamedTool:
-        """Return a tool by its own name or by ours. Raises UpstreamNotFound."""
+        """Return a tool by its own name or by ours.
+
+        Raises UpstreamNotFound; UpstreamUnavailable where its server is disabled or misconfigured.
+        """
+        _ = self.server(server).table
         found = next(
             (
                 one
