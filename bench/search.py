@@ -55,16 +55,18 @@ def searched(client: Client, **request: object) -> tuple[float, dict[str, object
     return time.perf_counter() - began, result
 
 
-def memory_of_search() -> float:
-    """Return the most megabytes that the process that searches has had."""
-    found = 0.0
+def cost_of_search() -> tuple[float, float]:
+    """Return the most megabytes that the process that searches has had, and its processor time."""
+    found = (0.0, 0.0)
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
             if b"nacre.services.search.worker" in (entry / "cmdline").read_bytes():
                 status = (entry / "status").read_text()
-                found = int(status.split("VmHWM:")[1].split()[0]) / 1024
+                times = (entry / "stat").read_text().rpartition(")")[2].split()[11:13]
+                spent = sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+                found = (int(status.split("VmHWM:")[1].split()[0]) / 1024, spent)
         except OSError:
             continue
     return found
@@ -88,6 +90,7 @@ def main() -> int:
             other = threading.Thread(target=run_meanwhile, args=(waits, over))
             other.start()
             first, result = searched(client, text="needle")
+            _, spent = cost_of_search()
             deep, drawn = searched(client, text="process 77 uses")
             again = [searched(client, text="needle")[0] for _ in range(5)]
             nothing = searched(client, text="no such text at all")[0]
@@ -95,11 +98,12 @@ def main() -> int:
             one = searched(client, text="needle", session="s3")[0]
             over.set()
             other.join()
-            memory = memory_of_search()
+            memory, _ = cost_of_search()
     assert result["total"] == SESSIONS, result
     assert drawn["total"], "what the full-screen programs showed"
     rows = (
         ("first", first),
+        ("first, processor time", spent),
         ("again", p50(again)),
         ("full screen", deep),
         ("no match", nothing),

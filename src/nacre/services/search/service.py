@@ -6,6 +6,7 @@ Rule 2: for a caller whose token is limited to some sessions, there are no other
 Rule 3: what was not searched is said, and why.
 """
 
+import asyncio
 import time
 from collections.abc import Iterable
 
@@ -58,8 +59,9 @@ class Searching:
             if folder is None or not self._host.settings.journal:
                 skipped[session.identity.id] = _NO_JOURNAL
                 continue
-            await session.recorder.settled()
             journals[session.identity.id] = folder
+        recorders = [one.recorder for one in sessions if one.identity.id in journals]
+        await asyncio.gather(*(recorder.settled() for recorder in recorders))
         answer = await self._process.search(self._task(request, journals))
         skipped.update(answer.failed)
         known = {session.identity.id: session for session in sessions}
