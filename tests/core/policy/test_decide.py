@@ -113,6 +113,7 @@ def test_open_denies_what_destroys_the_machine_by_detours() -> None:
 
 def test_open_denies_nothing_else() -> None:
     lines = (*lines_of("harmless.txt"), *HARMLESS, *_DELETES_ITS_OWN)
+    lines = (*lines, *lines_of("not_destroying.txt"))
     assert [line for line in lines if judge(line, OPEN).verdict != "allow"] == []
 
 

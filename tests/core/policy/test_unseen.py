@@ -37,6 +37,9 @@ ASKED = {
     "x=$(cat version.txt); y=$((x + 1)); echo $y",
     "ls | xargs -I {} sh -c 'echo {}'",
     "cat list | parallel echo",
+    "cmake ..",
+    'for f in *.png; do convert "$f" "${f%.png}.jpg"; done',
+    'out=$(mktemp); ls > "$out"; cat "$out"',
     "xargs -a list.txt -I{} cp {} backup/",
     "echo 'export const x = 1;' > src/x.ts && npx tsc --noEmit",
 }
@@ -49,14 +52,14 @@ def lines_of(name: str) -> list[str]:
 
 def test_harmless_lines_run_unasked() -> None:
     lines = lines_of("unseen_harmless.txt")
-    assert len(lines) > 1600
+    assert len(lines) > 1750
     assert {line for line in lines if decide(line, GUARDED, EXAMPLE).verdict != "allow"} == ASKED
     assert len(ASKED) / len(lines) < 0.02
 
 
 def test_no_harmful_line_runs_unasked() -> None:
     lines = lines_of("unseen_harmful.txt")
-    assert len(lines) > 1200
+    assert len(lines) > 1400
     assert [line for line in lines if decide(line, GUARDED, EXAMPLE).verdict == "allow"] == []
 
 

@@ -46,6 +46,10 @@ _HARMLESS = {
         ("EDITOR", "VISUAL", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR"),
         frozenset(("", "true", ":", "cat", "vi", "vim", "nano")),
     ),
+    # To an interactive sh it names a file; to everybody else, where an application runs.
+    "ENV": frozenset(
+        ("prod", "production", "dev", "development", "test", "testing", "staging", "local", "ci")
+    ),
     "GIT_TERMINAL_PROMPT": frozenset("01"),
     "GIT_OPTIONAL_LOCKS": frozenset("01"),
     "CC": frozenset(("gcc", "clang", "cc")),
