@@ -23,6 +23,7 @@ NacreError
 │   ├── UpstreamUnavailable UPSTREAM_UNAVAILABLE  the MCP server behind nacre cannot be reached
 │   ├── UpstreamTimedOut   UPSTREAM_TIMEOUT     it did not answer in time
 │   ├── UpstreamFailed     UPSTREAM_ERROR       it answered with an error of its own
+│   ├── HostUnreachable    HOST_UNREACHABLE     the host of the cluster that has it is lost
 │   └── WaitTimedOut       TIMEOUT
 ├── Internal           INTERNAL_ERROR
 ├── DaemonUnreachable  DAEMON_UNREACHABLE   raised by clients of the daemon only
@@ -175,6 +176,10 @@ class UpstreamFailed(Failed):
     code = "UPSTREAM_ERROR"
 
 
+class HostUnreachable(Failed):
+    code = "HOST_UNREACHABLE"
+
+
 class WaitTimedOut(Failed):
     code = "TIMEOUT"
 
@@ -227,6 +232,7 @@ WIRE: dict[str, Wire] = {
     "UPSTREAM_UNAVAILABLE": Wire(http=503, jsonrpc=None, exit=1),
     "UPSTREAM_TIMEOUT": Wire(http=504, jsonrpc=None, exit=1),
     "UPSTREAM_ERROR": Wire(http=502, jsonrpc=None, exit=1),
+    "HOST_UNREACHABLE": Wire(http=503, jsonrpc=None, exit=7),
     "TIMEOUT": Wire(http=408, jsonrpc=None, exit=124),
     "FAILED": Wire(http=409, jsonrpc=None, exit=1),
     "INTERNAL_ERROR": Wire(http=500, jsonrpc=-32603, exit=70),

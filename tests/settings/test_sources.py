@@ -72,6 +72,14 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
         "chat_model": "small",
         "chat_key": "$MY_KEY",
         "chat_toolsets": "terminal",
+        "cluster": "nats://127.0.0.1:4222",
+        "cluster_host": "one",
+        "cluster_labels": "gpu,linux",
+        "cluster_credentials": "/host.creds",
+        "cluster_nkey": "/host.seed",
+        "cluster_tls_ca": "/ca.pem",
+        "cluster_tls_cert": "/host.pem",
+        "cluster_tls_key": "/host.key",
     }.get(name)
     if other is None:
         other = not default if isinstance(default, bool) else default + 1

@@ -27,7 +27,13 @@ class Command(NamedTuple):
 ALIASES = MappingProxyType({"ls": "list"})  # other names that fingers know
 
 _SCREEN = {**_SESSION, "text": "--cells", "row": "--cells ROW", "col": "--cells COL"}
-_NEW = {"name": "NAME", "command": "COMMAND", "args": "COMMAND", "tags": "--tag"}
+_NEW = {
+    "name": "NAME",
+    "command": "COMMAND",
+    "args": "COMMAND",
+    "tags": "--tag",
+    "labels": "--label",
+}
 _SEND = {**_SESSION, "input": "TEXT"}
 _KEYS = {**_SESSION, "keys": "KEY"}
 _RUN = {**_SESSION, "command": "COMMAND"}
@@ -170,6 +176,14 @@ COMMANDS = (
     ),
     Command("commands", "catalog", "List, find and run commands of the catalog."),
     Command("upstream", "upstream", "Use MCP servers behind nacre: list, add, test, call."),
+    Command(
+        "cluster",
+        "hosts.cluster",
+        "See the hosts of a cluster, and drain them.",
+        "drain_host",
+        {"host": "HOST"},
+        also="cluster_status",
+    ),
     Command("config", "config", "Show the settings, or begin a config.toml with all of them."),
     Command("policy", "safety.policy", "Judge command lines by the rules, without running them."),
     Command("audit", "safety.audit", "Verify, show and search the record of who did what."),

@@ -103,6 +103,8 @@ class Serving:
         dispatch = self._dispatch(services, life, credentials)
         ignored = ignored_signals()
         take_signals(loop, life.interrupt)
+        if services.cluster is not None:
+            services.cluster.start(dispatch)
         early = await self._open_early(services, life, dispatch, ignored)
         self.keeping.ready(self._log_of_starter())
         recovering = asyncio.create_task(self._recover(services, life), name="recovery")
@@ -315,6 +317,8 @@ async def _clean(services: "Services") -> None:
 
 
 async def _end(services: "Services", *, interrupted: bool) -> None:
+    if services.cluster is not None:
+        await services.cluster.stop()
     if interrupted:
         services.sessions.put_down_all()  # the next daemon lists them as lost
     await services.sessions.end_all()

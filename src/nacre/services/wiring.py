@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.grant import Grant
@@ -12,6 +13,7 @@ from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.watch import Watch, WatchSession
 from nacre.services.agent.service import Agents
 from nacre.services.agent.typing import AgentTyping
+from nacre.services.alone import Alone
 from nacre.services.apps.focusing import Focusing
 from nacre.services.apps.mouse import Pointing
 from nacre.services.apps.seeing import Seeing
@@ -27,6 +29,7 @@ from nacre.services.dispatch.audit import RecordCalls
 from nacre.services.dispatch.authorise import Authorise
 from nacre.services.dispatch.call_people import CallPeople
 from nacre.services.dispatch.dispatch import Dispatch
+from nacre.services.dispatch.forwarding.route import Route
 from nacre.services.dispatch.handlers import Handlers, Type
 from nacre.services.dispatch.judge import JudgeFirst
 from nacre.services.dispatch.limit import Limit
@@ -75,6 +78,9 @@ from nacre.system.processes.tree import find_members
 from nacre.system.sandbox.sandboxes import Sandboxes
 from nacre.system.secrets import SecretStore
 
+if TYPE_CHECKING:
+    from nacre.services.cluster.service import Cluster
+
 
 @dataclass(frozen=True, slots=True)
 class Services:
@@ -99,6 +105,7 @@ class Services:
     police: Police
     reviews: Reviews
     host: Host
+    cluster: "Cluster | None" = None  # of which this host is a member
 
     @property
     def engine(self) -> Engine:
@@ -140,14 +147,16 @@ class Services:
             *(self.approvals, self.prompts, self.catalog, self.apps, self.upstreams),
             *(pointing, focusing, seeing, files, run_parts, self.searching),
             AgentTyping(self.registry, self.host, self.apps.typing),
+            self.cluster or Alone(),
         )
-        # Every call passes them in this order. Routing to other hosts will be added here.
+        # Every call passes them in this order.
         steps = (
             Log(self.host.calls),
             *((Neutralise(),) if self.host.settings.neutralise_output else ()),
             Redact(self.host.secrets),
             *(() if self.host.audit is None else (RecordCalls(self.host.audit),)),
             Authorise(),
+            *(() if self.cluster is None else (Route(self.cluster.routing),)),
             Recovered(self.recovery),
             Resolve(KnownSessions(self.registry, self.ledger)),
             Tell(controls),
@@ -236,6 +245,12 @@ def _connect(host: Host, home: str, config: str | None) -> Services:
     catalog = LateCatalog(host, config=config, home=home, private=tuple(private))
     upstreams = LateUpstreams(host, judge, approvals, is_inside, config=config, state=state)
     janitor = Janitor(registry, host, runs.forget_session)
+    recovery = Recovery(registry, ports, ledger, host)
+    cluster = None
+    if settings.cluster and state is not None:
+        from nacre.services.cluster.service import Cluster
+
+        cluster = Cluster(registry, ledger, recovery, host, os.path.join(state, "cluster.key"))
     return Services(
         registry=registry,
         ports=ports,
@@ -252,12 +267,13 @@ def _connect(host: Host, home: str, config: str | None) -> Services:
         history=History(registry, host),
         searching=Searching(registry, ledger, host),
         janitor=janitor,
-        recovery=Recovery(registry, ports, ledger, host),
+        recovery=recovery,
         approvals=approvals,
         prompts=Prompts(registry, approvals, host),
         police=police,
         reviews=Reviews(registry, host),
         host=host,
+        cluster=cluster,
     )
 
 

@@ -7,10 +7,10 @@ Rule 3: the groups stand below each other, in the order in which users see them.
 one before it, because a Struct has one base only; the last of them is the whole table.
 """
 
-from nacre.settings.groups.chat import ChatSettings
+from nacre.settings.groups.hosts.cluster import ClusterSettings
 
 
-class Settings(ChatSettings, frozen=True, kw_only=True):
+class Settings(ClusterSettings, frozen=True, kw_only=True):
     """All settings, with their values."""
 
 

@@ -119,6 +119,7 @@ async def test_every_way_to_type_asks_the_one_gate() -> None:
             "discard_session": {},
             "send_keys": {"keys": "x"},
             "mouse": {"row": 0, "col": 0},
+            "focus": {"ref": "e1"},
             "put_file": {"path": "x", "content": ""},
             "get_file": {"path": "x"},
             "edit_file": {"path": "x", "old": "a", "new": "b"},
@@ -128,7 +129,7 @@ async def test_every_way_to_type_asks_the_one_gate() -> None:
         }
         known = {spec.name for spec in CATALOG.values() if spec.types or spec.acts}
         # A person's answer to a program asks the gate when it is typed: test_prompts.py.
-        assert known - {"answer_approval"} == set(typing)
+        assert known - {"answer_approval", "answer_question"} == set(typing)
         async with house.watch(ANNA, session), house.watch(BERT, session) as bert:
             await house("control", ANNA, session=ref, action="take")
             for name, parameters in typing.items():
@@ -256,7 +257,7 @@ async def test_every_operation_about_sessions_has_a_handler() -> None:
     of_the_daemon |= {"CreateToken", "ListTokens", "RevokeToken"}
     known = {spec.type.__name__ for spec in (*CATALOG.values(), *COMPOSED.values())}
     known |= {"GatherUpstreamTools", "GetUpstreamPrompt", "ReadUpstreamResource"}
-    known |= {"WatchUpstreamResource", "FindMain"}
+    known |= {"WatchUpstreamResource", "CompleteUpstreamArgument", "FindMain"}
     assert handled | of_the_daemon == known | {
         "TypeAtScreen",
         "TypeKeys",

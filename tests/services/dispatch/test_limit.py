@@ -39,6 +39,7 @@ def test_each_wait_has_a_limit_and_says_whether_it_is_the_calls_own() -> None:
         ("call_command", "wait_ms"): True,
         ("get_execution_status", "wait_ms"): True,
         ("send", "timeout_ms"): True,
+        ("focus", "timeout_ms"): True,
         ("wait_for", "timeout_ms"): True,
         ("wait_for", "quiet_ms"): False,
         ("await_quiesce", "timeout_ms"): False,

@@ -92,7 +92,7 @@ async def test_port_of_a_listed_session_listens_also_when_its_process_has_ended(
 
 
 def identity_on(services: Services, port: int | None) -> Identity:
-    return services.registry.new_identity("dev", "/", keep=False, tags=(), port=port)
+    return services.registry.new_identity("dev", "/", named=True, keep=False, tags=(), port=port)
 
 
 async def test_asked_for_port_is_the_sessions_own_until_it_is_given_up() -> None:

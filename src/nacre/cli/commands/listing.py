@@ -60,6 +60,10 @@ def _table(sessions: list[dict[str, Any]]) -> str:
         ]
         for session in sessions
     ]
+    if any("host" in session for session in sessions):
+        header.insert(1, "HOST")
+        for row, session in zip(rows, sessions, strict=True):
+            row.insert(1, session.get("host", ""))
     boxes = [session.get("sandbox", "off") for session in sessions]
     if set(boxes) != {"off"}:
         header.append("SANDBOX")

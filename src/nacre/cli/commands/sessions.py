@@ -19,11 +19,14 @@ from nacre.errors import InvalidInput, NacreError
 def add_new(parser: ArgumentParser) -> None:
     parser.usage = "nacre new [NAME] [options] [-- COMMAND [ARGS …]]"
     parser.add_argument("words", metavar="NAME", nargs="*", help=describe(CreateSession, "name"))
-    add_flags(parser, CreateSession, ("rows", "cols", "cwd", "keep", "policy", "sandbox"))
+    add_flags(parser, CreateSession, ("rows", "cols", "cwd", "keep", "policy", "sandbox", "host"))
     parser.add_argument(
         "--env", metavar="K=V", action="append", help=describe(CreateSession, "env")
     )
     parser.add_argument("--tag", metavar="T", action="append", help=describe(CreateSession, "tags"))
+    parser.add_argument(
+        "--label", metavar="L", action="append", help=describe(CreateSession, "labels")
+    )
     parser.epilog = (
         "One word after -- is a command line for the shell. Several words are a program and its "
         "arguments."
@@ -46,6 +49,8 @@ def run_new(arguments: Namespace) -> int:
         "sandbox": arguments.sandbox,
         "env": _variables(arguments.env),
         "tags": arguments.tag,
+        "host": arguments.host,
+        "labels": arguments.label,
     }
     with Client.open(start=True) as client:
         created = client.call("create_session", **params)

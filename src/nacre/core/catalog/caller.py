@@ -35,6 +35,7 @@ class Caller:
     told_as: str = ""  # by what it is told apart from other agents, when a hand-over is told
     alike: bool = False  # others may come under the same: the door cannot tell them apart
     prefix: str = ""  # what stands before the names of its tools
+    via: str = ""  # the host of the cluster whose door it came in at; "": this one's
 
     def sees(self, name: str) -> bool:
         """Tell whether a session of this name exists for this caller."""

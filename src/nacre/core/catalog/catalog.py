@@ -91,6 +91,7 @@ def _holds(fact: Types, operation: Operation) -> bool:
 
 
 CATALOG: dict[str, Spec] = {}
+UNLISTED: dict[str, Spec] = {}
 _BY_TYPE: dict[type[Operation], Spec] = {}
 
 OperationT = TypeVar("OperationT", bound=type[Operation])
@@ -126,13 +127,16 @@ def operation(
     return enter
 
 
-def unlisted(name: str, *, scope: Scope, types: bool = False) -> Callable[[OperationT], OperationT]:
+def unlisted(
+    name: str, *, scope: Scope, types: bool = False, result: Any = None
+) -> Callable[[OperationT], OperationT]:
     """Let dispatch take a class that is neither a tool nor a route: doors build it themselves."""
 
     def enter(cls: OperationT) -> OperationT:
         doc = inspect.cleandoc(cls.__doc__ or "")
         named = _references(cls)
-        _BY_TYPE[cls] = Spec(name, cls, None, scope, "", doc, types=types, references=named)
+        spec = Spec(name, cls, result, scope, "", doc, types=types, references=named)
+        UNLISTED[name] = _BY_TYPE[cls] = spec
         return cls
 
     return enter

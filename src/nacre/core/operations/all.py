@@ -17,11 +17,12 @@ from nacre.core.operations import (
     upstream,
 )
 from nacre.core.operations.apps import files, focus, mouse, programs, seeing
+from nacre.core.operations.hosts import cluster
 from nacre.core.operations.safety import approvals, review, tokens
 
 __all__ = ["CATALOG", "parse_operation"]
 
 ENTERED = (
     *(sessions, terminal, runs, display, control, recordings, review, approvals, daemon, tokens),
-    *(commands, programs, mouse, focus, seeing, files, upstream),
+    *(cluster, commands, programs, mouse, focus, seeing, files, upstream),
 )

@@ -42,3 +42,8 @@ PictureFormat = Annotated[
     Meta(description="png: pixels, for a model to look at; svg: shapes and text, for documents."),
 ]
 Scale = Annotated[int, cut_at(4, "1: a cell is 8 by 16 pixels; 2: 16 by 32.", least=1)]
+
+HostWanted = Annotated[
+    str, Meta(min_length=1, max_length=63, description="In a cluster: the host to start it on.")
+]
+Labels = Annotated[list[str], Meta(description="In a cluster: labels that the host must have.")]

@@ -77,6 +77,7 @@ class SessionDetails(SessionBrief, frozen=True, kw_only=True):
     driver: str | None = None  # the person who has taken it over
     policy: str = "open"  # the preset that applies: its own or the daemon's
     notice: str | None = None  # what its user should know, such as that the journal has stopped
+    host: str | msgspec.UnsetType = msgspec.UNSET  # in a cluster: where it is
 
 
 class SessionList(Result, frozen=True, kw_only=True, omit_defaults=True):

@@ -8,6 +8,8 @@ from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.catalog import Operation, operation
 from nacre.core.operations.parameters import (
     Cols,
+    HostWanted,
+    Labels,
     MaxChars,
     Rows,
     Sandbox,
@@ -76,6 +78,8 @@ class CreateSession(Operation, frozen=True, kw_only=True):
         ]
         | None
     ) = None
+    host: HostWanted | None = None
+    labels: Labels | None = None
 
 
 @operation(
@@ -194,6 +198,8 @@ class StartSession(Operation, frozen=True, kw_only=True):
         | None
     ) = None
     sandbox: SandboxProfile | None = None
+    host: HostWanted | None = None
+    labels: Labels | None = None
 
 
 @operation(

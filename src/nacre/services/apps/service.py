@@ -73,6 +73,7 @@ class Apps:
 
     async def launch(self, caller: Caller, request: LaunchApp) -> AppLaunched:
         """Raises InvalidInput for a program that is not there; for a line it shows the words."""
+        self._host.names.check_host(request)
         if not request.command.strip():
             raise BadParameter("command", "is empty", "give the program to start")
         try:

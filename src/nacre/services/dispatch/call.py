@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -43,6 +44,7 @@ class Call:
     targets: tuple[Target, ...] = ()
     told: HandedOver | None = None
     notices: list[str] = field(default_factory=list)  # what the caller is told of its own request
+    stack: AsyncExitStack | None = None  # of a stream: what it enters is left at its end
     judged: Judged = field(default_factory=Judged)  # what the policy said of it
     began: float = field(default_factory=time.monotonic)
 

@@ -102,7 +102,8 @@ class Dispatch:
                 watch = self._watch(caller, call.operation, typed)
                 return await stack.enter_async_context(watch)
 
-            yield await self._begin(Call(caller, request, spec_of(request), enter))
+            call = Call(caller, request, spec_of(request), enter, stack=stack)
+            yield await self._begin(call)
 
     @asynccontextmanager
     async def follow(self, caller: Caller, request: Follow) -> AsyncIterator[EventStream]:
@@ -116,7 +117,8 @@ class Dispatch:
                 assert isinstance(call.operation, Follow)
                 return await stack.enter_async_context(self._follow(caller, call.operation))
 
-            yield await self._begin(Call(caller, request, spec_of(request), enter))
+            call = Call(caller, request, spec_of(request), enter, stack=stack)
+            yield await self._begin(call)
 
     async def _type(
         self, caller: Caller, session: str | int, data: bytes, receipt: Receipt | None = None

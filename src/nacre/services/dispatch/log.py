@@ -31,7 +31,9 @@ class Log:
     async def __call__(self, call: Call, onward: Onward) -> Any:
         started = time.monotonic()
         outcome = "ok"
-        around = REQUEST.set(f"{_EVERY_RUN}-{next(_numbers)}")
+        # Another host's call keeps the id that it has there.
+        given = REQUEST.get("") if call.caller.via else ""
+        around = REQUEST.set(given or f"{_EVERY_RUN}-{next(_numbers)}")
         try:
             return await onward(call)
         except NacreError as error:

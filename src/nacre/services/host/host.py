@@ -8,6 +8,7 @@ from typing import Any
 from nacre.core.catalog.metering import CallCounts
 from nacre.services.audit.audit import Audit
 from nacre.services.host.bus import Events
+from nacre.services.host.claims import NameClaims
 from nacre.services.host.engine import Engine
 from nacre.services.host.read_share import ReadShare
 from nacre.services.host.secrets import KnownSecrets
@@ -45,6 +46,7 @@ class Host:
     secrets: KnownSecrets = field(default_factory=lambda: KnownSecrets(Settings()))
     askpass: tuple[str, str] | None = None  # the program that asks people, and its socket
     calls: CallCounts = field(default_factory=CallCounts)  # for the metrics
+    names: NameClaims = field(default_factory=NameClaims)  # who else must agree to one
     umask: int = -1  # of sessions and of files for the user; -1: as this process
 
     def journal_of(self, identifier: str) -> str | None:

@@ -22,14 +22,18 @@ class Warnings:
     ) -> None:
         """`keeper`: the daemon is to have one; `more` is what others have to say."""
         self._keeping = keeping
-        self._more = more
+        self._more = [more]
         self._keeper = keeper
         self._listeners: list[Callable[[], None]] = []
-        keeping.when_changed = self._changed
+        keeping.when_changed = self.changed
 
     def __call__(self) -> tuple[str, ...]:
         alone = self._keeper and not self._keeping.alive
-        return (*((_NO_KEEPER,) if alone else ()), *self._more())
+        return (*((_NO_KEEPER,) if alone else ()), *(one for more in self._more for one in more()))
+
+    def add_source(self, more: Callable[[], tuple[str, ...]]) -> None:
+        """Let another part say what it has to; it calls `changed` when that may have changed."""
+        self._more.append(more)
 
     def add(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)
@@ -37,6 +41,6 @@ class Warnings:
     def remove(self, listener: Callable[[], None]) -> None:
         self._listeners.remove(listener)
 
-    def _changed(self) -> None:
+    def changed(self) -> None:
         for listener in list(self._listeners):
             listener()

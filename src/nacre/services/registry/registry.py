@@ -64,11 +64,12 @@ class Registry:
         name: str | None,
         folder: str,
         *,
+        named: bool,
         keep: bool,
         tags: tuple[str, ...],
         port: int | None = None,
     ) -> Identity:
-        """Make a new identity; its port listens from now on.
+        """Make a new identity; its port listens from now on. `named`: its caller chose the name.
 
         Call `add` afterwards, or `give_up` if the session could not be created.
         Raises LimitReached, SessionExists, and InvalidInput for an invalid name or a requested port
@@ -82,10 +83,8 @@ class Registry:
             )
         if name is None:
             name = name_from_folder(folder, self._names)
-            named = False
         else:
             self._check_free(name)
-            named = True
         return Identity(name, self._new_id(), self._pool.claim(port), named, keep, tags)
 
     def give_up(self, identity: Identity) -> None:

@@ -70,13 +70,35 @@ class SessionMaker:
     async def _make_planned(
         self, caller: Caller, request: CreateSession, launch: Launch, port: int | None
     ) -> Session:
-        settings = self._host.settings
         keep = request.keep or caller.person
         await self._host.engine.load()
-        # No await from here on: a name that was free must still be free when it is taken.
-        require_descriptors(settings.descriptor_reserve)
+        if (others := self._host.names.others) is None:
+            return self._add(request, launch, request.name, keep=keep, port=port)
+        claimed = await others.claim(request.name, launch.cwd)
+        try:
+            return self._add(request, launch, claimed, keep=keep, port=port)
+        except NacreError:
+            others.release(claimed)
+            raise
+
+    def _add(
+        self,
+        request: CreateSession,
+        launch: Launch,
+        name: str | None,
+        *,
+        keep: bool,
+        port: int | None,
+    ) -> Session:
+        # No await in here: a name that was free must still be free when it is taken.
+        require_descriptors(self._host.settings.descriptor_reserve)
         identity = self._registry.new_identity(
-            request.name, launch.cwd, keep=keep, tags=tuple(request.tags or ()), port=port
+            name,
+            launch.cwd,
+            named=request.name is not None,
+            keep=keep,
+            tags=tuple(request.tags or ()),
+            port=port,
         )
         try:
             session = self._begin(identity, launch, request)

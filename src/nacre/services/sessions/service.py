@@ -111,6 +111,7 @@ class Sessions:
     # --- life ------------------------------------------------------------------------------
 
     async def create(self, caller: Caller, request: CreateSession) -> SessionCreated:
+        self._host.names.check_host(request)
         session = await self._maker.make(caller, request, None)
         created = _created(session)
         told = [created.notice]
@@ -140,7 +141,7 @@ class Sessions:
         _check_management(request)
         if request.action == "rename":
             assert request.new_name is not None
-            self._registry.rename(session, request.new_name)
+            await self._rename(session, request.new_name)
         elif request.action == "restart":
             await self.restart(caller, RestartSession(session=request.session))
         elif request.action == "dismiss":
@@ -157,6 +158,19 @@ class Sessions:
         else:
             session.viewers.detach("somebody detached everybody who watched this session")
         return Success()
+
+    async def _rename(self, session: Session, name: str) -> None:
+        others, before = self._host.names.others, session.identity.name
+        if others is None or name == before:
+            self._registry.rename(session, name)
+            return
+        await others.claim(name, "")
+        try:
+            self._registry.rename(session, name)
+        except NacreError:
+            others.release(name)
+            raise
+        others.release(before)
 
     async def restart(self, caller: Caller, request: RestartSession) -> SessionCreated:
         session = self._registry.find(request.session)
@@ -195,6 +209,7 @@ class Sessions:
         return Success()
 
     async def start(self, caller: Caller, request: StartSession) -> SessionStarted:
+        self._host.names.check_host(request)
         shell = request.shell
         if shell is not None and not shell.strip():
             raise BadParameter("shell", "is empty", Omit(("shell",), "to get yours"))

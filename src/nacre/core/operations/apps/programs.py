@@ -10,7 +10,16 @@ from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.catalog import Note, Operation, Result, operation
-from nacre.core.operations.parameters import Cols, MaxChars, Quiet, Rows, SessionRef, TimeOut
+from nacre.core.operations.parameters import (
+    Cols,
+    HostWanted,
+    Labels,
+    MaxChars,
+    Quiet,
+    Rows,
+    SessionRef,
+    TimeOut,
+)
 from nacre.core.operations.results import InputSent, Size, Success
 from nacre.core.operations.sessions import CreateSession, SandboxProfile
 
@@ -70,6 +79,8 @@ class LaunchApp(Operation, frozen=True, kw_only=True):
     rows: Rows = 24
     cols: Cols = 80
     sandbox: SandboxProfile | None = None
+    host: HostWanted | None = None
+    labels: Labels | None = None
 
     def as_session(self) -> CreateSession:
         """Return the session that it asks for: with args, no shell reads the command."""

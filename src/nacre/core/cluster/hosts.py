@@ -1,0 +1,135 @@
+"""What a host knows of the others in its cluster: who is there, and who takes a new session.
+
+Rule 1: a host is `up` while it is heard. It is `suspect` as soon as a call finds nobody there or a
+word is overdue, and `lost` after `lost` seconds of silence. What is heard makes it `up` again.
+Rule 2: no clock is read here: times are given.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+Standing = Literal["up", "suspect", "lost", "left"]
+
+
+class Heartbeat(msgspec.Struct, frozen=True, kw_only=True):
+    """What a host says of itself, every so often."""
+
+    host: str
+    incarnation: str  # of its daemon: another one may not know what this one was asked
+    version: str
+    sessions: int  # that run
+    capacity: int  # that may run
+    draining: bool = False
+    leaving: bool = False  # its daemon was stopped: it will not be heard again
+    labels: tuple[str, ...] = ()
+
+    @property
+    def has_room(self) -> bool:
+        return not self.draining and self.sessions < self.capacity
+
+    @property
+    def load(self) -> float:
+        return self.sessions / self.capacity if self.capacity else 1.0
+
+
+@dataclass(slots=True)
+class KnownHost:
+    said: Heartbeat
+    heard: float  # when
+    doubted: bool = False  # a call found nobody there since
+
+
+@dataclass(slots=True)
+class HostTable:
+    overdue: float  # seconds of silence after which a host is suspect
+    lost: float  # and lost
+    _known: dict[str, KnownHost] = field(default_factory=dict)
+
+    def hear(self, said: Heartbeat, now: float) -> bool:
+        """Take what a host said of itself. Return whether something but its load has changed."""
+        before = self._known.get(said.host)
+        self._known[said.host] = KnownHost(said, now)
+        return before is None or _without_load(before.said) != _without_load(said)
+
+    def excuse(self, seconds: float) -> None:
+        """Let this time not count as silence: we were not listening ourselves."""
+        for known in self._known.values():
+            known.heard += seconds
+
+    def doubt(self, host: str) -> None:
+        """A call found nobody there."""
+        if host in self._known:
+            self._known[host].doubted = True
+
+    def forget(self, host: str) -> None:
+        self._known.pop(host, None)
+
+    def of(self, host: str) -> Heartbeat | None:
+        known = self._known.get(host)
+        return None if known is None else known.said
+
+    def standing(self, host: str, now: float) -> Standing | None:
+        """Return how a host stands; None for one that was never heard."""
+        known = self._known.get(host)
+        if known is None:
+            return None
+        if known.said.leaving:
+            return "left"
+        silence = now - known.heard
+        if silence >= self.lost:
+            return "lost"
+        return "suspect" if known.doubted or silence >= self.overdue else "up"
+
+    def all(self, now: float) -> Mapping[Heartbeat, Standing]:
+        """Return all hosts, by name, and how they stand."""
+        found = {}
+        for name in sorted(self._known):
+            standing = self.standing(name, now)
+            assert standing is not None
+            found[self._known[name].said] = standing
+        return found
+
+    def up(self, now: float) -> list[Heartbeat]:
+        return [said for said, standing in self.all(now).items() if standing in ("up", "suspect")]
+
+    def with_room(self, labels: Iterable[str], now: float) -> list[Heartbeat]:
+        """Return the hosts that take a new session, the least loaded first."""
+        wanted = set(labels)
+        fit = [
+            said
+            for said, standing in self.all(now).items()
+            if standing == "up" and said.has_room and wanted <= set(said.labels)
+        ]
+        return sorted(fit, key=lambda said: (said.load, said.host))
+
+    def next_change(self, now: float) -> float | None:
+        """Return in how many seconds the next host becomes lost if nobody is heard."""
+        left = [
+            known.heard + self.lost - now
+            for known in self._known.values()
+            if not known.said.leaving and now - known.heard < self.lost
+        ]
+        return max(0.0, min(left)) if left else None
+
+
+def _without_load(said: Heartbeat) -> Heartbeat:
+    return msgspec.structs.replace(said, sessions=0)
+
+
+def work_together(one: str, other: str) -> bool:
+    """Tell whether two versions work together: if they differ by one minor at most."""
+    first, second = _numbers(one), _numbers(other)
+    if first is None or second is None:
+        return one == other
+    return first[0] == second[0] and abs(first[1] - second[1]) <= 1
+
+
+def _numbers(version: str) -> tuple[int, int] | None:
+    parts = version.split(".")
+    try:
+        return int(parts[0]), int(parts[1])
+    except (ValueError, IndexError):
+        return None

@@ -1,0 +1,125 @@
+"""What hosts of a cluster say to each other, as MessagePack.
+
+Rule 1: an AskHost has an id that the asking host chose. Who gets it twice does it once, and answers
+twice. So an ask may be repeated when no answer comes.
+Rule 2: an AskHost names the daemon that it is meant for by its incarnation. The next daemon of that
+host does not know what the one before it has done, and says so (HostRestarted) instead of doing it.
+Rule 3: fields are added at the end, with a default: hosts of the next and the last minor version
+read what they know.
+"""
+
+import msgspec
+
+from nacre.core.cluster.carried import CarriedError
+
+
+class AskHost(msgspec.Struct, frozen=True, array_like=True, tag="ask"):
+    id: str
+    incarnation: str  # of the daemon that is meant
+    credential: bytes  # who asks, signed by the asking host
+    operation: str
+    params: bytes
+    tells: bool  # the caller can be told of a hand-over
+    request: str = ""  # the id of the call in logs and audit of both hosts
+    patience: float | None = None  # seconds that the caller still waits, if that is known
+    follows: bool = False  # the caller wants the id of its run as soon as there is one
+
+
+class GiveUp(msgspec.Struct, frozen=True, array_like=True, tag="give up"):
+    """The caller has left."""
+
+    id: str
+
+
+class Working(msgspec.Struct, frozen=True, array_like=True, tag="working"):
+    """It goes on: an answer to an AskHost that came again."""
+
+
+class RunBegun(msgspec.Struct, frozen=True, array_like=True, tag="begun"):
+    """The run that was asked for has begun."""
+
+    run_id: str
+
+
+class AskDone(msgspec.Struct, frozen=True, array_like=True, tag="done"):
+    kind: str  # the class of the result
+    data: bytes
+    told: bytes | None = None  # a hand-over
+    notices: tuple[str, ...] = ()
+
+
+class AskFailed(msgspec.Struct, frozen=True, array_like=True, tag="error"):
+    error: CarriedError
+
+
+class HostRestarted(msgspec.Struct, frozen=True, array_like=True, tag="restarted"):
+    """The daemon that was meant is gone; nothing was done by this one."""
+
+    incarnation: str
+
+
+class OpenStream(msgspec.Struct, frozen=True, array_like=True, tag="open"):
+    """Begin a stream: watching or following."""
+
+    id: str
+    incarnation: str
+    credential: bytes
+    kind: str  # watch or follow
+    params: bytes
+    request: str = ""
+
+
+class Act(msgspec.Struct, frozen=True, array_like=True, tag="act"):
+    """Do something at a stream: type, look, fit … In their order."""
+
+    id: str
+    number: int  # of this act; the answer has it
+    what: str
+    data: bytes
+
+
+class Credit(msgspec.Struct, frozen=True, array_like=True, tag="credit"):
+    """The reader took so many bytes: as many more may be sent."""
+
+    id: str
+    size: int
+
+
+class StreamOpened(msgspec.Struct, frozen=True, array_like=True, tag="opened"):
+    """The stream has begun."""
+
+
+class StreamItem(msgspec.Struct, frozen=True, array_like=True, tag="item"):
+    kind: str  # the class of the event
+    data: bytes
+
+
+class Acted(msgspec.Struct, frozen=True, array_like=True, tag="acted"):
+    number: int
+    kind: str = ""  # the class of what it returned, if it returned something
+    data: bytes = b""
+    error: CarriedError | None = None
+
+
+class StreamEnded(msgspec.Struct, frozen=True, array_like=True, tag="ended"):
+    """No more items come."""
+
+    error: CarriedError | None = None
+
+
+ToHost = AskHost | GiveUp | OpenStream | Act | Credit
+OfStream = StreamOpened | StreamItem | Acted | StreamEnded | HostRestarted
+HostAnswer = Working | RunBegun | AskDone | AskFailed | HostRestarted
+
+
+class Claim(msgspec.Struct, frozen=True, array_like=True):
+    """The owner of a session's name."""
+
+    host: str
+
+
+class HostKey(msgspec.Struct, frozen=True, array_like=True):
+    """What others must know of a host to believe it."""
+
+    public_key: bytes
+    draining: bool = False

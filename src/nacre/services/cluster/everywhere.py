@@ -1,0 +1,162 @@
+"""Following all sessions of all hosts: the list of the web page, and of who else wants all.
+
+Rule 1: the first event has the sessions of all hosts that are up, each with its host. A host that
+comes later, or comes back, is followed from then on, and its sessions are told as new ones.
+Rule 2: the sessions of a lost host are told as changed: they are shown as lost, and stay.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from msgspec.structs import replace
+
+from nacre.core.catalog.caller import Caller
+from nacre.core.operations.follow import Event, EventStream, Follow, SessionEvent, Summary, SyncAll
+from nacre.errors import NacreError
+from nacre.services.cluster.member import Member
+from nacre.services.cluster.names import Names
+from nacre.services.cluster.viewing import Viewing
+
+_log = logging.getLogger("nacre.cluster")
+
+_MOST_WAITING = 1000  # events, after which the slowest part waits
+
+
+class Everywhere:
+    def __init__(self, member: Member, viewing: Viewing, names: Names) -> None:
+        self._member = member
+        self._viewing = viewing
+        self._names = names
+        self._followers: set[_FollowsAll] = set()
+
+    @asynccontextmanager
+    async def follow(
+        self, caller: Caller, request: Follow, ours: EventStream
+    ) -> AsyncIterator[EventStream]:
+        """Follow all hosts; `ours` are the events of this one."""
+        follower = _FollowsAll(self._member, self._viewing, caller, request)
+        self._followers.add(follower)
+        try:
+            await follower.begin(ours)
+            yield follower
+        finally:
+            self._followers.discard(follower)
+            follower.end()
+
+    def host_heard(self, host: str) -> None:
+        for follower in self._followers:
+            follower.follow_host(host)
+
+
+class _FollowsAll:
+    """One stream made of those of all hosts."""
+
+    def __init__(self, member: Member, viewing: Viewing, caller: Caller, request: Follow) -> None:
+        self._member = member
+        self._viewing = viewing
+        self._caller = caller
+        self._request = request
+        self._events: asyncio.Queue[Event | None] = asyncio.Queue(_MOST_WAITING)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._shown: dict[str, dict[str, Summary]] = {}  # of each host, by id
+        self._first: list[Summary] | None = []  # until the first event is out
+
+    async def begin(self, ours: EventStream) -> None:
+        """Begin with the sessions of all hosts that answer soon."""
+        here = self._member.host
+        first: list[asyncio.Future[None]] = []
+        loop = asyncio.get_running_loop()
+        hosts = [said.host for said in self._member.hosts.up(loop.time())]
+        for host in hosts:
+            begun = loop.create_future()
+            first.append(begun)
+            self._tasks[host] = asyncio.create_task(self._of_host(host, begun))
+        begun = loop.create_future()
+        self._tasks[here] = asyncio.create_task(self._pass_on(here, ours, begun))
+        await asyncio.wait([*first, begun], timeout=self._member.patience)
+        assert self._first is not None
+        sessions, self._first = self._first, None
+        await self._events.put(SyncAll(sessions=sorted(sessions, key=lambda one: one.created)))
+
+    def end(self) -> None:
+        for task in self._tasks.values():
+            task.cancel()
+
+    def follow_host(self, host: str) -> None:
+        """Follow a host that is new, or back."""
+        task = self._tasks.get(host)
+        if self._first is None and (task is None or task.done()):
+            begun = asyncio.get_running_loop().create_future()
+            self._tasks[host] = asyncio.create_task(self._of_host(host, begun))
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        number = 0
+        while True:
+            event = await self._events.get()
+            if event is None:
+                return
+            number += 1
+            event.seq = number
+            yield event
+
+    async def _of_host(self, host: str, begun: "asyncio.Future[None]") -> None:
+        try:
+            async with self._viewing.stream(host, self._caller, self._request) as stream:
+                await self._pass_on(host, stream, begun)
+        except (NacreError, OSError) as error:
+            _log.info("a host is not followed", extra={"host": host, "error": str(error)})
+        finally:
+            if not begun.done():
+                begun.set_result(None)
+        await self._tell_lost(host)
+
+    async def _pass_on(self, host: str, stream: Any, begun: "asyncio.Future[None]") -> None:
+        shown = self._shown.setdefault(host, {})
+        async for event in stream:
+            if isinstance(event, SyncAll):
+                await self._sync(host, event)
+                if not begun.done():
+                    begun.set_result(None)
+                continue
+            if isinstance(event, SessionEvent):
+                event = self._noted(host, event)
+                if event.session_id is not None and event.details is not None:
+                    shown[event.session_id] = event.details
+                elif event.session_id is not None:
+                    shown.pop(event.session_id, None)
+            await self._events.put(event)
+        if host == self._member.host:
+            await self._events.put(None)
+
+    async def _sync(self, host: str, event: SyncAll) -> None:
+        sessions = {one.session_id: replace(one, host=host) for one in event.sessions}
+        before, self._shown[host] = self._shown.get(host, {}), sessions
+        if self._first is not None:
+            self._first += sessions.values()
+            return
+        for gone in before.keys() - sessions.keys():
+            await self._tell(before[gone], "removed")
+        for one in sessions.values():
+            await self._tell(one, "restarted" if one.session_id in before else "created")
+
+    def _noted(self, host: str, event: SessionEvent) -> SessionEvent:
+        if event.details is None:
+            return event
+        return replace(event, details=replace(event.details, host=host))
+
+    async def _tell_lost(self, host: str) -> None:
+        notice = f"host {host} is lost: this is what was last known"
+        for one in self._shown.get(host, {}).values():
+            lost = replace(one, running=False, alive=False, state="lost", notice=notice)
+            with suppress(asyncio.QueueFull):
+                await self._tell(lost, "ended")
+
+    async def _tell(self, one: Summary, change: Any) -> None:
+        details = None if change == "removed" else one
+        event = SessionEvent(
+            session=one.name, session_id=one.session_id, change=change, details=details
+        )
+        await self._events.put(event)

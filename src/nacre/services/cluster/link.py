@@ -1,0 +1,258 @@
+"""Our connection to the cluster's NATS servers: the only module that knows their library.
+
+Rule 1: subjects begin with the host that reads them (`nacre.h.HOST…`), and end with the host that
+writes. So a server's permissions keep a host from reading what is for others, and from speaking in
+another's name (docs/cluster.md).
+Rule 2: there are two connections: what streams to viewers does not hold up calls. What is longer
+than a server takes at once goes in parts.
+Rule 3: a lost connection is no error: the library connects again, to another server if there is
+one, and what is published meanwhile waits (within its own bound).
+"""
+
+import logging
+import secrets
+import ssl
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import nats
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.js.errors import (
+    BadRequestError,
+    BucketNotFoundError,
+    KeyDeletedError,
+    KeyNotFoundError,
+    KeyWrongLastSequenceError,
+)
+from nats.js.kv import KeyValue
+
+from nacre.services.host.wait import bounded
+from nacre.settings.table import Settings
+
+_log = logging.getLogger("nacre.cluster")
+
+_BUCKET = "nacre"
+NO_RESPONDERS = "503"
+_FOREVER = -1
+_PART = 256 * 1024  # bytes: a server takes a megabyte at once by default
+_MOST_UNDONE = 256  # messages of which some parts are missing
+Take = Callable[[str, str, bytes, str | None], None]  # subject, reply subject, data, status
+
+
+class _Undone(NamedTuple):
+    """A message of which parts are missing."""
+
+    total: int
+    parts: dict[int, bytes]
+
+
+class KeyTaken(Exception):
+    """A key exists already, or was changed since it was read."""
+
+
+class ClusterLink:
+    def __init__(self, settings: Settings, host: str) -> None:
+        self._settings = settings
+        self._host = host
+        self._client = Client()
+        self._streams = Client()
+        self._undone: OrderedDict[str, _Undone] = OrderedDict()
+        self._store: KeyValue | None = None
+        self.when_changed: Callable[[], None] = _nothing
+        self.when_cut: Callable[[], None] = _nothing  # what was under way may be lost
+
+    @property
+    def connected(self) -> bool:
+        return self._store is not None and bool(self._client.is_connected)
+
+    async def connect(self) -> None:
+        """Connect once. Raises OSError or NatsError; then it may be tried again."""
+        settings = self._settings
+        options: dict[str, Any] = {}
+        if settings.cluster_credentials:
+            options["user_credentials"] = settings.cluster_credentials
+        if settings.cluster_nkey:
+            options["nkeys_seed"] = settings.cluster_nkey
+        if settings.cluster_tls_ca or settings.cluster_tls_cert:
+            options["tls"] = _tls(settings)
+        client = await self._open(options)
+        try:
+            self._store = await self._open_store(client)
+            self._streams = await self._open(options)
+        except BaseException:
+            await client.close()
+            raise
+        self._client = client
+
+    async def _open(self, options: dict[str, Any]) -> Client:
+        return await nats.connect(
+            self._settings.cluster.split(","),
+            name=f"nacre {self._host}",
+            inbox_prefix=f"_INBOX_{self._host}",
+            max_reconnect_attempts=_FOREVER,
+            reconnect_time_wait=0.1,
+            connect_timeout=2,
+            ping_interval=2,
+            max_outstanding_pings=2,
+            allow_reconnect=True,
+            error_cb=_note,
+            disconnected_cb=self._cut,
+            reconnected_cb=self._changed,
+            **options,
+        )
+
+    async def _open_store(self, client: Client) -> KeyValue:
+        stream = client.jetstream()
+        try:
+            return await stream.key_value(_BUCKET)
+        except BucketNotFoundError:
+            with suppress(BadRequestError):  # another host was quicker
+                return await stream.create_key_value(
+                    bucket=_BUCKET, history=1, replicas=self._settings.cluster_replicas
+                )
+            return await stream.key_value(_BUCKET)
+
+    async def close(self) -> None:
+        for client in (self._streams, self._client):
+            with suppress(NatsError, OSError, TimeoutError):
+                await client.close()
+
+    # --- messages --------------------------------------------------------------------------
+
+    async def publish(
+        self, subject: str, data: bytes, reply: str = "", *, stream: bool = False
+    ) -> None:
+        """Send a message, in parts if it is long. Raises OSError when there is no connection."""
+        client = self._streams if stream else self._client
+        try:
+            if len(data) <= _PART:
+                await client.publish(subject, data, reply)
+                return
+            count, name = -(-len(data) // _PART), secrets.token_hex(8)
+            for index in range(count):
+                part = data[index * _PART : (index + 1) * _PART]
+                headers = {"Part": f"{name} {index} {count}"}
+                await client.publish(subject, part, reply, headers=headers)
+        except NatsError as error:
+            raise OSError(f"no connection to the cluster: {error}") from error
+
+    async def flush(self) -> None:
+        with suppress(NatsError, TimeoutError):
+            await self._client.flush(2)
+
+    async def subscribe(self, subject: str, take: Take, *, stream: bool = False) -> None:
+        async def came(message: Msg) -> None:
+            headers = message.headers or {}
+            data: bytes | None = message.data
+            if (part := headers.get("Part")) is not None:
+                data = self._whole(f"{message.subject} {part}", message.data)
+            if data is not None:
+                take(message.subject, message.reply, data, headers.get("Status"))
+
+        await (self._streams if stream else self._client).subscribe(subject, cb=came)
+
+    def _whole(self, part: str, data: bytes) -> bytes | None:
+        """Return a message whose last part this is; None if some are still to come."""
+        key, index, count = part.rsplit(" ", 2)
+        if not (index.isdigit() and count.isdigit()):
+            return None
+        undone = self._undone.setdefault(key, _Undone(int(count), {}))
+        undone.parts[int(index)] = data
+        if len(undone.parts) < undone.total:
+            while len(self._undone) > _MOST_UNDONE:
+                self._undone.popitem(last=False)
+            return None
+        del self._undone[key]
+        return b"".join(undone.parts[number] for number in sorted(undone.parts))
+
+    # --- what all hosts know ---------------------------------------------------------------
+
+    async def create(self, key: str, value: bytes) -> None:
+        """Raises KeyTaken, and OSError without a connection."""
+        try:
+            await _tried(self._kv.create(key, value))
+        except KeyWrongLastSequenceError as error:
+            raise KeyTaken from error
+
+    async def put(self, key: str, value: bytes) -> None:
+        await _tried(self._kv.put(key, value))
+
+    async def replace(self, key: str, value: bytes, revision: int) -> None:
+        """Raises KeyTaken if somebody wrote it since that revision."""
+        try:
+            await _tried(self._kv.update(key, value, last=revision))
+        except KeyWrongLastSequenceError as error:
+            raise KeyTaken from error
+
+    async def get(self, key: str) -> tuple[bytes, int] | None:
+        """Return a value and its revision."""
+        try:
+            entry = await _tried(self._kv.get(key))
+        except (KeyNotFoundError, KeyDeletedError):
+            return None
+        return None if entry.value is None else (entry.value, entry.revision or 0)
+
+    async def delete(self, key: str, revision: int | None = None) -> None:
+        """Raises KeyTaken if somebody wrote it since that revision."""
+        try:
+            await _tried(self._kv.delete(key, last=revision))
+        except KeyWrongLastSequenceError as error:
+            raise KeyTaken from error
+
+    async def find(self, pattern: str) -> list[tuple[str, bytes]]:
+        """Return the keys that match a pattern of subjects, and their values."""
+        found = []
+        watcher = await _tried(self._kv.watch(pattern, ignore_deletes=True))
+        try:
+            async with bounded(self._settings.cluster_call_time):
+                async for entry in watcher:
+                    if entry is None:  # that was all there is now
+                        break
+                    found.append((entry.key, entry.value or b""))
+        except TimeoutError as error:
+            raise OSError("the cluster's servers do not answer") from error
+        finally:
+            await watcher.stop()
+        return found
+
+    @property
+    def _kv(self) -> KeyValue:
+        if self._store is None:
+            raise OSError("no connection to the cluster yet")
+        return self._store
+
+    async def _cut(self) -> None:
+        self.when_cut()
+        self.when_changed()
+
+    async def _changed(self) -> None:
+        self.when_changed()
+
+
+async def _tried(made: Awaitable[Any]) -> Any:
+    """Raises OSError for whatever is wrong with the connection."""
+    try:
+        return await made
+    except (KeyWrongLastSequenceError, KeyNotFoundError, KeyDeletedError):
+        raise
+    except (NatsError, TimeoutError) as error:
+        raise OSError(f"the cluster's servers do not answer: {error or 'too late'}") from error
+
+
+def _tls(settings: Settings) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=settings.cluster_tls_ca or None)
+    if settings.cluster_tls_cert:
+        context.load_cert_chain(settings.cluster_tls_cert, settings.cluster_tls_key or None)
+    return context
+
+
+async def _note(error: Exception) -> None:
+    _log.info("connection to the cluster", extra={"error": str(error) or type(error).__name__})
+
+
+def _nothing() -> None:
+    return None

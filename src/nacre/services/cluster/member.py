@@ -1,0 +1,229 @@
+"""This host as a member of its cluster: it joins, is heard, hears others, and leaves.
+
+Rule 1: without a connection the host works alone, says so among its warnings, and joins as soon as
+it can. Its own sessions never need the cluster.
+Rule 2: whoever is heard is known. A host that joins asks all others to be heard at once.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import msgspec
+
+from nacre import __version__
+from nacre.core.cluster.hosts import Heartbeat, HostTable
+from nacre.core.cluster.messages import HostKey
+from nacre.services.cluster.link import ClusterLink
+from nacre.services.host.wait import bounded
+from nacre.settings.table import Settings
+
+_log = logging.getLogger("nacre.cluster")
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0  # seconds between two tries to join
+_OVERDUE = 2.5  # heartbeats
+_NEVER = 86_400.0  # seconds: nobody is known who could be lost
+_LATE = 0.2  # seconds that a timer may be late; more, and the daemon was held up
+
+
+class Member:
+    def __init__(
+        self,
+        host: str,
+        settings: Settings,
+        link: ClusterLink,
+        public_key: bytes,
+        running: Callable[[], int],
+    ) -> None:
+        """`running` counts the sessions that run here."""
+        self.host = host
+        self.incarnation = secrets.token_hex(6)
+        self.draining = False
+        self.hosts = HostTable(settings.cluster_heartbeat * _OVERDUE, settings.cluster_lost_time)
+        self.problem = "the cluster was not reached yet"
+        self.when_heard: Callable[[str], None] = _ignore
+        self.when_lost: Callable[[str], None] = _ignore
+        self.when_changed: Callable[[], None] = _nothing
+        self.when_back: Callable[[], None] = _nothing  # others may have taken us for lost
+        self._settings = settings
+        self._link = link
+        self._public_key = public_key
+        self._running = running
+        self._keys: dict[str, bytes] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._heard = asyncio.Event()
+
+    @property
+    def patience(self) -> float:
+        """Return how many seconds are waited for hosts that do not answer."""
+        return self._settings.cluster_lost_time
+
+    @property
+    def joined(self) -> bool:
+        return self._link.connected
+
+    def warnings(self) -> tuple[str, ...]:
+        if self.joined:
+            return ()
+        return (f"this host is not in its cluster, and works alone: {self.problem}",)
+
+    async def join(self, when_joined: Callable[[], Awaitable[None]]) -> None:
+        """Join, as soon as that can be done."""
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                await self._link.connect()
+                break
+            except Exception as error:  # noqa: BLE001  # whatever its library raises: try again
+                self.problem = str(error) or type(error).__name__
+                _log.warning("cannot join the cluster", extra={"error": self.problem})
+                self.when_changed()
+            await asyncio.sleep(pause)  # there is no event for "a server has started"
+            pause = min(pause * 2, _LONGEST_PAUSE)
+        self.problem = "the connection to its servers is lost"
+        self._link.when_changed = self._reconnected
+        found = await self._link.get(f"h.{self.host}")
+        if found is not None:
+            self.draining = msgspec.msgpack.decode(found[0], type=HostKey).draining
+        await self._write_key()
+        await self._link.subscribe("nacre.hb.*", self._took_heartbeat)
+        await self._link.subscribe("nacre.who", self._was_asked)
+        await when_joined()
+        await self._link.publish("nacre.who", b"")
+        await self.be_heard()
+        self._tasks = [
+            asyncio.create_task(self._beat(), name="heartbeat"),
+            asyncio.create_task(self._look(), name="hosts"),
+        ]
+        _log.info("joined the cluster", extra={"host": self.host})
+        self.when_changed()
+
+    async def leave(self) -> None:
+        """Tell the others that this host goes."""
+        for task in self._tasks:
+            task.cancel()
+        with suppress(OSError):
+            await self.be_heard(leaving=True)
+            await self._link.flush()
+        await self._link.close()
+
+    async def drain(self, *, draining: bool) -> None:
+        self.draining = draining
+        await self._write_key()
+        await self.be_heard()
+
+    async def be_heard(self, *, leaving: bool = False) -> None:
+        """Raises OSError without a connection."""
+        said = msgspec.msgpack.encode(self.heartbeat(leaving=leaving))
+        await self._link.publish(f"nacre.hb.{self.host}", said)
+
+    def heartbeat(self, *, leaving: bool = False) -> Heartbeat:
+        settings = self._settings
+        labels = (one.strip() for one in settings.cluster_labels.split(","))
+        return Heartbeat(
+            host=self.host,
+            incarnation=self.incarnation,
+            version=__version__,
+            sessions=self._running(),
+            capacity=settings.cluster_capacity or settings.max_sessions,
+            draining=self.draining,
+            leaving=leaving,
+            labels=tuple(filter(None, labels)),
+        )
+
+    async def key_of(self, host: str) -> bytes | None:
+        """Return the public key of a host."""
+        if (known := self._keys.get(host)) is not None:
+            return known
+        found = await self._link.get(f"h.{host}")
+        if found is None:
+            return None
+        self._keys[host] = msgspec.msgpack.decode(found[0], type=HostKey).public_key
+        return self._keys[host]
+
+    async def _write_key(self) -> None:
+        key = HostKey(self._public_key, self.draining)
+        await self._link.put(f"h.{self.host}", msgspec.msgpack.encode(key))
+
+    async def _beat(self) -> None:
+        while True:
+            began = self._now()
+            await asyncio.sleep(self._settings.cluster_heartbeat)  # this is the beat itself
+            self._excuse(self._now() - began - self._settings.cluster_heartbeat)
+            with suppress(OSError):
+                await self.be_heard()
+
+    async def _look(self) -> None:
+        """Notice when a host becomes lost."""
+        known: set[str] = set()  # lost
+        while True:
+            began = self._now()
+            left = self.hosts.next_change(began)
+            self._heard.clear()
+            with suppress(TimeoutError):
+                async with bounded(_NEVER if left is None else left + 0.001):
+                    await self._heard.wait()
+            if left is not None:
+                self._excuse(self._now() - began - left)
+            standings = self.hosts.all(self._now())
+            lost = {said.host for said, how in standings.items() if how in ("lost", "left")}
+            for host in lost - known:
+                left_by_itself = self.hosts.standing(host, self._now()) == "left"
+                what = "a host has left" if left_by_itself else "a host is lost"
+                _log.warning(what, extra={"host": host})
+                self.when_lost(host)
+            known = lost
+
+    def _excuse(self, late: float) -> None:
+        """Count no silence while this daemon itself was held up: what was said waits to be read."""
+        if late > _LATE:
+            self.hosts.excuse(late)
+        if late > self._settings.cluster_lost_time / 2:
+            self.when_back()
+
+    def _took_heartbeat(self, subject: str, _: str, data: bytes, __: str | None) -> None:
+        sender = subject.rpartition(".")[2]
+        try:
+            said = msgspec.msgpack.decode(data, type=Heartbeat)
+        except msgspec.DecodeError:
+            return
+        if said.host != sender or sender == self.host:
+            return
+        before = self.hosts.of(sender)
+        if before is None or before.incarnation != said.incarnation:
+            self._keys.pop(sender, None)
+        changed = self.hosts.hear(said, self._now())
+        self.when_heard(sender)
+        if changed:
+            self._heard.set()
+            self.when_changed()
+
+    def _was_asked(self, *_: object) -> None:
+        self._spawn()
+
+    def _reconnected(self) -> None:
+        if self.joined:
+            self._spawn()
+            self.when_back()
+        self.when_changed()
+
+    def _spawn(self) -> None:
+        async def say() -> None:
+            with suppress(OSError):
+                await self.be_heard()
+
+        task = asyncio.create_task(say())
+        self._tasks = [one for one in self._tasks if not one.done()] + [task]
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+def _nothing() -> None:
+    return None
+
+
+def _ignore(_: str) -> None:
+    return None

@@ -1,0 +1,172 @@
+"""The names of sessions, of which the whole cluster has each once; and where a session is.
+
+Rule 1: a name is claimed before its session is made, by creating a key that only one host can
+create. The claim goes when the session is no longer listed.
+Rule 2: a name whose session has ended is free for a new one, wherever that is made: its host gives
+it up when it is asked. The name of a session on a lost host can be taken; should that host come
+back, its session of that name is ended (docs/cluster.md).
+Rule 3: what is known of each session is in the store under its host, so that it can be listed when
+the host is lost.
+"""
+
+import asyncio
+import base64
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Protocol
+
+import msgspec
+
+from nacre.core.cluster.hosts import HostTable
+from nacre.core.cluster.messages import Claim
+from nacre.core.operations.results import SessionDetails
+from nacre.core.operations.steps import kill
+from nacre.errors import LimitReached, SessionExists
+from nacre.services.cluster.link import ClusterLink, KeyTaken
+from nacre.services.registry.names import check_name, name_from_folder
+
+_log = logging.getLogger("nacre.cluster")
+
+_MOST_PLACES = 10_000  # of sessions elsewhere that are remembered
+_TRIES = 50
+
+
+def name_key(name: str) -> str:
+    return "n." + base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
+
+
+class LocalNames(Protocol):
+    def taken(self) -> frozenset[str]:
+        """Return the names that sessions of this host have."""
+
+
+class Names:
+    def __init__(
+        self,
+        host: str,
+        link: ClusterLink,
+        hosts: HostTable,
+        give_up: Callable[[str, str], Awaitable[bool]],
+        taken: Callable[[], frozenset[str]],
+    ) -> None:
+        """`give_up` asks a host to give a name up, `taken` returns the names of this host."""
+        self._host = host
+        self._link = link
+        self._hosts = hosts
+        self._give_up = give_up
+        self._taken = taken
+        self._places: OrderedDict[str, str] = OrderedDict()
+
+    # --- claims ----------------------------------------------------------------------------
+
+    async def claim(self, name: str | None, folder: str) -> str:
+        """Claim a name for a new session; without one, a free one made from its folder's.
+
+        Raises SessionExists, InvalidInput for an invalid name, and LimitReached.
+        """
+        if not self._link.connected:  # alone for now: what collides is told when we are back
+            return name if name is not None else name_from_folder(folder, self._taken())
+        if name is not None:
+            check_name(name)
+            if await self._claimed(name):
+                return name
+            raise SessionExists(
+                f"there is already a session {name!r} on another host",
+                "choose another name",
+                kill(name),
+            )
+        tried = set(self._taken())
+        for _ in range(_TRIES):
+            free = name_from_folder(folder, tried)
+            if await self._claimed(free, at_once=True):
+                return free
+            tried.add(free)
+        raise LimitReached("no free name was found", "give one")
+
+    async def _claimed(self, name: str, *, at_once: bool = False) -> bool:
+        """Return whether the name is ours now. `at_once`: nobody is asked to give it up."""
+        for _ in range(_TRIES):  # what we read may have changed before we write
+            with suppress(KeyTaken):
+                return await self._try_claim(name_key(name), name, at_once=at_once)
+        return False
+
+    async def _try_claim(self, key: str, name: str, *, at_once: bool) -> bool:
+        """Raises KeyTaken if another host was quicker."""
+        ours = msgspec.msgpack.encode(Claim(self._host))
+        found = await self._link.get(key)
+        if found is None:
+            await self._link.create(key, ours)
+            return True
+        owner = msgspec.msgpack.decode(found[0], type=Claim).host
+        if owner == self._host:
+            return True
+        if at_once:
+            return False
+        standing = self._hosts.standing(owner, asyncio.get_running_loop().time())
+        gone = standing in (None, "lost", "left")
+        if not gone and not await self._give_up(owner, name):
+            return False
+        await self._link.replace(key, ours, found[1])
+        return True
+
+    async def release(self, name: str) -> None:
+        """Give a name up, if it is ours."""
+        self._places.pop(name, None)
+        found = await self._link.get(name_key(name))
+        if found is not None and msgspec.msgpack.decode(found[0], type=Claim).host == self._host:
+            with suppress(KeyTaken):  # another host has just taken it
+                await self._link.delete(name_key(name), found[1])
+
+    async def owner(self, name: str) -> str | None:
+        """Return the host that has claimed a name."""
+        found = await self._link.get(name_key(name))
+        return None if found is None else msgspec.msgpack.decode(found[0], type=Claim).host
+
+    # --- places ----------------------------------------------------------------------------
+
+    async def place(self, reference: str) -> str | None:
+        """Return the host of a session by its name or id; None if no host has it."""
+        if (known := self._places.get(reference)) is not None:
+            return known
+        if not self._link.connected:
+            return None
+        host = await self.owner(reference)
+        if host is None and len(reference) == 8 and reference.isalnum():
+            for key, _ in await self._link.find(f"s.*.{reference.lower()}"):
+                host = key.split(".")[1]
+        if host is not None:
+            self.remember(reference, host)
+        return host
+
+    def remember(self, reference: str, host: str) -> None:
+        self._places[reference] = host
+        while len(self._places) > _MOST_PLACES:
+            self._places.popitem(last=False)
+
+    def forget(self, reference: str) -> None:
+        self._places.pop(reference, None)
+
+    def forget_host(self, host: str) -> None:
+        for reference in [one for one, known in self._places.items() if known == host]:
+            del self._places[reference]
+
+    # --- what is known of sessions ---------------------------------------------------------
+
+    async def note(self, details: SessionDetails) -> None:
+        data = msgspec.msgpack.encode(details)
+        await self._link.put(f"s.{self._host}.{details.session_id}", data)
+
+    async def remove(self, identifier: str) -> None:
+        await self._link.delete(f"s.{self._host}.{identifier}")
+
+    async def last_known(self, host: str) -> list[SessionDetails]:
+        """Return the sessions of a host as they were when it was last heard."""
+        found = []
+        for key, data in await self._link.find(f"s.{host}.*"):
+            try:
+                found.append(msgspec.msgpack.decode(data, type=SessionDetails))
+            except msgspec.DecodeError as error:
+                _log.warning("unreadable session", extra={"key": key, "error": str(error)})
+        return sorted(found, key=lambda one: one.created)

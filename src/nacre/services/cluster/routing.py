@@ -1,0 +1,352 @@
+"""Which host a call goes to, and how answers of several become one.
+
+Rule 1: a session of this host is found first, without a question to anybody. `host/name` names the
+host, too. A port is one of this host.
+Rule 2: a new session goes to the host that was asked for; else to the least loaded one with room
+and the labels that were asked for. This host counts as any other.
+Rule 3: lists have the sessions of all hosts. Of a lost host they have what was last known of it.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace as replace_field
+from typing import Any, Protocol
+
+from msgspec.structs import replace
+
+from nacre.core.catalog.caller import Caller
+from nacre.core.catalog.catalog import Operation
+from nacre.core.operations.follow import EventStream, Follow
+from nacre.core.operations.results import SessionDetails, SessionList
+from nacre.core.operations.sessions import ListSessions
+from nacre.core.operations.steps import LIST_SESSIONS
+from nacre.errors import BadParameter, HostUnreachable, LimitReached, NacreError, SessionNotFound
+from nacre.services.cluster.asking import Asking
+from nacre.services.cluster.member import Member
+from nacre.services.cluster.names import Names
+from nacre.services.cluster.viewing import Viewing
+from nacre.services.dispatch.call import Call, Onward
+from nacre.services.dispatch.forwarding.relay import relay_of_call, relayed_by
+from nacre.services.observe.views import fit_list
+from nacre.system.logs import REQUEST
+from nacre.wording import Omit
+
+_MOST_RUNS = 10_000  # of other hosts whose places are remembered
+_NAMED = 20  # hosts in an error
+_MAKING = ("create_session", "start_session", "launch_app")
+
+
+Everywhere = Callable[[Caller, Follow, EventStream], AbstractAsyncContextManager[EventStream]]
+
+
+class Here(Protocol):
+    """The sessions of this host."""
+
+    async def has(self, reference: str | int) -> bool:
+        """Tell whether a session is here; one of an earlier daemon is waited for."""
+
+    def has_run(self, run_id: str) -> bool: ...
+
+
+class ClusterRouting:
+    def __init__(
+        self,
+        member: Member,
+        asking: Asking,
+        names: Names,
+        here: Here,
+        viewing: Viewing,
+        everywhere: Everywhere,
+        budget: Callable[[int | None], int],
+    ) -> None:
+        self._member = member
+        self._asking = asking
+        self._names = names
+        self._here = here
+        self._viewing = viewing
+        self._everywhere = everywhere
+        self._budget = budget
+        self._runs: OrderedDict[str, str] = OrderedDict()  # their hosts
+
+    async def route(self, call: Call, onward: Onward) -> Any:
+        name = call.spec.name
+        if name in ("watch", "follow"):
+            return await self._stream(call, onward)
+        if name in _MAKING:
+            return await self._make(call, onward)
+        if name == "list_sessions" and getattr(call.operation, "session", None) is None:
+            return await self._list(call, onward)
+        given = {one: getattr(call.operation, one) for one in call.spec.references}
+        if given.get("run_id") is not None:
+            return await self._of_run(call, onward, given["run_id"])
+        if given.get("sessions"):
+            return await self._of_several(call, onward, given["sessions"])
+        if given.get("session") is not None:
+            return await self._of_one(call, onward, given["session"])
+        if name == "drain_host":
+            return await self._of_host(call, onward, call.operation.host)  # type: ignore[attr-defined]
+        return await onward(call)
+
+    # --- streams ---------------------------------------------------------------------------
+
+    async def _stream(self, call: Call, onward: Onward) -> Any:
+        assert call.stack is not None
+        request: Any = call.operation
+        if request.session is None:
+            ours = await onward(call)
+            return await call.stack.enter_async_context(
+                self._everywhere(call.caller, request, ours)
+            )
+        host, inner = await self._find(request.session)
+        if host is None:
+            call.operation = replace(request, session=inner)
+            return await onward(call)
+        there = self._viewing.stream(host, call.caller, replace(request, session=inner))
+        return await call.stack.enter_async_context(there)
+
+    # --- one session -----------------------------------------------------------------------
+
+    async def _of_one(self, call: Call, onward: Onward, reference: str | int) -> Any:
+        host, inner = await self._find(reference)
+        if host is None:
+            if inner != reference:
+                call.operation = replace(call.operation, session=inner)
+            return await onward(call)
+        operation = replace(call.operation, session=inner)
+        try:
+            return await self._ask(host, call, operation)
+        except (SessionNotFound, HostUnreachable):
+            # Its name may be another session's since we asked where it is.
+            self._names.forget(str(inner))
+            again, _ = await self._find(reference)
+            if again in (None, host):
+                raise
+            return await self._ask(again, call, operation)
+
+    async def _find(self, reference: str | int) -> tuple[str | None, str | int]:
+        """Return the host of a session, None for this one, and how it is called there."""
+        host, slash, inner = str(reference).partition("/")
+        if slash:
+            if host == self._member.host:
+                return None, inner
+            if self._member.hosts.of(host) is None:
+                raise SessionNotFound(f"no host {host[:64]!r} ({self._there()})", LIST_SESSIONS)
+            return host, inner
+        if str(reference).isdigit() or await self._here.has(reference):
+            return None, reference
+        place = await self._place(str(reference))
+        return (None if place == self._member.host else place), reference
+
+    async def _place(self, reference: str) -> str | None:
+        try:
+            return await self._names.place(reference)
+        except OSError:
+            return None  # alone: then there is no such session here
+
+    # --- runs ------------------------------------------------------------------------------
+
+    async def _of_run(self, call: Call, onward: Onward, run_id: str) -> Any:
+        if self._here.has_run(run_id):
+            return await onward(call)
+        host = self._runs.get(run_id)
+        if host is None:
+            host = await self._host_of_run(run_id, call)
+        if host is None:
+            return await onward(call)
+        return await self._ask(host, call, call.operation)
+
+    async def _host_of_run(self, run_id: str, call: Call) -> str | None:
+        """Ask all hosts for a run that nobody asked for here."""
+        from nacre.core.operations.hosts.cluster import FindRun
+
+        async def ask(host: str) -> str | None:
+            answer = await self._asking.ask(host, call.caller, FindRun(run_id=run_id))
+            return host if answer.result.found else None  # type: ignore[attr-defined]
+
+        answers = await self._ask_all(ask)
+        return next((one for one in answers if isinstance(one, str)), None)
+
+    # --- several sessions ------------------------------------------------------------------
+
+    async def _of_several(self, call: Call, onward: Onward, references: list[str | int]) -> Any:
+        places = [await self._find(one) for one in references]
+        hosts = list(dict.fromkeys(host for host, _ in places))
+        parts = {host: [inner for at, inner in places if at == host] for host in hosts}
+        if hosts == [None]:
+            call.operation = replace(call.operation, sessions=parts[None])
+            return await onward(call)
+        if len(hosts) == 1:
+            [host] = hosts
+            return await self._ask(host, call, replace(call.operation, sessions=parts[host]))
+        return await self._first_of(call, onward, parts)
+
+    async def _first_of(
+        self, call: Call, onward: Onward, parts: dict[str | None, list[str | int]]
+    ) -> Any:
+        """Wait on several hosts at once: the first that matches, or all of them (match=all)."""
+        wants_all = getattr(call.operation, "match", "any") == "all"
+        tasks: list[asyncio.Task[Any]] = []
+        for host, sessions in parts.items():
+            operation = replace(call.operation, sessions=sessions)
+            if host is None:
+                inner = Call(call.caller, operation, call.spec, call.handle, call.tells)
+                work: Awaitable[Any] = onward(inner)
+            else:
+                work = self._ask(host, call, operation)
+            tasks.append(asyncio.ensure_future(work))
+        try:
+            return await _join(tasks, wants_all=wants_all)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    # --- new sessions ----------------------------------------------------------------------
+
+    async def _make(self, call: Call, onward: Onward) -> Any:
+        operation: Any = call.operation
+        wanted, labels = operation.host, operation.labels or ()
+        if wanted is not None:
+            ours = wanted == self._member.host
+            said = self._member.heartbeat() if ours else self._member.hosts.of(wanted)
+            if said is not None and said.draining:
+                raise LimitReached(
+                    f"host {wanted!r} is draining: it takes no new sessions",
+                    Omit(("host",), "to let another host take it"),
+                )
+            return await self._of_host(call, onward, wanted)
+        if getattr(operation, "port", None) is not None or not self._member.joined:
+            return await onward(call)  # a port is one of this host
+        refused: NacreError | None = None
+        for host in self._candidates(labels):
+            try:
+                if host == self._member.host:
+                    return await onward(call)
+                return await self._ask(host, call, operation)
+            except (LimitReached, HostUnreachable) as error:
+                refused = error
+        if refused is not None:
+            raise refused
+        told = f" with the labels {', '.join(labels)}" if labels else ""
+        raise LimitReached(
+            f"no host{told} has room for a session",
+            "end one, or let a host that is draining take them again",
+        )
+
+    def _candidates(self, labels: tuple[str, ...] | list[str]) -> list[str]:
+        now = asyncio.get_running_loop().time()
+        ours = self._member.heartbeat()
+        found = self._member.hosts.with_room(labels, now)
+        if ours.has_room and set(labels) <= set(ours.labels):
+            found.append(ours)
+        # Of hosts with the same load this one comes first: nothing has to travel.
+        found.sort(key=lambda said: (said.load, said.host != ours.host, said.host))
+        return [said.host for said in found]
+
+    async def _of_host(self, call: Call, onward: Onward, host: str) -> Any:
+        if host == self._member.host:
+            return await onward(call)
+        if self._member.hosts.of(host) is None:
+            raise self._no_host(host)
+        return await self._ask(host, call, call.operation)
+
+    def _no_host(self, host: str) -> BadParameter:
+        return BadParameter("host", f"{host[:64]!r} is unknown ({self._there()})")
+
+    def _there(self) -> str:
+        hosts = sorted([self._member.host, *(one.host for one in self._member.hosts.up(_now()))])
+        more = f" and {len(hosts) - _NAMED} more" if len(hosts) > _NAMED else ""
+        return f"there are: {', '.join(hosts[:_NAMED])}{more}"
+
+    # --- lists -----------------------------------------------------------------------------
+
+    async def _list(self, call: Call, onward: Onward) -> SessionList:
+        assert isinstance(call.operation, ListSessions)
+        budget = self._budget(call.operation.max_chars)
+        caller = call.caller
+
+        async def ask(host: str) -> list[SessionDetails]:
+            asked = ListSessions(max_chars=budget)
+            answer = await self._asking.ask(host, caller, asked, request=REQUEST.get(""))
+            return [replace(one, host=host) for one in answer.result.sessions]  # type: ignore[attr-defined]
+
+        ours = await onward(call)
+        found = [replace(one, host=self._member.host) for one in ours.sessions]
+        for answer in await self._ask_all(ask):
+            found += answer if isinstance(answer, list) else []
+        for said, standing in self._member.hosts.all(_now()).items():
+            if standing == "lost":
+                found += await self._last_known(said.host, call)
+        return fit_list(found, budget)
+
+    async def _last_known(self, host: str, call: Call) -> list[SessionDetails]:
+        try:
+            known = await self._names.last_known(host)
+        except OSError:
+            return []
+        notice = f"host {host} is lost: this is what was last known"
+        return [
+            replace(one, host=host, running=False, alive=False, state="lost", notice=notice)
+            for one in known
+            if call.caller.sees(one.name)
+        ]
+
+    async def _ask_all(self, ask: Callable[[str], Awaitable[Any]]) -> list[Any]:
+        """Ask all hosts that are up; one that cannot be reached answers with its error."""
+        hosts = [said.host for said in self._member.hosts.up(_now())]
+        return await asyncio.gather(*map(ask, hosts), return_exceptions=True)
+
+    async def _ask(self, host: str | None, call: Call, operation: Operation) -> Any:
+        assert host is not None
+        relay = relay_of_call()
+        if relay is not None and relay.begun is not None:
+            told = relay.begun
+
+            def begun(run_id: str) -> None:
+                self._remember_run(run_id, host)
+                told(run_id)
+
+            relay = replace_field(relay, begun=begun)
+        with relayed_by(relay):
+            answer = await self._asking.ask(
+                host, call.caller, operation, tells=call.tells, request=REQUEST.get("")
+            )
+        call.told = answer.told
+        call.notices += answer.notices
+        self._note(host, answer.result)
+        return answer.result
+
+    def _note(self, host: str, result: object) -> None:
+        """Remember where a new session and a new run are."""
+        for name in ("session", "name", "session_id"):
+            if isinstance(made := getattr(result, name, None), str) and hasattr(
+                result, "session_id"
+            ):
+                self._names.remember(made, host)
+        if isinstance(run_id := getattr(result, "run_id", None), str):
+            self._remember_run(run_id, host)
+
+    def _remember_run(self, run_id: str, host: str) -> None:
+        self._runs[run_id] = host
+        while len(self._runs) > _MOST_RUNS:
+            self._runs.popitem(last=False)
+
+
+async def _join(tasks: list["asyncio.Task[Any]"], *, wants_all: bool) -> Any:
+    """Return the first answer that matched, or the last one; with `wants_all` all as one."""
+    answers = []
+    for done in asyncio.as_completed(tasks):
+        answer = await done
+        answers.append(answer)
+        if answer.matched != wants_all:
+            return answer
+    if not wants_all:
+        return answers[-1]
+    matches = [name for one in answers for name in one.matches or ()]
+    return replace(answers[-1], matches=matches or None)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

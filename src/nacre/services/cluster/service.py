@@ -1,0 +1,296 @@
+"""The cluster, put together: what the daemon starts, and its operations.
+
+Rule 1: the daemon builds this in a cluster only. Nothing else imports NATS or a key.
+Rule 2: what changes in a session is noted in the cluster's store soon after, in order; nobody
+waits for that but the claim of a name.
+"""
+
+import asyncio
+import logging
+import re
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from nacre import __version__
+from nacre.core.catalog.caller import Caller
+from nacre.core.cluster.hosts import Heartbeat, work_together
+from nacre.core.operations.follow import Event, SessionEvent
+from nacre.core.operations.hosts.cluster import (
+    ClusterHost,
+    ClusterState,
+    DrainHost,
+    FindRun,
+    FoundRun,
+    GetCluster,
+    GivenUp,
+    GiveUpName,
+)
+from nacre.core.operations.results import Success
+from nacre.core.operations.sessions import ManageSession
+from nacre.errors import HostUnreachable, NacreError, SessionNotFound
+from nacre.services.cluster.asking import Asking
+from nacre.services.cluster.credentials import Believing, Vouching, load_key
+from nacre.services.cluster.everywhere import Everywhere
+from nacre.services.cluster.link import ClusterLink
+from nacre.services.cluster.member import Member
+from nacre.services.cluster.names import Names
+from nacre.services.cluster.routing import ClusterRouting
+from nacre.services.cluster.serving import HostServing
+from nacre.services.cluster.streaming import Streaming
+from nacre.services.cluster.viewing import Viewing
+from nacre.services.dispatch.dispatch import Dispatch
+from nacre.services.dispatch.handlers import Handlers
+from nacre.services.dispatch.recovered import Recovering
+from nacre.services.host.host import Host
+from nacre.services.observe.views import view_details
+from nacre.services.registry.registry import Registry
+from nacre.services.runs.ledger import Ledger
+from nacre.services.session.session import Session
+
+_log = logging.getLogger("nacre.cluster")
+
+_NOTED = frozenset({"created", "ended", "renamed", "restarted", "removed"})
+_OURSELVES = Caller(door="cluster", via="itself")
+
+
+class Cluster:
+    """What a host does in its cluster. Its events are those of its sessions."""
+
+    kinds = frozenset({"sessions"})
+
+    def __init__(
+        self, registry: Registry, ledger: Ledger, recovering: Recovering, host: Host, key_file: str
+    ) -> None:
+        settings = host.settings
+        self.name = settings.cluster_host or own_name()
+        self._registry = registry
+        self._ledger = ledger
+        self._recovering = recovering
+        self._host = host
+        self._link = ClusterLink(settings, self.name)
+        signing = Vouching(self.name, load_key(key_file))
+        self._member = Member(
+            self.name, settings, self._link, signing.public_key, lambda: registry.alive
+        )
+        self._asking = Asking(
+            self.name, __version__, self._link, self._member.hosts, signing, settings
+        )
+        self.names = Names(
+            self.name, self._link, self._member.hosts, self._ask_for_name, self._taken
+        )
+        self._viewing = Viewing(self.name, self._link, self._asking, signing, settings)
+        self._everywhere = Everywhere(self._member, self._viewing, self.names)
+        self.routing = ClusterRouting(
+            self._member,
+            self._asking,
+            self.names,
+            self,
+            self._viewing,
+            self._everywhere.follow,
+            host.budget,
+        )
+        believing = Believing(self.name, self._member.key_of)
+        self._serving = HostServing(
+            self.name,
+            self._member.incarnation,
+            self._link,
+            believing,
+            settings.cluster_kept_answers,
+        )
+        self._streaming = Streaming(self.name, self._member.incarnation, self._link, believing)
+        self._link.when_cut = self._viewing.break_all
+        self._member.when_heard = self._heard
+        self._member.when_lost = self._lost
+        self._settling = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._to_note: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
+        host.names.others = self
+        host.warnings.add_source(self._member.warnings)
+        self._member.when_changed = host.warnings.changed
+
+    def start(self, dispatch: Dispatch) -> None:
+        """Join from now on, as soon as that can be done."""
+
+        async def listen() -> None:
+            await self._asking.listen()
+            await self._viewing.listen()
+            await self._serving.listen(dispatch)
+            await self._streaming.listen(dispatch)
+
+        async def join() -> None:
+            await self._member.join(listen)
+            self._member.when_back = self._settling.set
+            while True:
+                await self._settle_names(dispatch)
+                await self._settling.wait()
+                self._settling.clear()
+
+        self._host.events.add(self)
+        self._tasks = [
+            asyncio.create_task(join(), name="join"),
+            asyncio.create_task(self._note_all(), name="cluster notes"),
+            asyncio.create_task(self._viewing.send_all(), name="viewers"),
+        ]
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        self._serving.end()
+        self._streaming.end()
+        await self._member.leave()
+
+    def handlers(self) -> Handlers:
+        return (
+            Handlers()
+            .on(GetCluster, self.status)
+            .on(DrainHost, self.drain)
+            .on(FindRun, self.find_run)
+            .on(GiveUpName, self.give_up_name)
+        )
+
+    # --- operations ------------------------------------------------------------------------
+
+    async def status(self, caller: Caller, request: GetCluster) -> ClusterState:
+        ours = _shown(self._member.heartbeat(), "up", here=True)
+        others = self._member.hosts.all(self._host.loop.time())
+        hosts = [ours, *(_shown(said, standing) for said, standing in others.items())]
+        return ClusterState(
+            clustered=True,
+            host=self.name,
+            joined=self._member.joined,
+            problem=None if self._member.joined else self._member.problem,
+            hosts=sorted(hosts, key=lambda one: one.host),
+        )
+
+    async def drain(self, caller: Caller, request: DrainHost) -> Success:
+        try:
+            await self._member.drain(draining=request.draining)
+        except OSError as error:
+            raise HostUnreachable(f"the cluster cannot be told: {error}") from error
+        return Success()
+
+    async def find_run(self, caller: Caller, request: FindRun) -> FoundRun:
+        return FoundRun(found=self.has_run(request.run_id))
+
+    async def give_up_name(self, caller: Caller, request: GiveUpName) -> GivenUp:
+        """Give the name of an ended session up, as to a new session here."""
+        try:
+            session = self._registry.find(request.name)
+        except SessionNotFound:
+            return GivenUp(given_up=True)
+        if session.identity.name != request.name or session.alive or session.supervisor.is_busy:
+            return GivenUp(given_up=False)
+        self._registry.unlist(session)
+        return GivenUp(given_up=True)
+
+    # --- sessions of this host -------------------------------------------------------------
+
+    async def has(self, reference: str | int) -> bool:
+        if not self._recovering.is_over:
+            await self._recovering.session(reference)
+        try:
+            self._registry.find(reference)
+        except SessionNotFound:
+            return False
+        return True
+
+    def has_run(self, run_id: str) -> bool:
+        return self._ledger.session_of(run_id) is not None
+
+    def _taken(self) -> frozenset[str]:
+        return frozenset(one.identity.name for one in self._registry)
+
+    # --- names -----------------------------------------------------------------------------
+
+    async def claim(self, name: str | None, folder: str) -> str:
+        try:
+            return await self.names.claim(name, folder)
+        except OSError as error:
+            raise HostUnreachable(
+                f"the cluster cannot say whether the name is free: {error}", "try again"
+            ) from error
+
+    def release(self, name: str) -> None:
+        self._to_note.put_nowait(lambda: self.names.release(name))
+
+    async def _ask_for_name(self, host: str, name: str) -> bool:
+        try:
+            answer = await self._asking.ask(host, _OURSELVES, GiveUpName(name=name))
+        except NacreError:
+            return False
+        assert isinstance(answer.result, GivenUp)
+        return answer.result.given_up
+
+    async def _settle_names(self, dispatch: Dispatch) -> None:
+        """Tell the cluster of the sessions that are here: those of a daemon that died, for example.
+
+        A session whose name was given to another meanwhile is ended: callers were told that it is
+        lost, and what they type by its name is for the other one.
+        """
+        await self._recovering.every_session()
+        for session in list(self._registry):
+            name = session.identity.name
+            with suppress(OSError):
+                owner = await self.names.owner(name)
+                if owner in (None, self.name):
+                    await self.names.claim(name, "")
+                    await self.names.note(view_details(session, self._host.loop.time()))
+                    continue
+                _log.warning(
+                    "a session is ended: its name is another host's",
+                    extra={"session": name, "host": owner},
+                )
+                await dispatch(
+                    _OURSELVES, ManageSession(session=session.identity.id, action="kill")
+                )
+
+    # --- what others are told --------------------------------------------------------------
+
+    def happened(self, kind: str, session: Session | None, event: Event) -> None:
+        """Note what changes in sessions."""
+        if session is None or not isinstance(event, SessionEvent) or event.change not in _NOTED:
+            return
+        name, identifier = session.identity.name, session.identity.id
+        if event.change == "removed":
+            self._to_note.put_nowait(lambda: self.names.remove(identifier))
+            self._to_note.put_nowait(lambda: self.names.release(name))
+        else:
+            details = view_details(session, self._host.loop.time())
+            self._to_note.put_nowait(lambda: self.names.note(details))
+
+    async def _note_all(self) -> None:
+        while True:
+            work = await self._to_note.get()
+            with suppress(OSError):  # what is missing is settled when we are back
+                await work()
+
+    def _heard(self, host: str) -> None:
+        self._asking.host_heard(host)
+        self._everywhere.host_heard(host)
+
+    def _lost(self, host: str) -> None:
+        self.names.forget_host(host)
+        self._asking.host_lost(host)
+        self._viewing.host_lost(host)
+        self._streaming.end_of(host)
+
+
+def own_name() -> str:
+    """Return the machine's name, as a host of a cluster can be called."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", socket.gethostname().partition(".")[0])
+    return name.strip("-")[:63] or "host"
+
+
+def _shown(said: Heartbeat, standing: str, *, here: bool = False) -> ClusterHost:
+    return ClusterHost(
+        host=said.host,
+        state=standing,
+        here=here,
+        sessions=said.sessions,
+        capacity=said.capacity,
+        draining=said.draining,
+        labels=list(said.labels),
+        version=said.version,
+        compatible=work_together(said.version, __version__),
+    )

@@ -1,0 +1,35 @@
+"""One server and four hosts for a test file."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from services.cluster.several_hosts import HostUnderTest, Server, start_host
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    started = Server(tmp_path_factory.mktemp("nats"))
+    yield started
+    started.kill()
+
+
+@pytest.fixture(scope="module")
+def hosts(
+    server: Server, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, HostUnderTest]]:
+    """Four hosts that know each other: a, b, c, d. The labels of each are its name and `any`."""
+    home = tmp_path_factory.mktemp("hosts")
+
+    def start(name: str) -> HostUnderTest:
+        return start_host(home / name, name, server.url, cluster_labels=f"{name},any")
+
+    with ThreadPoolExecutor(4) as pool:
+        made = dict(zip("abcd", pool.map(start, "abcd"), strict=True))
+    for one in made.values():
+        one.sees(*made)
+    yield made
+    for one in made.values():
+        if one.daemon.process.poll() is None:
+            one.daemon.stop()

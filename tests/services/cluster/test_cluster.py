@@ -1,0 +1,210 @@
+"""Four hosts, one cluster: what is asked at one door is done where the session is."""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from nacre.client.calls import AnsweredError
+
+from services.cluster.several_hosts import HostUnderTest
+
+Hosts = dict[str, HostUnderTest]
+
+
+def made(hosts: Hosts, name: str, on: str, door: str = "a") -> str:
+    created = hosts[door].call("create_session", name=name, host=on, command="bash --norc")
+    return str(created["session_id"])
+
+
+def test_a_run_on_another_host_has_its_output_and_exit_code(hosts: Hosts) -> None:
+    made(hosts, "run-b", "b")
+    ran = hosts["a"].call("run", session="run-b", command="echo here; (exit 7)")
+    assert (ran["output"], ran["exit_code"], ran["ended_by"]) == ("here", 7, "mark")
+    page = hosts["c"].call("read_run", run_id=ran["run_id"])  # nobody asked for it at this door
+    assert page["output"] == "here"
+
+
+def test_an_answer_is_the_same_at_every_door(hosts: Hosts) -> None:
+    made(hosts, "same", "c")
+    hosts["a"].call("run", session="same", command="printf '\\033[31mred\\033[0m\\n'")
+    screens = [hosts[door].call("get_screen", session="same") for door in "abcd"]
+    assert screens[1:] == screens[:1] * 3
+    with pytest.raises(AnsweredError) as there:
+        hosts["c"].call("get_scrollback", session="same", offset=-1)
+    with pytest.raises(AnsweredError) as here:
+        hosts["a"].call("get_scrollback", session="same", offset=-1)
+    assert here.value.args == there.value.args
+
+
+def test_a_session_is_found_by_name_id_and_host(hosts: Hosts) -> None:
+    identifier = made(hosts, "found", "d")
+    for reference in ("found", identifier, "d/found"):
+        details = hosts["b"].call("list_sessions", session=reference)
+        assert details["session_id"] == identifier
+
+
+def test_names_are_unique_over_all_hosts(hosts: Hosts) -> None:
+    made(hosts, "taken", "a")
+    with pytest.raises(AnsweredError, match="already a session 'taken'"):
+        made(hosts, "taken", "b")
+    with ThreadPoolExecutor(4) as pool:
+        tries = [pool.submit(made, hosts, "race", on, on) for on in "abcd"]
+        won = [one for one in tries if one.exception() is None]
+    assert len(won) == 1
+
+
+def test_the_name_of_an_ended_session_is_free_on_every_host(hosts: Hosts) -> None:
+    made(hosts, "ended", "b")
+    hosts["a"].call("send_input", session="ended", input="exit\n")
+    hosts["a"].call("wait_for", session="ended", state=["exited"], timeout_ms=30_000)
+    made(hosts, "ended", "c")
+    assert hosts["b"].call("run", session="ended", command="echo new")["output"] == "new"
+
+
+def test_a_killed_session_frees_its_name(hosts: Hosts) -> None:
+    made(hosts, "killed", "b")
+    hosts["c"].call("manage_session", session="killed", action="kill")
+    hosts["c"].until(
+        lambda: (
+            "killed" not in {one["name"] for one in hosts["c"].call("list_sessions")["sessions"]}
+        ),
+        what="it is still listed",
+    )
+    assert made(hosts, "killed", "d")
+
+
+def test_a_renamed_session_is_found_by_its_new_name(hosts: Hosts) -> None:
+    made(hosts, "before", "b")
+    hosts["a"].call("manage_session", session="before", action="rename", new_name="after")
+    assert hosts["c"].call("run", session="after", command="echo ok")["output"] == "ok"
+    with pytest.raises(AnsweredError, match="already a session 'after'"):
+        made(hosts, "after", "d")
+
+
+def test_lists_have_the_sessions_of_all_hosts(hosts: Hosts) -> None:
+    for on in "abcd":
+        made(hosts, f"listed-{on}", on)
+    for door in "ad":
+        found = {one["name"]: one["host"] for one in hosts[door].call("list_sessions")["sessions"]}
+        assert {name: found[name] for name in found if name.startswith("listed-")} == {
+            f"listed-{on}": on for on in "abcd"
+        }
+
+
+def test_one_wait_is_over_sessions_on_several_hosts(hosts: Hosts) -> None:
+    for on in "bcd":
+        made(hosts, f"wait-{on}", on)
+    names = [f"wait-{on}" for on in "bcd"]
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(
+            hosts["a"].call, "wait_for", sessions=names, text="r''eady", timeout_ms=30_000
+        )
+        hosts["c"].call("send_input", session="wait-d", input="echo \"r''eady\"\n")
+        found = waiting.result()
+    assert (found["matched"], found["session"]) == (True, "wait-d")
+
+
+def test_a_new_session_goes_to_a_host_with_its_labels(hosts: Hosts) -> None:
+    created = hosts["a"].call("create_session", name="labelled", labels=["c", "any"])
+    assert (
+        hosts["b"].call("list_sessions", session="labelled")["session_id"] == created["session_id"]
+    )
+    assert "labelled" in {
+        one["name"] for one in hosts["c"].call("list_sessions")["sessions"] if one["host"] == "c"
+    }
+    with pytest.raises(AnsweredError, match="no host with the labels nowhere has room"):
+        hosts["a"].call("create_session", labels=["nowhere"])
+
+
+def test_without_a_wish_the_least_loaded_host_takes_it(hosts: Hosts) -> None:
+    before = {one["host"]: one["sessions"] for one in hosts["a"].call("cluster_status")["hosts"]}
+    created = hosts["a"].call("create_session", name="anywhere")
+    listed = hosts["a"].call("list_sessions")["sessions"]
+    [host] = [one["host"] for one in listed if one["session_id"] == created["session_id"]]
+    assert before[host] == min(before.values())
+
+
+def test_an_unknown_host_is_named_with_those_that_are_there(hosts: Hosts) -> None:
+    with pytest.raises(AnsweredError, match=r"'zz' is unknown \(there are: a, b, c, d\)"):
+        hosts["a"].call("create_session", host="zz")
+    with pytest.raises(AnsweredError, match=r"no host 'zz'"):
+        hosts["a"].call("get_screen", session="zz/dev")
+
+
+def test_a_draining_host_takes_no_new_sessions_and_keeps_those_it_has(hosts: Hosts) -> None:
+    made(hosts, "stays", "b")
+    hosts["a"].call("drain_host", host="b")
+    hosts["c"].until(
+        lambda: [one for one in hosts["c"].call("cluster_status")["hosts"] if one["draining"]],
+        what="b does not drain",
+    )
+    with pytest.raises(AnsweredError, match="'b' is draining"):
+        made(hosts, "too-late", "b", door="c")
+    assert hosts["d"].call("run", session="stays", command="echo on")["output"] == "on"
+    hosts["c"].call("drain_host", host="b", draining=False)
+    hosts["a"].until(
+        lambda: not any(one["draining"] for one in hosts["a"].call("cluster_status")["hosts"]),
+        what="b still drains",
+    )
+    assert made(hosts, "in-time", "b")
+
+
+def test_the_scope_of_a_token_holds_on_the_host_that_has_the_session(hosts: Hosts) -> None:
+    import urllib.error
+    import urllib.request
+
+    made(hosts, "guarded", "b")
+    made(hosts, "hidden", "b")
+    door = hosts["a"].daemon
+    token = door.as_person("create_token", scope="observe", session_names=["guarded"])["token"]
+
+    def rest(method: str, path: str, body: object = None) -> object:
+        request = urllib.request.Request(
+            f"{door.url}/api{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    assert rest("GET", "/sessions/guarded/screen")
+    for path, status in (("/sessions/hidden/screen", 404), ("/sessions/guarded/run", 403)):
+        method = "GET" if path.endswith("screen") else "POST"
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            rest(method, path, None if method == "GET" else {"command": "true"})
+        assert refused.value.code == status
+    listed = rest("GET", "/sessions")
+    assert isinstance(listed, dict)
+    assert [one["name"] for one in listed["sessions"]] == ["guarded"]
+
+
+def test_the_command_line_streams_a_run_of_another_host(hosts: Hosts) -> None:
+    made(hosts, "streamed", "c")
+    command = [sys.executable, "-m", "nacre", "run", "streamed", "--", "seq 3; (exit 4)"]
+    ran = subprocess.run(
+        command,
+        env=hosts["a"].daemon.env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert (ran.stdout, ran.returncode) == ("1\n2\n3\n", 4)
+
+
+def test_long_answers_and_questions_go_in_parts(hosts: Hosts) -> None:
+    made(hosts, "long", "d")
+    ran = hosts["a"].call("run", session="long", command="seq 1 200000", max_chars=500_000)
+    assert len(ran["output"]) > 400_000
+    assert ran["output"].splitlines()[:3] + ran["output"].splitlines()[-1:] == [*"123", "200000"]
+    text = "x" * 700_000
+    hosts["b"].call("put_file", session="long", path="/tmp/nacre-parts", content=text)
+    found = hosts["c"].call(
+        "run", session="long", command="wc -c </tmp/nacre-parts; rm /tmp/nacre-parts"
+    )
+    assert found["output"].strip() == "700000"

@@ -1,0 +1,76 @@
+"""What another host says of a caller is believed only if that host has signed it for us."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from nacre.core.catalog.caller import Caller, Scope
+from nacre.errors import Forbidden
+from nacre.services.cluster.credentials import (
+    Believing,
+    Signed,
+    SignedClaims,
+    Vouching,
+    load_key,
+)
+
+pytestmark = pytest.mark.anyio
+
+AGENT = Caller(door="mcp", scope=Scope.OBSERVE, sessions=frozenset({"dev"}), key="k", pid=7)
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Vouching:
+    return Vouching("door", load_key(str(tmp_path / "key")))
+
+
+@pytest.fixture
+def owner(door: Vouching) -> Believing:
+    async def key_of(host: str) -> bytes | None:
+        return door.public_key if host == "door" else None
+
+    return Believing("owner", key_of)
+
+
+async def test_a_caller_arrives_with_its_scope_and_its_host(
+    door: Vouching, owner: Believing
+) -> None:
+    came = await owner.caller(door.credential(AGENT, "owner"), "door")
+    assert (came.scope, came.sessions, came.via) == (Scope.OBSERVE, frozenset({"dev"}), "door")
+    assert (came.key, came.pid) == ("door/k", None)
+
+
+async def test_a_changed_scope_is_refused(door: Vouching, owner: Believing) -> None:
+    signed = msgspec.msgpack.decode(door.credential(AGENT, "owner"), type=Signed)
+    claims = msgspec.msgpack.decode(signed.claims, type=SignedClaims)
+    caller = msgspec.structs.replace(claims.caller, scope=int(Scope.ADMIN))
+    forged = msgspec.msgpack.encode(msgspec.structs.replace(claims, caller=caller))
+    with pytest.raises(Forbidden, match="not signed"):
+        await owner.caller(msgspec.msgpack.encode(Signed(forged, signed.signature)), "door")
+
+
+@pytest.mark.parametrize(
+    ("audience", "sender", "why"),
+    [("other", "door", "for another host"), ("owner", "thief", "another host than")],
+)
+async def test_a_credential_is_for_one_host_from_one_host(
+    door: Vouching, owner: Believing, audience: str, sender: str, why: str
+) -> None:
+    with pytest.raises(Forbidden, match=why):
+        await owner.caller(door.credential(AGENT, audience), sender)
+
+
+async def test_an_unknown_host_and_nonsense_are_refused(tmp_path: Path, owner: Believing) -> None:
+    stranger = Vouching("stranger", load_key(str(tmp_path / "other")))
+    with pytest.raises(Forbidden, match="not known"):
+        await owner.caller(stranger.credential(AGENT, "owner"), "stranger")
+    with pytest.raises(Forbidden, match="cannot be read"):
+        await owner.caller(b"nonsense", "door")
+
+
+def test_a_key_is_kept_and_private(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    made = load_key(str(path)).private_bytes_raw()
+    assert load_key(str(path)).private_bytes_raw() == made
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -1,0 +1,210 @@
+"""Hosts, daemons and servers die: what lives goes on, what is lost is said, nothing comes twice."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import nats
+import pytest
+
+from nacre.client.calls import AnsweredError
+
+from services.cluster.several_hosts import HostUnderTest, Server, start_host
+
+Start = Callable[..., HostUnderTest]
+
+
+@pytest.fixture
+def start(tmp_path: Path, server: Server) -> Iterator[Start]:
+    """Start a host of a cluster that other tests do not know."""
+    made: list[HostUnderTest] = []
+
+    def begin(name: str, **settings: object) -> HostUnderTest:
+        given = {"cluster": server.url, **settings}
+        made.append(start_host(tmp_path / name, name, str(given.pop("cluster")), **given))
+        return made[-1]
+
+    yield begin
+    for one in made:
+        if one.daemon.process.poll() is None:
+            one.daemon.stop()
+
+
+def test_a_killed_daemon_comes_back_with_its_sessions(start: Start) -> None:
+    # It may take its time here: how soon a host counts as lost is another test's subject.
+    patient = {"cluster_lost_time": 60}
+    one, other = start("k1", **patient), start("k2", **patient)
+    one.sees("k2")
+    other.sees("k1")
+    one.call("create_session", name="survivor", host="k2")
+    one.call("run", session="survivor", command="kept=41")
+    with ThreadPoolExecutor(1) as pool:
+        waits = pool.submit(
+            one.call, "wait_for", session="survivor", text="never", timeout_ms=50_000
+        )
+        os.kill(other.daemon.pid, signal.SIGKILL)
+        assert one.call("get_screen", session="survivor")  # asked until the next daemon answers
+        ran = one.call("run", session="survivor", command="echo $((kept + 1))")
+        assert ran["output"] == "42"
+        one.call("send_input", session="survivor", input="echo ne''ver\n")
+        assert waits.result()["matched"]  # asked again: it changes nothing
+
+
+def test_a_lost_host_is_said_and_its_names_can_be_taken(start: Start) -> None:
+    one, other, third = start("l1"), start("l2"), start("l3")
+    one.sees("l2", "l3")
+    third.sees("l2")
+    one.call("create_session", name="gone", host="l2")
+    one.call("create_session", name="lives", host="l3")
+    with ThreadPoolExecutor(1) as pool:
+        under_way = pool.submit(
+            one.call, "wait_for", session="gone", text="never", timeout_ms=50_000
+        )
+        other.kill_all()
+        with pytest.raises(AnsweredError, match="'l2' was lost before it answered"):
+            under_way.result()
+    one.sees("l2", state="lost")
+    third.sees("l2", state="lost")
+    listed = {entry["name"]: entry for entry in one.call("list_sessions")["sessions"]}
+    assert (listed["gone"]["state"], listed["gone"]["host"]) == ("lost", "l2")
+    assert "host l2 is lost" in listed["gone"]["notice"]
+    assert one.call("run", session="lives", command="echo on")["output"] == "on"
+    with pytest.raises(AnsweredError, match="'l2' is lost"):
+        one.call("get_screen", session="gone")
+    one.call("create_session", name="gone", host="l3")
+    assert one.call("run", session="gone", command="echo anew")["output"] == "anew"
+
+
+def test_a_host_that_comes_back_ends_the_session_whose_name_was_taken(start: Start) -> None:
+    one, other = start("f1"), start("f2")
+    one.sees("f2")
+    one.call("create_session", name="fenced", host="f2")
+    one.call("create_session", name="kept", host="f2")
+    stopped = (other.daemon.pid, other.daemon.process.pid)
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        one.sees("f2", state="lost")
+        one.call("create_session", name="fenced", host="f1")
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    one.sees("f2")
+
+    def hosts_of(name: str) -> list[str]:
+        return [
+            each["host"] for each in one.call("list_sessions")["sessions"] if each["name"] == name
+        ]
+
+    one.until(lambda: hosts_of("fenced") == ["f1"], what="both are there")
+    assert hosts_of("kept") == ["f2"]
+    assert one.call("run", session="kept", command="echo on")["output"] == "on"
+
+
+def test_without_a_server_a_host_works_alone_says_so_and_joins_later(
+    start: Start, tmp_path: Path
+) -> None:
+    own = Server(tmp_path)
+    own.kill()
+    one = start("w1", cluster=own.url)
+    one.call("create_session", name="early")
+    assert one.call("run", session="early", command="echo alone")["output"] == "alone"
+    status = one.call("cluster_status")
+    assert (status["joined"], bool(status["problem"])) == (False, True)
+    assert any("works alone" in warning for warning in one.call("status")["warnings"])
+    own.start()
+    try:
+        other = start("w2", cluster=own.url)
+        other.sees("w1")
+        assert other.call("run", session="early", command="echo joined")["output"] == "joined"
+        assert not one.call("status").get("warnings")
+    finally:
+        own.kill()
+
+
+def _permitted(host: str) -> str:
+    """Return what docs/cluster.md lets a host do, as a server's configuration."""
+    page = (Path(__file__).parents[3] / "docs" / "cluster.md").read_text(encoding="utf-8")
+    lines = dict(
+        line.strip("| ").split(" | ", 1)
+        for line in page.splitlines()
+        if line.startswith(("| publish |", "| subscribe |"))
+    )
+    rights = []
+    for way, subjects in lines.items():
+        named = [one.strip(" `|") for one in subjects.split(",")]
+        quoted = ", ".join(f'"{_of_host(one, host)}"' for one in named)
+        rights.append(f"{way}: [{quoted}]")
+    return f"{{ user: {host}, password: {host}, permissions: {{ {', '.join(rights)} }} }}"
+
+
+def _of_host(subject: str, host: str) -> str:
+    parts = [host if part == "H" else part for part in subject.split(".")]
+    return ".".join(parts).replace("_INBOX_H", f"_INBOX_{host}")
+
+
+def test_hosts_work_together_with_the_permissions_of_the_docs_and_no_more(
+    start: Start, tmp_path: Path
+) -> None:
+    config = tmp_path / "nats.conf"
+    users = ", ".join(_permitted(host) for host in ("p1", "p2"))
+    config.write_text(f"authorization {{ users: [{users}] }}")
+    own = Server(tmp_path, "-c", str(config))
+    try:
+        address = f"127.0.0.1:{own.port}"
+        one = start("p1", cluster=f"nats://p1:p1@{address}")
+        other = start("p2", cluster=f"nats://p2:p2@{address}")
+        one.sees("p2")
+        other.sees("p1")
+        identifier = one.call("create_session", name="allowed", host="p2")["session_id"]
+        assert one.call("run", session="allowed", command="echo yes")["output"] == "yes"
+        assert one.call("list_sessions", session=identifier)["name"] == "allowed"
+        assert {one["host"] for one in other.call("list_sessions")["sessions"]} == {"p2"}
+        refused = asyncio.run(_attempts(address))
+        assert refused == dict.fromkeys(refused, "denied")
+    finally:
+        own.kill()
+
+
+async def _attempts(address: str) -> dict[str, str]:
+    """Return what becomes of p1's attempts to speak as p2, or to hear what is for p2."""
+    told: list[str] = []
+
+    async def note(error: Exception) -> None:
+        told.append(str(error).lower())
+
+    client = await nats.connect(f"nats://p1:p1@{address}", error_cb=note)
+    written = ("nacre.hb.p2", "nacre.h.p1.call.p2", "nacre.h.p1.answer.p2.x", "$KV.nacre.h.p2")
+    for subject in written:
+        await client.publish(subject, b"forged")
+    heard = ("nacre.h.p2.>", "nacre.h.*.call.>")
+    for subject in heard:
+        await client.subscribe(subject)
+    await client.flush()
+    await client.close()
+    return {
+        subject: "denied" if any(subject.lower() in line for line in told) else "allowed"
+        for subject in (*written, *heard)
+    }
+
+
+def test_a_server_that_restarts_costs_no_session(start: Start, tmp_path: Path) -> None:
+    own = Server(tmp_path)
+    patient = {"cluster": own.url, "cluster_lost_time": 60}
+    one, other = start("s1", **patient), start("s2", **patient)
+    try:
+        one.sees("s2")
+        one.call("create_session", name="through", host="s2")
+        one.call("run", session="through", command="n=0")
+        own.kill()
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(one.call, "run", session="through", command="n=$((n + 1)); echo $n")
+            assert other.call("get_screen", session="through")  # its own host needs no server
+            own.start()
+            assert asked.result()["output"] == "1"
+        assert one.call("run", session="through", command="echo $n")["output"] == "1"
+    finally:
+        own.kill()
