@@ -113,6 +113,30 @@ async def test_deleted_folder_is_made_again(paths: Paths, begin: Begin, deleted:
     assert load_token(paths.token_file, None) == TOKEN
 
 
+def put_in_place_of(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+        path.write_text("kept")
+    else:
+        path.unlink()
+        path.mkdir()
+        (path / "kept").touch()
+
+
+@pytest.mark.parametrize("where", ["socket", "runtime"])
+async def test_what_stands_in_its_place_is_put_aside(
+    paths: Paths, begin: Begin, where: str
+) -> None:
+    _, served = await begin(paths)
+    path = Path(getattr(paths, where))
+    put_in_place_of(path)
+    while await served.next() != paths.socket:
+        pass
+    assert await hello(paths) == b"hello\n"
+    (aside,) = path.parent.glob(f"{path.name}.aside-*")
+    assert aside.is_dir() == (where == "socket"), "it may be somebody's"
+
+
 async def test_socket_is_in_the_state_folder_while_the_runtime_folder_cannot_be_made(
     paths: Paths, begin: Begin
 ) -> None:

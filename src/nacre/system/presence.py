@@ -21,7 +21,13 @@ from typing import Any, Protocol
 
 from nacre.client.lock import acquire, is_lock_of
 from nacre.settings.paths import Paths, make_private
-from nacre.system.endpoints import listen_local, read_state, store_token, write_state
+from nacre.system.endpoints import (
+    listen_local,
+    make_way,
+    read_state,
+    store_token,
+    write_state,
+)
 from nacre.system.folder_watch import FolderWatch, nearest
 from nacre.system.keeper.client import Keeping
 
@@ -171,6 +177,7 @@ class Presence:
         if self.path == usual and self._seen is not None and _identity(usual) == self._seen:
             return
         try:
+            make_way(self._paths.runtime)
             make_private(self._paths.runtime)
             path = usual
         except OSError as error:
