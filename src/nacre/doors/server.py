@@ -23,6 +23,7 @@ from uvicorn.server import ServerState
 from nacre.doors.http.credentials import Credentials
 from nacre.doors.http.guard import Beyond, Guard, error_response
 from nacre.doors.http.limits import GONE, Crowd
+from nacre.doors.http.message_log import LoggedRequests
 from nacre.doors.http.sockets import SocketProtocol
 from nacre.doors.page import routes as page
 from nacre.doors.ports import routes as port
@@ -71,7 +72,7 @@ class HttpDoor:
         if beyond is not None:
             served.add(beyond.served.port)
         daemon = Guard(
-            _build_app(dispatch, mcp, credentials, settings),
+            LoggedRequests(_build_app(dispatch, mcp, credentials, settings), _logged_as),
             credentials=credentials,
             door=_door,
             is_open=_is_open,
@@ -79,7 +80,10 @@ class HttpDoor:
             beyond=None if beyond is None else beyond.served,
         )
         sessions = Guard(
-            _without_sockets(port.build_app(dispatch, max_body=max_message)),
+            LoggedRequests(
+                _without_sockets(port.build_app(dispatch, max_body=max_message)),
+                lambda path: "port",
+            ),
             credentials=credentials,
             door=lambda path: "port",
             is_open=lambda path: False,
@@ -214,6 +218,11 @@ def _without_sockets(app: ASGIApp) -> ASGIApp:
 def _door(path: str) -> str:
     first = path.lstrip("/").partition("/")[0]
     return first if first in ("mcp", "ws") else "rest"
+
+
+def _logged_as(path: str) -> str:
+    logins = (page.LOGIN_PATH, page.TICKET_PATH)
+    return "page" if page.is_page(path) or path in logins else _door(path)
 
 
 def _is_open(path: str) -> bool:

@@ -22,6 +22,7 @@ from websockets.frames import CloseCode
 from websockets.http11 import Request
 from websockets.protocol import State
 
+from nacre.doors.http.message_log import is_logged, log_message, log_size
 from nacre.errors import NacreError, http_status
 from nacre.wording import OPERATIONS
 
@@ -44,8 +45,10 @@ def _encode(message: dict[str, Any]) -> str:
 class Socket:
     """A WebSocket that many tasks may write to."""
 
-    def __init__(self, websocket: WebSocket) -> None:
+    def __init__(self, websocket: WebSocket, door: str, *, typed: bool = False) -> None:
+        """`door` is for the log. With `typed` messages are what a person types: not for it."""
         self._websocket = websocket
+        self._door, self._typed = door, typed
         self._turn = asyncio.Lock()
 
     async def accept(self) -> None:
@@ -57,18 +60,30 @@ class Socket:
         if message["type"] == "websocket.disconnect":
             return None
         text: str | None = message.get("text")
-        return message["bytes"] if text is None else text
+        if text is None:
+            data: bytes = message["bytes"]
+            log_size(self._door, "received", len(data))
+            return data
+        if self._typed:
+            log_size(self._door, "received", len(text))
+        else:
+            log_message(self._door, "received", text.encode(errors="replace"))
+        return text
 
     async def tell(self, message: dict[str, Any], data: bytes | None = None) -> None:
         """Send a message as JSON, and bytes that must follow it directly.
 
         Raises WebSocketDisconnect when the other side has gone.
         """
-        text: Message = {"type": _SEND, "text": _encode(message)}
+        encoded = _encode(message)
+        if is_logged():
+            log_message(self._door, "sent", encoded.encode(errors="replace"))
+        text: Message = {"type": _SEND, "text": encoded}
         await self._send(text, *([] if data is None else [{"type": _SEND, "bytes": data}]))
 
     async def write(self, data: bytes) -> None:
         """Send bytes. Raises WebSocketDisconnect when the other side has gone."""
+        log_size(self._door, "sent", len(data))
         await self._send({"type": _SEND, "bytes": data})
 
     async def close(self, error: NacreError | None = None) -> None:

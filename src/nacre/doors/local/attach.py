@@ -51,6 +51,7 @@ from nacre.core.operations.watch import (
     WatchEvent,
     WatchSession,
 )
+from nacre.doors.http.message_log import log_size
 from nacre.doors.http.ways import until_one_ends
 from nacre.doors.local.socket import Hello, Serve, read_line, send_line
 from nacre.errors import InvalidInput, NacreError
@@ -158,6 +159,7 @@ class _Attached:
 
     async def _take_all(self, watch: Watch) -> None:
         while line := await read_line(self._reader):
+            log_size("attach", "received", len(line))
             try:
                 await self._take(watch, line)
             except NacreError as error:
@@ -194,7 +196,7 @@ class _Attached:
             await self._dispatch(self._caller, given)
 
     async def _answer(self, kind: str, answer: Lines | Found) -> None:
-        send_line(self._writer, {kind: answer})
+        send_line(self._writer, {kind: answer}, seen=True)
         await self._writer.drain()  # a client that does not read must wait with its requests too
 
     async def _resize(self) -> None:
@@ -307,7 +309,7 @@ async def _tell(
     if begin is not None:  # the first picture has everything
         await begin.wait()
     async for event in watch:
-        send_line(writer, _message(event))
+        send_line(writer, _message(event), seen=True)
         # This waits for a client that does not read; what queues up for it is bounded.
         await writer.drain()
 

@@ -24,6 +24,7 @@ from nacre.client.greeting import ENVIRONMENT, PROTOCOL
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.catalog.messages import read_message
 from nacre.core.operations.all import parse_operation
+from nacre.doors.http.message_log import log_message, log_size
 from nacre.doors.local.streams import PatientWriter
 from nacre.errors import InvalidInput, NacreError
 from nacre.services.dispatch.dispatch import Dispatch
@@ -206,6 +207,7 @@ def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
         try:
             while line := await read_line(reader):
                 await free.acquire()  # if none is free, the client's next lines stay in its socket
+                log_message("local", "received", line)
                 task = asyncio.create_task(answer(line))
                 running.add(task)
                 task.add_done_callback(running.discard)
@@ -265,7 +267,17 @@ async def read_line(reader: asyncio.StreamReader) -> bytes:
 
 
 def send_line(
-    writer: asyncio.StreamWriter, message: dict[str, Any], words: Words = OPERATIONS
+    writer: asyncio.StreamWriter,
+    message: dict[str, Any],
+    words: Words = OPERATIONS,
+    *,
+    seen: bool = False,
 ) -> None:
+    """With `seen` it is what a viewer sees: the log is told its size alone."""
     if not writer.is_closing():  # a client that is gone is no error
-        writer.write(msgspec.json.encode(message, enc_hook=words.encode) + b"\n")
+        line = msgspec.json.encode(message, enc_hook=words.encode)
+        if seen:
+            log_size("attach", "sent", len(line))
+        else:
+            log_message("local", "sent", line)
+        writer.write(line + b"\n")

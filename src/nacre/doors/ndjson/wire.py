@@ -22,6 +22,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from nacre.doors.http.long_lines import skip_line
+from nacre.doors.http.message_log import log_message
 from nacre.doors.ndjson.messages import failure
 from nacre.errors import InvalidInput
 from nacre.settings.table import Settings
@@ -86,6 +87,7 @@ class NdjsonWire:
                 if line is None:
                     return
                 if line.strip():
+                    log_message("ndjson", "received", line)
                     yield line
         finally:
             leaving.cancel()
@@ -118,6 +120,7 @@ class NdjsonWire:
                 await self._until_read()
             if self._writer.is_closing():
                 raise ConnectionResetError
+            log_message("ndjson", "sent", message)
             self._writer.write(message)
             self._sent += len(message)
             try:

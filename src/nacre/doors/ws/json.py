@@ -59,7 +59,7 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def build_route(dispatch: Dispatch, settings: Settings) -> WebSocketRoute:
     async def endpoint(websocket: WebSocket) -> None:
-        socket = Socket(websocket)
+        socket = Socket(websocket, "ws")
         await socket.accept()
         beats = Beats(settings) if websocket.query_params.get("beats") == "true" else None
         connection = _Connection(dispatch, websocket.scope["nacre.caller"], socket, settings, beats)

@@ -72,7 +72,7 @@ class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def build_route(dispatch: Dispatch, settings: Settings) -> WebSocketRoute:
     async def endpoint(websocket: WebSocket) -> None:
-        socket = Socket(websocket)
+        socket = Socket(websocket, "ws/raw", typed=True)
         await socket.accept()
         with suppress(WebSocketDisconnect):
             await _serve(dispatch, websocket, socket, settings)

@@ -21,7 +21,6 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
-from nacre.doors.http.message_log import log_message
 from nacre.doors.mcp.halves import answer_halves
 from nacre.doors.mcp.identifiers import echo, misfit, read_message
 from nacre.doors.mcp.library.replay import ReplayingSessions
@@ -76,7 +75,6 @@ class McpOverHttp:
             await JSONResponse(refusal, status_code=400)(scope, receive, send)
             return
         body, receive = await _read_ahead(scope, receive, self._max_body)
-        log_message("received", body)
         message = read_message(body)
         if message is None and (halved := answer_halves(body, selection.tools())) is not None:
             status = 400 if halved.refused else 200

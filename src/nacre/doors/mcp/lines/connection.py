@@ -147,7 +147,7 @@ class LineConnection:
                     task.cancel()
 
     async def _take(self, line: bytes) -> None:
-        log_message("received", line)
+        log_message("mcp", "received", line)
         message = read_message(line)
         if message is None:
             self.refuse_line(line)

@@ -53,7 +53,7 @@ class LineWire:
         self.write(b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (raw, msgspec.json.encode(error)))
 
     def write(self, line: bytes) -> None:
-        log_message("sent", line)
+        log_message("mcp", "sent", line)
         if not self._writer.is_closing():
             self._writer.write(line + b"\n")
 
