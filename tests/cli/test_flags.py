@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from nacre.cli.flags import add_flags
+from nacre.errors import InvalidInput
 from nacre.settings.sources import load_settings
 from nacre.settings.table import Settings, setting_names
 
@@ -38,6 +39,15 @@ def test_a_switch_of_the_settings_is_turned_on_and_off_by_flag(
     settings = load_settings(str(file), environ={}, flags=flags)
     assert getattr(settings, name) is turned_on, "the flag wins over the file"
     assert {other for other, value in flags.items() if value is not None} == {name}
+
+
+@pytest.mark.parametrize("given", [["--keeper", "false"], ["--keeper=false"], ["--no-keeper"]])
+def test_a_switch_of_the_settings_takes_a_value(given: list[str], tmp_path: Path) -> None:
+    flags = parse(Settings, *given, as_values=False)
+    assert load_settings(str(tmp_path / "none"), environ={}, flags=flags).keeper is False
+    flags = parse(Settings, "--keeper", "perhaps", as_values=False)
+    with pytest.raises(InvalidInput, match="keeper"):
+        load_settings(str(tmp_path / "none"), environ={}, flags=flags)
 
 
 def test_only_a_switch_that_is_on_by_default_needs_a_flag_to_turn_it_off() -> None:

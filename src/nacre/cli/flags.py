@@ -6,11 +6,27 @@ default and choices come from there and are written nowhere else.
 
 import types
 import typing
-from argparse import ArgumentParser, BooleanOptionalAction
-from collections.abc import Callable, Iterable
+from argparse import Action, ArgumentParser, BooleanOptionalAction, Namespace
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+
+
+class Switch(Action):
+    """A switch of the settings: `--keeper`, `--no-keeper`, or with a value: `--keeper false`."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        flags = [*option_strings, *(f"--no-{flag[2:]}" for flag in option_strings)]
+        super().__init__(flags, dest, nargs="?", help=help, metavar="true|false")
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None
+    ) -> None:
+        off = option in self.option_strings[1:]
+        if off and values is not None:
+            parser.error(f"{option} takes no value")
+        setattr(namespace, self.dest, not off if values is None else values)
 
 
 class FieldFacts(NamedTuple):
@@ -64,7 +80,9 @@ def _add_flag(parser: ArgumentParser, field: msgspec.structs.FieldInfo, *, parse
     flag = f"--{field.name.replace('_', '-')}"
     explained = explain(field)
     if kind is bool:
-        if field.default is True or not parse:
+        if not parse:
+            parser.add_argument(flag, action=Switch, help=explained)
+        elif field.default is True:
             parser.add_argument(flag, action=BooleanOptionalAction, help=explained)
         else:
             parser.add_argument(flag, action="store_const", const=True, help=explained)

@@ -33,6 +33,13 @@ def test_file_is_named_and_its_ending_says_the_format(
     png, svg = tmp_path / "a.png", tmp_path / "a.SVG"
     assert running.ok("screenshot", echo, "-o", str(png)) == f"{png}\n"
     assert png.read_bytes().startswith(PNG)
+    png.write_text("somebody's")
+    assert "overwrite it with --force" in running.fails(
+        "FAILED", 1, "screenshot", echo, "-o", str(png)
+    )
+    assert png.read_text() == "somebody's"
+    running.ok("screenshot", echo, "-o", str(png), "--force")
+    assert png.read_bytes().startswith(PNG)
     told = running.json("screenshot", echo, "--output", str(svg))
     assert (told["format"], told["file"]) == ("svg", str(svg))
     assert "data" not in told
@@ -61,5 +68,6 @@ def test_terminal_gets_a_new_file_and_its_name(running: Nacre, echo: str) -> Non
 def test_refusals(running: Nacre, echo: str) -> None:
     running.fails("SESSION_NOT_FOUND", 3, "screenshot", "none")
     running.fails("INVALID_INPUT", 2, "screenshot", echo, "--format", "gif")
+    assert ".png or .svg" in running.fails("INVALID_INPUT", 2, "screenshot", echo, "-o", "a.gif")
     told = running.fails("FAILED", 1, "screenshot", echo, "-o", "/none/a.png")
     assert "/none/a.png cannot be written: No such file or directory" in told

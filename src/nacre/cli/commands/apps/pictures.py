@@ -12,7 +12,7 @@ from nacre.cli.output.answers import add_json, harmless, print_json
 from nacre.cli.session_argument import add_session
 from nacre.client.calls import Client
 from nacre.core.operations.terminal import Screenshot
-from nacre.errors import Failed
+from nacre.errors import Failed, InvalidInput
 
 _STANDARD_OUTPUT = "-"
 
@@ -28,16 +28,18 @@ def add_screenshot(parser: ArgumentParser) -> None:
     )
     add_flags(parser, Screenshot, ("format", "scale"))
     parser.add_argument("--no-cursor", action="store_true", help="Leave the cursor out.")
+    parser.add_argument("--force", action="store_true", help="Overwrite FILE if it exists.")
     add_json(parser)
     parser.set_defaults(run=run_screenshot)
 
 
 def run_screenshot(arguments: Namespace) -> int:
+    picture_format = _format(arguments)
     with Client.open() as client:
         result = client.call(
             "screenshot",
             session=arguments.session,
-            format=_format(arguments),
+            format=picture_format,
             scale=arguments.scale,
             show_cursor=False if arguments.no_cursor else None,
         )
@@ -48,11 +50,17 @@ def run_screenshot(arguments: Namespace) -> int:
 
 
 def _format(arguments: Namespace) -> str | None:
-    """Return the format that was asked for, else the one that the file's name ends with."""
+    """Return the format that was asked for, else the one that the file's name ends with.
+
+    Raises InvalidInput for a name that ends with another one.
+    """
     given: str | None = arguments.format
-    if given is None and arguments.output and arguments.output.lower().endswith(".svg"):
-        return "svg"
-    return given
+    ending = os.path.splitext(arguments.output or "")[1].lower()
+    if given is not None or not ending:
+        return given
+    if ending not in (".png", ".svg"):
+        raise InvalidInput(f"a picture is .png or .svg, not {ending}; or give --format")
+    return ending[1:]
 
 
 def _save(arguments: Namespace, result: dict[str, Any]) -> int:
@@ -63,7 +71,9 @@ def _save(arguments: Namespace, result: dict[str, Any]) -> int:
         sys.stdout.buffer.write(picture)
         return 0
     try:
-        path = _write(path, result, picture)
+        path = _write(path, result, picture, force=arguments.force)
+    except FileExistsError:
+        raise Failed(f"{path} already exists", "overwrite it with --force") from None
     except OSError as error:
         raise Failed(f"{error.filename} cannot be written: {error.strerror}") from None
     if arguments.json:
@@ -73,11 +83,12 @@ def _save(arguments: Namespace, result: dict[str, Any]) -> int:
     return 0
 
 
-def _write(path: str | None, result: dict[str, Any], picture: bytes) -> str:
-    """Write the picture; return the name of its file."""
+def _write(path: str | None, result: dict[str, Any], picture: bytes, *, force: bool) -> str:
+    """Write the picture; return the name of its file. Raises FileExistsError."""
     if path is None:
         return _write_new(result["session"], result["format"], picture)
-    with open(path, "wb") as file:
+    device = os.path.exists(path) and not os.path.isfile(path)
+    with open(path, "wb" if force or device else "xb") as file:
         file.write(picture)
     return path
 
