@@ -17,9 +17,20 @@ class PageHook(BuildHookInterface[Any]):
         page = os.path.join(self.root, "src", "nacre", "page", "index.html")
         if version == "editable" or os.path.exists(page):
             return
+        _say("nacre: building the web page; without Node.js 18 or newer it is fetched from PyPI")
+        _say("nacre: (about 160 MB with the page's packages, for the build alone: some minutes)")
         script = os.path.join(self.root, "scripts", "build-web")
         done = subprocess.run(
             ["sh", script], env={**os.environ, "PYTHON": sys.executable}, check=False
         )
         if done.returncode != 0:
             raise RuntimeError("the web page could not be built; scripts/build-web says why")
+
+
+def _say(text: str) -> None:
+    """Tell the person who waits: pip shows nothing of what a build prints, unless it fails."""
+    try:
+        with open("/dev/tty", "w") as terminal:
+            print(text, file=terminal)
+    except OSError:  # nobody is there
+        sys.stdout.write(f"{text}\n")

@@ -282,3 +282,18 @@ def test_a_run_that_the_dead_daemon_may_not_have_sent_is_7(
     output, complaint = process.communicate(timeout=PATIENCE)
     assert (process.returncode, output) == (7, "")
     assert "the command may still be running" in complaint
+
+
+def test_output_that_was_lost_with_the_daemon_is_said(
+    played: PlayedDaemon, nacre_here: Nacre
+) -> None:
+    process = nacre_here.start("run", "dev", "--", "make")
+    first = played.accept(door="call")
+    begin(first)
+    played.die(first)
+    second = played.accept(door="call")
+    tell(second, part(b"end\r\n", finished=True, incomplete=True, exit_code=3))
+    facts = played.accept(door="call")
+    tell(facts, {"matched": True, "run": {**ENDED, "output": "end"}})
+    lost = "nacre: a part of the output was lost when the daemon was restarted\n"
+    assert process.communicate(timeout=PATIENCE) == ("end\n", lost)

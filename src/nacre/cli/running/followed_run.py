@@ -26,6 +26,7 @@ from nacre.wording import Hint, Use
 # What is asked for if nobody gave a time-out. The daemon cuts it to max_wait, and is asked again.
 _LONG = 3_600_000  # milliseconds
 _ANY_WIDTH = 1 << 14  # columns; what is rendered has no width any more
+_INCOMPLETE = "nacre: a part of the output was lost when the daemon was restarted"
 _NO_BYTES = 1 << 62  # a position that no output reaches: only its end is told
 
 
@@ -63,7 +64,7 @@ class FollowedRun:
         self._outcome: dict[str, Any] | None = None  # the call's, if that has ended
         self._called = self._followed = self._pressed = 0  # the numbers of calls under way
         self._finished = False  # all of its output was shown
-        self._interrupted = False
+        self._interrupted = self._incomplete = False
 
     def outcome(self) -> dict[str, Any]:
         """Return what `run` answers; without the output if that is shown.
@@ -182,6 +183,9 @@ class FollowedRun:
         data = base64.b64decode(part["data"])
         if missing := part["position"] - self._position:
             print(f"nacre: {missing} bytes of the output were not kept", file=sys.stderr)
+        if part.get("incomplete") and not self._incomplete:
+            self._incomplete = True
+            print(_INCOMPLETE, file=sys.stderr)
         self._position = part["next_position"]
         if data and self._shown is not None:
             self._shown.take(data, part["cols"])

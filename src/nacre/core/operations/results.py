@@ -248,6 +248,7 @@ class RunPart(Result, frozen=True, kw_only=True, omit_defaults=True):
     next_position: int
     cols: int  # of the terminal that it was printed for
     finished: bool  # it has ended, and these are its last bytes
+    incomplete: bool = False  # some of it is lost: positions count from the first byte that is left
     started: bool = True  # false: a daemon died before it was sent, or before its start was told
     exit_code: int | None = None
     ended_by: Literal["mark", "prompt", "exit", "quiet"] | None = None

@@ -27,7 +27,7 @@ from nacre.services.runs.run import TrackedRun
 from nacre.services.session.record import KeptRun
 from nacre.services.session.session import Session
 from nacre.settings.paths import make_private
-from nacre.system.storage.segments import outputs
+from nacre.system.storage.segments import Outputs, outputs
 
 _log = logging.getLogger("nacre.runs")
 
@@ -241,7 +241,8 @@ class Ledger:
         folder = self._host.journal_of(run.session.identity.id)
         assert folder is not None
         read = partial(_read_outputs, folder, run.state.first, until)
-        parts = await self._host.loop.run_in_executor(None, read)
+        parts, whole = await self._host.loop.run_in_executor(None, read)
+        run.output.incomplete = not whole
         for at in range(0, len(parts), _EARLIER_PARTS):
             run.output.record_earlier(parts[at : at + _EARLIER_PARTS])
             await asyncio.sleep(0)  # let others run
@@ -307,9 +308,9 @@ def _typed_since(before: TrackedRun | None) -> bool:
     return before is not None and before.done and before.session.inputs > before.state.inputs
 
 
-def _read_outputs(folder: str, after: int, until: int | None) -> list[bytes]:
+def _read_outputs(folder: str, after: int, until: int | None) -> Outputs:
     try:
-        return list(outputs(folder, after, until))
+        return outputs(folder, after, until)
     except OSError:  # later output is still recorded
         _log.exception("the journal in %s cannot be read", folder)
-        return []
+        return Outputs([], whole=False)

@@ -53,6 +53,7 @@ from nacre.services.session.session import Session
 from nacre.wording import Higher, Hint
 
 _LONGER_RUNS = "a command that takes longer goes on, and its answer says how to wait for it"
+_INCOMPLETE = "its beginning is lost: the journal did not reach back to it after a restart"
 _FOUND_FACTS = 300  # characters of the other fields of an answer with what was found
 _AROUND = 64  # lines around a page that are looked at for keys that begin or end outside of it
 _READERS = 2  # threads that read outputs at once: a search may take its time
@@ -119,6 +120,8 @@ class Runs:
             lost_bytes=spool.lost if spool else 0,
             output="",
         )
+        if run.output.incomplete:
+            facts = replace(facts, hint=_INCOMPLETE)
         budget = self._host.budget(request.max_chars)
         kept = first_text(lines, budget - json_size(facts))
         if kept != lines[: len(kept)]:  # not even one line fits

@@ -55,6 +55,7 @@ class RunFollowing:
             next_position=end,
             cols=run.output.cols,
             finished=finished,
+            incomplete=run.output.incomplete,
             started=not (finished and run.may_be_unsent),
             exit_code=run.exit_code if finished else None,
             ended_by=run.ended_by if finished else None,

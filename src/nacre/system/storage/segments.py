@@ -13,7 +13,7 @@ they are too large together or too old.
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
@@ -263,13 +263,25 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def outputs(folder: str, after: int, until: int | None) -> Iterator[bytes]:
-    """Yield the output of the generations after `after`, up to and including `until`."""
-    for record in read_from(folder, generation=after).records:
-        if record.kind == OUTPUT and record.generation > after:
-            if until is not None and record.generation > until:
-                return
-            yield record.payload
+class Outputs(NamedTuple):
+    parts: list[bytes]
+    whole: bool  # nothing of it was removed, or could not be written
+
+
+def outputs(folder: str, after: int, until: int | None) -> Outputs:
+    """Return the output of the generations after `after`, up to and including `until`."""
+    first = next((segment.number for segment in segments(folder)), 1)
+    past = read_from(folder, generation=after)
+    parts = [
+        record.payload
+        for record in past.records
+        if record.kind == OUTPUT
+        and record.generation > after
+        and (until is None or record.generation <= until)
+    ]
+    # Without a checkpoint it begins with the first segment, unless its own was removed meanwhile.
+    began = first == 1 if past.checkpoint is None else past.checkpoint.generation <= after
+    return Outputs(parts, began)
 
 
 def last_output(folder: str, size: int) -> bytes:

@@ -78,6 +78,7 @@ class RunOutput:
         self.spool: Spool | None = None
         self.on_overflow: Callable[[], Spool | None] | None = None
         self.cut: ReplCut | None = None
+        self.incomplete = False  # the journal no longer had all that an earlier daemon saw
         self.in_parts = False  # of several lines: what may be no output is held back
         self._held = b""
         self._shells_own: re.Pattern[bytes] | None = None  # what the shell prints first
