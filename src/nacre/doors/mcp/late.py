@@ -8,7 +8,6 @@ Rule 2: it is loaded once, in the background; a client that leaves meanwhile doe
 
 import asyncio
 import gc
-import importlib
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.server import build_call_tool
 from nacre.doors.mcp.tools.selection import Selection, parse_selection
 from nacre.errors import InvalidInput
+from nacre.late_import import import_alone
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.settings.table import Settings
 
@@ -156,7 +156,7 @@ class LateMcpDoor:
 
     async def _build(self) -> "McpDoor":
         name = "nacre.doors.mcp.library.door"
-        module = await self._loop.run_in_executor(None, importlib.import_module, name)
+        module = await self._loop.run_in_executor(None, import_alone, name)
         door: McpDoor = module.McpDoor(
             self._dispatch, self._settings, self._commands, self._upstreams
         )

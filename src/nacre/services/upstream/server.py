@@ -9,7 +9,6 @@ Rule 3: a call that was sent is not sent again: it may have been done.
 """
 
 import asyncio
-import importlib
 import logging
 import time
 from collections import Counter, deque
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from nacre.core.upstream.servers import Configured, ResolvedServer, ServerTable, WrongTable
 from nacre.errors import NacreError, UpstreamUnavailable
+from nacre.late_import import import_alone
 from nacre.services.upstream.log_ring import LogRing
 from nacre.settings.table import Settings
 from nacre.system.upstreams.kept import KeptListing, KeptUpstreams
@@ -197,7 +197,7 @@ class UpstreamServer:
     async def _connect(self, resolved: ResolvedServer) -> "UpstreamConnection":
         try:
             async with self._start_slot():
-                module = await asyncio.to_thread(importlib.import_module, _MODULE)
+                module = await asyncio.to_thread(import_alone, _MODULE)
                 connection: UpstreamConnection = await module.open_connection(
                     self.table,
                     resolved,
@@ -218,8 +218,9 @@ class UpstreamServer:
             raise
         except Exception as error:
             _log.exception("an upstream cannot be connected to", extra={"server": self.name})
-            self._note_trouble(resolved, "an unexpected error; the daemon's log says which")
-            raise UpstreamUnavailable(f"{self.name} is not available") from error
+            why = "an unexpected error; the daemon's log says which"
+            self._note_trouble(resolved, why)
+            raise UpstreamUnavailable(f"{self.name} is not available: {why}") from error
         self._trouble.pop(resolved, None)
         connection.last_used = time.monotonic()
         self._open[resolved] = connection
