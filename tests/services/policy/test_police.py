@@ -425,6 +425,8 @@ async def test_where_an_agent_lets_a_recording_be_written_is_judged(tmp_path: Pa
         for path in ("/root/.nacre_test_profile", hook, str(journals / "x"), "/etc/x.cast"):
             with pytest.raises(PolicyDenied):
                 await ask("export_recording", session=ref, path=path)
+        with pytest.raises(InvalidInput, match="NUL"):
+            await ask("export_recording", session=ref, path=str(folder / "a\0b.cast"))
         by_person = await ask("export_recording", ANNA, session=ref, path=str(elsewhere / "b"))
         assert by_person.path == str(elsewhere / "b")
 

