@@ -8,7 +8,7 @@ NACRE := $(BIN)/nacre
 # A machine may forbid bytecode for scripts; without it every start of nacre compiles all files.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run stop web test test-hard test-pace test-python check units programs lint format bench clean
+.PHONY: help run stop web test test-hard test-pace test-python check units page-units programs lint format bench clean
 
 help:
 	@echo "make run          set up, start the daemon, open a session, print its addresses"
@@ -22,6 +22,7 @@ help:
 	@echo "make test-pace    where the time of the tests goes, file by file (FILE=f for a part)"
 	@echo "make test-python  the tests that may differ on another Python: PYTHON=… VENV=…"
 	@echo "make units        only the tests of make check"
+	@echo "make page-units   the tests of the page's parts that need no browser"
 	@echo "make programs     install the programs that the tests drive, if the system allows it"
 	@echo "make lint         formatting, linters, types (Python and TypeScript) and layers"
 	@echo "make format       format, and fix what the linter can"
@@ -75,7 +76,7 @@ test: web programs
 	$(PYTEST) -p tests.second_try $(FILE)
 else
 FILE :=
-test: lint web programs
+test: lint web page-units programs
 	$(PYTEST) -p tests.second_try $(AT_ONCE)
 endif
 
@@ -95,6 +96,10 @@ check: $(VENV)/.dev
 
 units: programs
 	$(PYTEST) -q $(AT_ONCE) $(UNITS)
+
+# The pure parts of the page, in Node: seconds.
+page-units: $(VENV)/.dev
+	@VENV=$(VENV) scripts/build-web --test
 
 programs: $(VENV)/.dev
 	@VENV=$(VENV) scripts/test-programs

@@ -6,6 +6,7 @@
 import { readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 import { build } from "esbuild";
 
@@ -41,6 +42,11 @@ const named = (start, end) => {
 };
 
 await writeFile(join(fresh, "licences.txt"), await licences());
+// Once here instead of at each request; fonts are compressed already.
+for (const name of await readdir(fresh)) {
+  if (!/\.(js|css|svg|txt)$/.test(name)) continue;
+  await writeFile(join(fresh, `${name}.gz`), gzipSync(await readFile(join(fresh, name)), { level: 9 }));
+}
 await rm(assets, { recursive: true, force: true });
 await rename(fresh, assets);
 const template = await readFile(join(here, "index.html"), "utf8");

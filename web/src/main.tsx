@@ -38,4 +38,7 @@ Object.defineProperty(window, "nacre", {
 
 followViewport();
 const page = document.getElementById("page");
-if (page) render(<App proof={proof} />, page);
+if (page) {
+  page.replaceChildren(); // what was there while this loaded
+  render(<App proof={proof} />, page);
+}

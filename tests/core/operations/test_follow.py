@@ -97,7 +97,13 @@ OF = {"session": "dev", "session_id": "a1234567", "seq": 4}
         ),
         (
             ControlEvent(driver=None, since=None, handover=None),
-            {"event": "control", "driver": None, "since": None, "handover": None},
+            {
+                "event": "control",
+                "driver": None,
+                "since": None,
+                "handover": None,
+                "waiting_since": None,
+            },
         ),
     ],
     ids=lambda value: type(value).__name__,

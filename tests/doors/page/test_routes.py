@@ -1,5 +1,6 @@
 """The page's files, and how a browser comes in."""
 
+import gzip
 import hmac
 import re
 from collections.abc import Callable, Iterator
@@ -90,6 +91,20 @@ def test_a_file_whose_name_has_its_hash_is_kept_for_good(
     again = browser.get(f"/assets/{name}", headers={"If-None-Match": answer.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert browser.head(f"/assets/{name}").status_code == 200
+
+
+def test_a_packed_file_is_for_who_takes_it(browser: TestClient, folder: Path) -> None:
+    packed = gzip.compress(b"packed")
+    (folder / "assets" / f"{SCRIPT}.gz").write_bytes(packed)
+    path = f"/assets/{SCRIPT}"
+    answer = browser.get(path, headers={"Accept-Encoding": "br, gzip"})
+    assert (answer.text, answer.headers["content-encoding"]) == ("packed", "gzip")
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert answer.headers["vary"] == "Accept-Encoding"
+    for none in ("identity", "gzip;q=0"):
+        plain = browser.get(path, headers={"Accept-Encoding": none})
+        assert "content-encoding" not in plain.headers
+        assert plain.text != "packed"
 
 
 def test_a_file_without_a_hash_is_asked_for_again(browser: TestClient) -> None:

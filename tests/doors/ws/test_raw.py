@@ -10,6 +10,7 @@ import pytest
 from websockets.sync.client import ClientConnection
 
 from conftest import Daemon, load_all
+from nacre.settings.table import Settings
 from restarts import crash
 
 from doors.sockets import JsonSocket, Replay, closing, log_in, open_socket, receive
@@ -450,3 +451,28 @@ def test_what_is_wrong_with_the_query_is_said_in_its_own_words(daemon: Daemon, j
         message = receive(raw)["error"]["message"]
         assert message.startswith("scrollback must be an integer from 0 to 100000")
         assert "history" not in message
+
+
+def test_a_client_that_tells_what_it_drew_gets_no_more_than_it_can_draw(
+    daemon: Daemon, ws: JsonSocket
+) -> None:
+    ws.call("create_session", name="ahead", command="read go; yes | head -c 3000000; echo end; cat")
+    with open_socket(daemon, "/ws/raw/ahead?drawn=true") as raw:
+        assert receive(raw)["event"] == "resized"
+        assert receive(raw)["event"] == "snapshot"
+        drawn = len(receive(raw))
+        ws.call("send_input", "ahead", input="\r")
+        while drawn <= AHEAD:  # then it waits for us
+            told = receive(raw)
+            drawn += len(told) if isinstance(told, bytes) else 0
+        ws.until_line("ahead", "end")
+        raw.send(json.dumps({"drawn": drawn}))
+        # What came meanwhile is a fresh screen, not megabytes.
+        while isinstance(told := receive(raw), bytes):
+            assert len(told) < AHEAD
+        assert told["event"] == "snapshot"
+        assert b"end" in receive(raw)
+    ws.call("manage_session", "ahead", action="kill")
+
+
+AHEAD = Settings().viewer_ahead

@@ -11,6 +11,8 @@ import type { Control, Handover } from "../wire/shapes";
 export class Lease {
   readonly driver = signal<string | null>(null);
   readonly yours = signal(false);
+  /** Since when others wait to type, by this machine's clock in ms; null: nobody does. */
+  readonly waiting = signal<number | null>(null);
   private asked = 0;
 
   constructor(private readonly session: string) {}
@@ -46,8 +48,15 @@ export class Lease {
     }
   }
 
-  private set(now: { driver: string | null; yours: boolean }): void {
+  /** Clocks differ: what was just heard of begins now. */
+  waits(since: number | null): void {
+    if (since === null) this.waiting.value = null;
+    else this.waiting.value ??= Math.min(Date.now(), since * 1000);
+  }
+
+  private set(now: Pick<Control, "driver" | "yours" | "waiting_since">): void {
     this.asked += 1;
+    this.waits(now.waiting_since ?? null);
     this.driver.value = now.driver;
     this.yours.value = now.yours;
   }

@@ -9,7 +9,7 @@ import { door } from "../daemon";
 import { createEmulator, themed, type Emulator } from "../terminal/emulator";
 import { Feed } from "../terminal/feed";
 import { complain, note } from "../toasts";
-import { onlyWatches } from "../wire/api";
+import { looking, onlyLooks, onlyWatches } from "../wire/api";
 import { RawDoor, SCROLLBACK } from "../wire/raw-door";
 import type { Event, Overlay, Panel, RawEvent } from "../wire/shapes";
 import { nameOf } from "../words";
@@ -70,6 +70,7 @@ export class OpenSession {
       (scrollback) => this.raw.value?.refresh(scrollback) ?? false,
       (rows, cols) => queueMicrotask(() => this.viewport.sessionIs(rows, cols)),
       (snapshot) => this.since.drew(snapshot),
+      (bytes) => this.raw.value?.drew(bytes),
     );
     this.listenToPerson(host, keys);
     terminal.textarea?.setAttribute("aria-label", "Terminal. Ctrl+Shift+L goes to the list.");
@@ -124,7 +125,7 @@ export class OpenSession {
   }
 
   async toggleControl(): Promise<void> {
-    if (onlyWatches.value) return;
+    if (onlyLooks.value) return;
     if (this.lease.yours.value) await this.lease.give();
     else if (await this.lease.take()) this.viewport.fit();
     this.emulator.terminal.focus();
@@ -187,8 +188,12 @@ export class OpenSession {
     // The program needs to know about this window's focus only while this person drives.
     if (FOCUS_REPORT.test(text) && !mine) return;
     if (this.ending.value || onlyWatches.value) return;
-    // What nobody typed is not worth waiting for a connection, nor worth a word.
     const report = FOCUS_REPORT.test(text) || MOUSE_REPORT.test(text);
+    if (looking.value) {
+      if (!report) note("You are only looking. The menu lets you type again.", [], "looking");
+      return;
+    }
+    // What nobody typed is not worth waiting for a connection, nor worth a word.
     if (report && (this.dropping !== null || this.raw.value?.state.value !== "open")) return;
     const driver = this.lease.driver.value;
     if (driver !== null && !mine) return note(`${nameOf(driver)} drives. Take over to type.`);
@@ -253,6 +258,7 @@ export class OpenSession {
         this.setCapture(event.mode, event.focused_element ?? null);
         break;
       case "control":
+        this.lease.waits(event.waiting_since);
         void this.lease.changed(event.driver, event.handover ?? null);
         break;
       case "session":

@@ -14,7 +14,9 @@ import { advanceAt, cellsThatFit, sizeThatFits, type Cell } from "../terminal/fo
 import { spaceOf } from "../terminal/space";
 
 const SETTLED = 150; // ms without a further change of the window, before the session is resized
-const SIZES = { least: 9, usual: 14, most: 24 }; // px
+const SIZES = { least: 9, usual: 14, most: 24, touch: 11 }; // px
+
+const coarse = matchMedia("(pointer: coarse)");
 
 const SAME = 0.02; // a part of the window's width: the same but for rounding
 
@@ -121,12 +123,17 @@ export class Viewport {
     const zoom = devicePixelRatio / this.ratio;
     const space = spaceOf(this.stage);
     const whole = { width: space.width * zoom, height: space.height * zoom };
-    const best = sizeThatFits(whole, this.wholeRows, this.cols, this.emulator);
+    const fits = sizeThatFits(whole, this.wholeRows, this.cols, this.emulator);
+    // On a phone a whole screen would be too small to read: it scrolls with the cursor instead.
+    const best = coarse.matches ? Math.max(fits, SIZES.touch) : fits;
     const size = this.chosen ?? (fitted ? Math.min(best, letters.peek()) : best);
     if (terminal.options.fontSize !== size) terminal.options.fontSize = size;
     this.measure(size);
     // xterm.js may draw its new size only in the next frame.
-    requestAnimationFrame(() => this.measure(size));
+    requestAnimationFrame(() => {
+      this.measure(size);
+      this.showCursor();
+    });
   }
 
   /** Scroll to the cursor, where the screen is larger than the window. */

@@ -11,7 +11,9 @@ export function followViewport(): void {
   const seen = window.visualViewport;
   if (!seen) return;
   const follow = () => {
-    document.documentElement.style.setProperty("--seen-height", `${seen.height}px`);
+    // A pinch shows less of the page, and resizes nothing.
+    const height = Math.round(seen.height * seen.scale);
+    document.documentElement.style.setProperty("--seen-height", `${height}px`);
   };
   seen.addEventListener("resize", follow);
   follow();

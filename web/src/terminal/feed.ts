@@ -2,7 +2,8 @@
 // Rule 1: a snapshot replaces everything. It is one write, so that no empty screen flashes up.
 // Rule 2: while a person looks back, snapshots wait, so that what they read stays in place.
 // Rule 3: nothing grows without a bound. A page that draws slower than the program prints drops
-// output, and asks for the current screen instead.
+// output, and asks for the current screen instead. It tells the daemon what it has drawn, which sends
+// no more than a moment's work ahead: so what a key does shows soon, also in a flood.
 
 import { signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
@@ -19,6 +20,7 @@ type SnapshotEvent = Extract<RawEvent, { event: "snapshot" }>;
 interface Frame {
   snapshot: SnapshotEvent | null;
   data: Uint8Array;
+  owed: number; // bytes that the daemon has yet to hear of as drawn
 }
 
 const encoder = new TextEncoder();
@@ -42,6 +44,7 @@ export class Feed {
     private readonly refresh: (scrollback: number) => boolean,
     private readonly resized: (rows: number, cols: number) => void,
     private readonly drew: (snapshot: SnapshotEvent) => void = () => undefined,
+    private readonly done: (bytes: number) => void = () => undefined,
   ) {
     terminal.onScroll(() => this.letGo());
   }
@@ -54,9 +57,11 @@ export class Feed {
     const snapshot = this.announced;
     this.announced = null;
     if (snapshot) this.behind = false;
-    else if (this.behind) return;
-    if (this.mustWait(snapshot)) this.hold({ snapshot, data });
-    else this.draw({ snapshot, data });
+    else if (this.behind) return this.done(data.length);
+    if (this.mustWait(snapshot)) {
+      this.hold({ snapshot, data, owed: 0 });
+      this.done(data.length); // it waits for the person, not for the page
+    } else this.draw({ snapshot, data, owed: data.length });
   }
 
   /** The person scrolls up: ask for the lines that are missing there. */
@@ -115,16 +120,16 @@ export class Feed {
     else this.held = [];
   }
 
-  private draw({ snapshot, data }: Frame): void {
-    if (snapshot) return this.drawSnapshot(snapshot, data);
+  private draw({ snapshot, data, owed }: Frame): void {
+    if (snapshot) return this.drawSnapshot(snapshot, data, owed);
     if (this.undrawn > BEHIND) {
       this.behind = true;
-      return;
+      return this.done(owed);
     }
-    this.write(data);
+    this.write(data, () => this.done(owed));
   }
 
-  private drawSnapshot(snapshot: SnapshotEvent, data: Uint8Array): void {
+  private drawSnapshot(snapshot: SnapshotEvent, data: Uint8Array, owed: number): void {
     const { rows, cols, history_lines: lines } = snapshot;
     this.resized(rows, cols);
     if (this.terminal.rows !== rows || this.terminal.cols !== cols) {
@@ -140,6 +145,7 @@ export class Feed {
     // RIS resets the terminal; 1049 is the alternate screen (xterm ctlseqs).
     const head = snapshot.alternate ? "\x1bc\x1b[?1049h" : "\x1bc";
     this.write(join(encoder.encode(head), data), () => {
+      this.done(owed);
       this.drew(snapshot);
       if (back === null) return;
       this.terminal.scrollLines(-(back + 3));
@@ -152,7 +158,7 @@ export class Feed {
     this.undrawn += data.length;
     this.terminal.write(data, () => {
       this.undrawn -= data.length;
-      if (this.looksBack && !then) this.waits.value = true;
+      if (this.looksBack && !this.settling && this.returning === null) this.waits.value = true;
       then?.();
       if (this.behind && this.undrawn < CAUGHT_UP) this.behind = !this.refresh(0);
     });

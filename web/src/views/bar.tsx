@@ -6,9 +6,9 @@ import { attention } from "../attention/calls";
 import { readAloud, toggleReadAloud } from "../terminal/emulator";
 import { go } from "../route";
 import { isOver, referenceTo, type Listed } from "../sessions";
-import { nameOf, stateOf, titleOf } from "../words";
+import { ago, nameOf, stateOf, titleOf } from "../words";
 import { isMac } from "../session/keyboard";
-import { onlyWatches } from "../wire/api";
+import { looking, onlyLooks, onlyWatches, toggleLooking } from "../wire/api";
 import { Captured } from "./captured";
 import { Icon } from "./icons";
 import { Menu, type Action } from "./menu";
@@ -39,13 +39,20 @@ export function Bar({ session, open, search }: Props) {
         </p>
       </div>
       {open && <Captured open={open} place="bar" />}
-      {open && !isOver(session) && onlyWatches.value && (
-        <span class="driver-who" title="With this link you can watch, and do nothing else.">
-          You are watching
+      {open && !isOver(session) && onlyLooks.value && (
+        <span
+          class="driver-who"
+          title={
+            onlyWatches.value
+              ? "With this link you can watch, and do nothing else."
+              : "Your keys reach nothing. The menu lets you type again."
+          }
+        >
+          {onlyWatches.value ? "You are watching" : "Only looking"}
         </span>
       )}
-      {open && !isOver(session) && !onlyWatches.value && <Driver open={open} viewers={session.viewers ?? 0} />}
-      {open && !isOver(session) && !onlyWatches.value && (
+      {open && !isOver(session) && !onlyLooks.value && <Driver open={open} viewers={session.viewers ?? 0} />}
+      {open && !isOver(session) && !onlyLooks.value && (
         <button
           class="bar-fit icon-only"
           title="Fit: resize the session to this window"
@@ -61,7 +68,7 @@ export function Bar({ session, open, search }: Props) {
 }
 
 function Driver({ open, viewers }: { open: OpenSession; viewers: number }) {
-  const { driver, yours } = open.lease;
+  const { driver, yours, waiting } = open.lease;
   const others = viewers > 1 ? `, ${viewers} watch` : "";
   const who = yours.value
     ? "You drive"
@@ -82,6 +89,9 @@ function Driver({ open, viewers }: { open: OpenSession; viewers: number }) {
       <span class="driver-who" title={what} role="status">
         {who}
         <span class="driver-others">{others}</span>
+        {yours.value && waiting.value !== null && (
+          <span class="driver-waited">An agent waits{since(waiting.value)}</span>
+        )}
       </span>
       <button
         class={yours.value ? "pearly" : "primary"}
@@ -94,10 +104,16 @@ function Driver({ open, viewers }: { open: OpenSession; viewers: number }) {
   );
 }
 
+/** How long, once that is worth a word. */
+function since(then: number): string {
+  const text = ago(then);
+  return text === "now" ? "" : `, ${text}`;
+}
+
 function menu(session: Listed, open: OpenSession | null, search: () => void): (Action | null)[] {
   const copy = isMac ? "⌘C" : "Ctrl+Shift+C";
   const paste = isMac ? "⌘V" : "Ctrl+Shift+V";
-  const over = isOver(session) || onlyWatches.value; // nothing is typed, and no size changes
+  const over = isOver(session) || onlyLooks.value; // nothing is typed, and no size changes
   const ofTerminal: (Action | null)[] = open
     ? [
         { text: "Copy the selection", keys: copy, act: () => open.copy() },
@@ -108,6 +124,7 @@ function menu(session: Listed, open: OpenSession | null, search: () => void): (A
         { text: "Smaller text", act: () => open.viewport.enlarge(-1) },
         { text: "Full screen", act: fullScreen },
         { text: readAloudText(), act: () => toggleReadAloud() },
+        ...(onlyWatches.value || isOver(session) ? [] : [{ text: lookingText(), act: () => only(open) }]),
         null,
       ]
     : [];
@@ -130,6 +147,16 @@ function ofSession(session: Listed): (Action | null)[] {
       ? { text: "Dismiss", act: () => actions.dismiss(session) }
       : { text: "Kill…", dangerous: true, act: () => actions.kill(session) },
   ];
+}
+
+function lookingText(): string {
+  return looking.value ? "Type again" : "I’m only looking";
+}
+
+/** Who only looks drives nothing, either. */
+function only(open: OpenSession): void {
+  if (!looking.value && open.lease.yours.value) void open.lease.give();
+  toggleLooking();
 }
 
 function readAloudText(): string {

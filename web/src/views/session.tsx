@@ -8,6 +8,7 @@ import { go } from "../route";
 import { land, landing } from "../search/landing";
 import { OpenSession } from "../session/open";
 import { NARROW } from "../style/viewport";
+import { onlyLooks } from "../wire/api";
 import { loadFont } from "../terminal/font";
 import { Bar } from "./bar";
 import { Captured } from "./captured";
@@ -18,6 +19,7 @@ import { SearchBar } from "./search-bar";
 import { Screen } from "./screen";
 import { focusFilter, focusList } from "./sidebar";
 import { TouchKeys } from "./touch-keys";
+import { TypeLine } from "./type-line";
 
 /** The open session; tests and people at the console reach it through window.nacre. */
 export const current = signal<OpenSession | null>(null);
@@ -47,7 +49,12 @@ export function SessionView({ reference }: { reference: string }) {
       />
       {open && <Lament open={open} />}
       {open?.ending.value && <Ended session={session} open={open} ending={open.ending.value} />}
-      {open && !open.ending.value && touch.matches && <TouchKeys open={open} />}
+      {open && !open.ending.value && touch.matches && !onlyLooks.value && (
+        <>
+          <TypeLine open={open} />
+          <TouchKeys open={open} />
+        </>
+      )}
     </main>
   );
 }

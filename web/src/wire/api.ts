@@ -46,6 +46,16 @@ export const allowed = signal<{ scope: "observe" | "drive" | "admin"; limited: b
 /** Whether they can watch and do nothing else. */
 export const onlyWatches = computed(() => allowed.value.scope === "observe");
 
+/** The person chose to look and nothing else, in this browser: no key and no click types. */
+export const looking = signal(kept("looking") === "yes");
+
+export const onlyLooks = computed(() => onlyWatches.value || looking.value);
+
+export function toggleLooking(): void {
+  looking.value = !looking.value;
+  keep("looking", looking.value ? "yes" : null);
+}
+
 /** Get a ticket, which opens one socket: a browser cannot send headers with a WebSocket. */
 export async function ticket(signal?: AbortSignal): Promise<string> {
   type Answer = { ticket: string } & typeof allowed.value;

@@ -7,6 +7,8 @@ import { Typed } from "./typed";
 
 export const SCROLLBACK = 2000; // lines of history that are asked for
 
+const TOLD = 8 << 10; // bytes; the daemon sends some times as much ahead
+
 export interface RawListener {
   told(event: RawEvent): void;
   printed(data: Uint8Array): void;
@@ -19,10 +21,11 @@ export class RawDoor {
   private readonly name = randomId(8); // under which what is typed here is numbered
   private beat: number | null = null; // the one that was heard last
   private over = false;
+  private drawn = 0; // bytes, since the daemon was told
 
   constructor(session: string, listener: RawListener) {
     const path = `ws/raw/${encodeURIComponent(session)}`;
-    const query = () => ({ scrollback: String(SCROLLBACK), typing: this.name });
+    const query = () => ({ scrollback: String(SCROLLBACK), typing: this.name, drawn: "true" });
     this.link = new Link(path, query, {
       text: (message) => {
         const event = JSON.parse(message) as RawEvent;
@@ -60,6 +63,14 @@ export class RawDoor {
 
   resize(rows: number, cols: number): boolean {
     return this.link.send(JSON.stringify({ resize: [rows, cols] }));
+  }
+
+  /** So many bytes more were drawn, or dropped. */
+  drew(bytes: number): void {
+    this.drawn += bytes;
+    if (this.drawn < TOLD) return;
+    this.link.send(JSON.stringify({ drawn: this.drawn }));
+    this.drawn = 0;
   }
 
   refresh(scrollback: number): boolean {

@@ -100,6 +100,7 @@ export interface Handover {
 export interface Control {
   driver: string | null;
   since?: number | null;
+  waiting_since?: number | null;
   yours: boolean;
   handover?: Handover | null;
 }
@@ -159,6 +160,7 @@ export type Event =
       event: "control";
       driver: string | null;
       since: number | null;
+      waiting_since: number | null;
       handover?: Handover | null;
     })
   | (OfSession & {

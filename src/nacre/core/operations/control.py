@@ -73,6 +73,7 @@ class ControlNow(Result, frozen=True, kw_only=True, omit_defaults=True):
     driver: str | None  # the person who drives; None: everyone may type
     yours: bool
     since: float | None = None  # seconds since the epoch
+    waiting_since: float | None = None  # since when others wait to type; None: nobody does
     handover: Handover | None = None  # from the last time that a person gave it back
 
 

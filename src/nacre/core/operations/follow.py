@@ -211,6 +211,7 @@ class ControlEvent(Event, kw_only=True, tag="control"):
     driver: str | None
     since: float | None
     handover: Handover | None
+    waiting_since: float | None = None  # since when others wait to type; None: nobody does
 
 
 class DaemonEvent(Event, kw_only=True, tag="daemon"):

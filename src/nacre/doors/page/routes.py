@@ -67,6 +67,10 @@ _TYPES = {
 }
 
 
+# `make web` packs these: a third of the bytes, for a page that comes through a slow line.
+_COMPRESSED = (".css", ".js", ".svg", ".txt")
+
+
 def is_page(path: str) -> bool:
     return path == "/" or path.startswith(ASSETS)
 
@@ -84,6 +88,11 @@ def build_routes(credentials: Credentials, folder: str = FOLDER) -> list[Route]:
     async def asset(request: Request) -> Response:
         path = request.path_params["path"]
         kept = _KEPT_FOR_GOOD if _HASHED.search(path) else _ASKED_AGAIN
+        if _takes_gzip(request) and os.path.splitext(path)[1] in _COMPRESSED:
+            packed = await _file(assets, f"{path}.gz", request, kept, of=path)
+            if packed.status_code != 404:  # a page that was built before has none
+                packed.headers["Content-Encoding"] = "gzip"
+                return packed
         return await _file(assets, path, request, kept)
 
     async def log_in(request: Request) -> Response:
@@ -104,7 +113,19 @@ def build_routes(credentials: Credentials, folder: str = FOLDER) -> list[Route]:
     ]
 
 
-async def _file(files: StaticFiles, path: str, request: Request, kept: dict[str, str]) -> Response:
+def _takes_gzip(request: Request) -> bool:
+    given = request.headers.get("accept-encoding", "")
+    return re.search(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", given) is not None
+
+
+async def _file(
+    files: StaticFiles,
+    path: str,
+    request: Request,
+    kept: dict[str, str],
+    of: str | None = None,
+) -> Response:
+    """`of` is the file that this one is packed from, and whose type it has."""
     try:
         # It follows no .. and no link out of its folder, and supports If-None-Match.
         response = await files.get_response(path, request.scope)
@@ -114,7 +135,8 @@ async def _file(files: StaticFiles, path: str, request: Request, kept: dict[str,
         )
     response.headers.update({**_SAFETY, **kept})
     if response.status_code == 200:
-        suffix = os.path.splitext(path)[1]
+        suffix = os.path.splitext(of or path)[1]
+        response.headers["Vary"] = "Accept-Encoding"
         response.headers["Content-Type"] = _TYPES.get(suffix, "application/octet-stream")
     return response
 

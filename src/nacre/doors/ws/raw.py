@@ -4,7 +4,8 @@ Rule 1: binary messages are the terminal's bytes, out what it shows, in what a p
 messages are JSON and say all else. A client that numbers what it types sends that in them, too.
 Rule 2: a snapshot is announced by a message right before its bytes: the other terminal is reset,
 and takes the alternate screen or leaves it, before they are written to it.
-Rule 3: who reads slowly gets a fresh snapshot instead of what it missed; nothing queues up here.
+Rule 3: who reads slowly, or says that it draws slowly, gets a fresh snapshot instead of what it
+missed; nothing queues up here.
 Rule 4: the socket is read on while what came waits for its turn to be typed, for only so is it seen
 that it closes. What still waits then is dropped; what is too much is refused.
 """
@@ -55,11 +56,13 @@ _log = logging.getLogger("nacre.raw")
 _PARAMETERS = {"rows": "rows", "cols": "cols", "scrollback": "history", "typing": "typing"}
 _INTERRUPT = b"\x03"  # Ctrl+C: never too late
 _GUARDS = ("ticket", "client")  # also in the query, but for the guard
+_DRAWN = "drawn"  # in the query: the client tells how much it has drawn
 
 
 class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A text message of the client: a new size for the session, a request for a snapshot, or what
-    was typed, in base64, with its number and the heartbeat that was heard last."""
+    was typed, in base64, with its number and the heartbeat that was heard last; or how many bytes
+    more it has drawn."""
 
     resize: tuple[int, int] | None = None
     refresh: bool = False
@@ -68,6 +71,7 @@ class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     number: Annotated[int, Meta(ge=0, lt=1 << 53)] = 0
     beat: int | None = None
     go_on: bool = False
+    drawn: Annotated[int, Meta(ge=0, lt=1 << 53)] = 0
 
 
 def build_route(dispatch: Dispatch, settings: Settings) -> WebSocketRoute:
@@ -92,7 +96,10 @@ async def _serve(
         async with dispatch.watch(caller, request) as watch:
             fits = request.rows is not None and request.cols is not None
             beats = None if request.typing is None else Beats(settings)
-            viewer = _Viewer(dispatch, caller, session.session_id, socket, watch, beats, fits=fits)
+            ahead = settings.viewer_ahead if _DRAWN in websocket.query_params else None
+            viewer = _Viewer(
+                dispatch, caller, session.session_id, socket, watch, beats, fits=fits, ahead=ahead
+            )
             await viewer.serve(2 * settings.max_message_bytes)
     except NacreError as error:
         failure = error
@@ -108,10 +115,10 @@ async def _serve(
 def _read(websocket: WebSocket) -> WatchSession:
     """Raises InvalidInput for a wrong query."""
     query = dict(websocket.query_params)
-    if unknown := set(query) - {*_PARAMETERS, *_GUARDS}:
+    if unknown := set(query) - {*_PARAMETERS, *_GUARDS, _DRAWN}:
         raise InvalidInput(
             f"unknown in the query: {', '.join(sorted(unknown))}",
-            f"it takes {', '.join(_PARAMETERS)}",
+            f"it takes {', '.join((*_PARAMETERS, _DRAWN))}",
         )
     params: dict[str, Any] = {
         ours: query[theirs] for theirs, ours in _PARAMETERS.items() if theirs in query
@@ -140,6 +147,7 @@ class _Viewer:
         beats: Beats | None,  # None: the client does not number what it types
         *,
         fits: bool,
+        ahead: int | None,  # bytes that may be sent ahead of what is drawn; None: it does not tell
     ) -> None:
         self._dispatch = dispatch
         self._caller = caller
@@ -150,6 +158,9 @@ class _Viewer:
         self._beats = beats
         self._waiting: asyncio.Queue[str | bytes] = asyncio.Queue()  # bounded by the room
         self._room = 0
+        self._ahead = ahead
+        self._undrawn = 0
+        self._drew = asyncio.Event()
 
     async def serve(self, room: int) -> None:
         """Return when the client has gone or there is nothing more to tell.
@@ -198,6 +209,9 @@ class _Viewer:
             await self._watch.type(message)
             return
         wish = read_message(Wish, message, "a text message is {resize}, {refresh} or {type}")
+        if wish.drawn:
+            self._undrawn = max(0, self._undrawn - wish.drawn)
+            self._drew.set()
         if wish.type is not None:
             await self._type(wish, wish.type)
         if wish.resize is not None:
@@ -227,9 +241,14 @@ class _Viewer:
     async def _tell_all(self) -> None:
         async for event in self._watch:
             await self._tell(event)
+            # What comes meanwhile is shown by the next snapshot, as for who reads slowly.
+            while self._ahead is not None and self._undrawn > self._ahead:
+                self._drew.clear()
+                await self._drew.wait()
 
     async def _tell(self, event: WatchEvent) -> None:
         if isinstance(event, Printed):
+            self._undrawn += len(event.data)
             await self._socket.write(event.data)
         elif isinstance(event, Snapshot):
             announced = {
@@ -240,7 +259,9 @@ class _Viewer:
                 "history_lines": event.history_lines,
                 "line": event.line,
             }
-            await self._socket.tell(announced, event.history + event.data)
+            drawn = event.history + event.data
+            self._undrawn += len(drawn)
+            await self._socket.tell(announced, drawn)
         elif isinstance(event, Resized):
             size = {"event": "resized", "rows": event.rows, "cols": event.cols}
             who = {} if event.by is None else {"by": event.by, "given_back": event.given_back}

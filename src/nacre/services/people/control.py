@@ -32,6 +32,7 @@ class Controls:
             driver=control.driver,
             yours=control.is_held_by(caller),
             since=control.since,
+            waiting_since=control.waiting_since,
             handover=control.last and control.last.within(self._host.budget(None)),
         )
 

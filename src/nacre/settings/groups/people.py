@@ -54,6 +54,14 @@ class PeopleSettings(LimitSettings, frozen=True, kw_only=True):
             "while they drove, until their page or terminal is back: both try for 10.",
         ),
     ] = 15.0
+    lease_idle: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Seconds after which a person who drives and types nothing gives the "
+            "session back: agents wait meanwhile, and people forget. 0: never.",
+        ),
+    ] = 900.0
     max_told_agents: Annotated[
         int,
         Meta(
@@ -121,6 +129,14 @@ class PeopleSettings(LimitSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 256 * 1024
+    viewer_ahead: Annotated[
+        int,
+        Meta(
+            ge=16384,
+            description="Most bytes that are sent to a web page before it has drawn them. More "
+            "would wait in the system's buffers for seconds, and with it what a key does.",
+        ),
+    ] = 64 * 1024
     frame_rate: Annotated[
         float,
         Meta(

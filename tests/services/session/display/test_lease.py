@@ -13,6 +13,7 @@ from nacre.core.operations.control import CommandRun, Handover
 from nacre.errors import ControlHeld, Forbidden, SessionExited, SessionNotFound
 from nacre.services.session.session import Session
 
+from services.clock import advance, with_clock
 from services.living import (
     PATIENCE,
     PROMPT,
@@ -164,6 +165,44 @@ async def test_nobody_else_captures_the_keys_of_who_drives() -> None:
             assert (await ask("input_mode", ANNA, session=ref, mode="capture")).mode == "capture"
             await take(ask, ANNA, session)  # it was hers already
             assert (await ask("input_mode", session=ref)).mode == "capture"
+
+
+async def test_who_drives_is_told_that_an_agent_waits_and_since_when() -> None:
+    async with house(control_wait=PATIENCE) as ask:
+        session = await echoing(ask)
+        ref = session.identity.id
+        async with ask.watch(ANNA, session), ask.follow(session, "control") as told:
+            await told.next()  # the sync
+            await take(ask, ANNA, session)
+            assert (await told.next()).waiting_since is None
+            waits = [
+                asyncio.create_task(ask("send_input", session=ref, input=f"{word}\r"))
+                for word in ("one", "two")
+            ]
+            since = (await told.next()).waiting_since
+            assert since is not None
+            assert (await ask("control", ANNA, session=ref)).waiting_since == since
+            await ask("control", ANNA, session=ref, action="give")
+            await asyncio.gather(*waits)
+            now = await ask("control", ANNA, session=ref)
+            assert (now.driver, now.waiting_since) == (None, None)
+
+
+def test_who_types_nothing_for_long_gives_back() -> None:
+    async def test() -> None:
+        async with house(lease_idle=60) as ask:
+            session = await echoing(ask)
+            ref = session.identity.id
+            async with ask.watch(ANNA, session) as anna:
+                await take(ask, ANNA, session)
+                await advance(50)
+                await anna.type(b"still here\r")
+                await advance(50)
+                assert (await ask("control", ANNA, session=ref)).yours
+                await advance(20)
+                assert (await ask("control", ANNA, session=ref)).driver is None
+
+    with_clock(test)
 
 
 async def test_a_capture_waits_for_who_drives() -> None:

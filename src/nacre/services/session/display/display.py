@@ -71,7 +71,9 @@ class Display:
         self.keyboard = Capture(settings.max_captured_keys)
         most = settings.max_handover_commands
         self.news = HandoverNews(self._keep, agents=settings.max_told_agents, commands=most)
-        self.control = Lease(self._control_changed, self._keep, self.news, most)
+        self.control = Lease(
+            self._control_changed, self._keep, self.news, most, host.settings.lease_idle
+        )
         self._key_waiters = Waiters()
         self._sizes = BorrowedSizes()
 

@@ -61,13 +61,26 @@ class Lease:
     """Who drives one session, and what they did: the last commands, at most `most`."""
 
     def __init__(
-        self, changed: Callable[[], None], keep: Callable[[], None], news: HandoverNews, most: int
+        self,
+        changed: Callable[[], None],
+        keep: Callable[[], None],
+        news: HandoverNews,
+        most: int,
+        idle: float,
     ) -> None:
-        """`changed` is called when another drives, `keep` when there is something new to keep."""
+        """`changed` is called when another drives or waits, `keep` when there is something to keep.
+
+        Who drives and types nothing for `idle` seconds gives it back; 0: never.
+        """
         self._changed = changed
         self._keep = keep
         self._news = news
         self._most = most
+        self._idle = idle
+        self._typed_at = 0.0  # by the loop's clock: when the holder typed last, or took it
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self.waiting = 0  # how many want to type, and wait until it is given back
+        self.waiting_since: float | None = None  # seconds since the epoch
         self._holder: Caller | None = None
         self._others = Waiters()  # they want to type, and wait until it is given back
         self._present: Counter[str] = Counter()
@@ -127,6 +140,7 @@ class Lease:
         session.stream.taps.append(_Tap(session, self._commands, self._keep))
         session.stream.lift_veil()  # who drives sees all of it
         self._dropped = session.drop_input_of_others(caller.key)
+        self._watch_idleness(session)
         session.display.release()  # who drives types into the program, not into an agent's menu
         self._keep()
         self._changed()
@@ -152,6 +166,7 @@ class Lease:
             dropped=self._dropped,
         )
         holder, self._holder, self.since = self._holder, None, None
+        self._stop_watching()
         self._news.add(done)
         session.display.given_back(holder)
         self._await_nobody()
@@ -159,8 +174,28 @@ class Lease:
 
     def note_typed(self, caller: Caller, size: int) -> None:
         if self.is_held_by(caller):
+            self._typed_at = asyncio.get_running_loop().time()
             self._keys += size
             self._keep()
+
+    def _watch_idleness(self, session: Driven) -> None:
+        if self._idle:
+            loop = asyncio.get_running_loop()
+            self._typed_at = loop.time()
+            self._idle_timer = loop.call_later(self._idle, self._maybe_idle, session)
+
+    def _maybe_idle(self, session: Driven) -> None:
+        loop = asyncio.get_running_loop()
+        left = self._typed_at + self._idle - loop.time()
+        if left > 0:
+            self._idle_timer = loop.call_later(left, self._maybe_idle, session)
+        else:
+            self.give(session)
+
+    def _stop_watching(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
 
     # --- the next daemon -------------------------------------------------------------------
 
@@ -186,6 +221,7 @@ class Lease:
         self._keys, self._dropped, self._first = kept.keys, kept.dropped, kept.first
         self._commands = deque(kept.commands, maxlen=self._most)
         session.stream.taps.append(_Tap(session, self._commands, self._keep))
+        self._watch_idleness(session)
         loop = asyncio.get_running_loop()
         self._awaited = loop.call_later(patience, self.give, session)
 
@@ -202,8 +238,22 @@ class Lease:
         async def check(turn: Turn) -> bool | Until:
             return self.allows(caller) or Until()
 
+        if self.allows(caller) or patience <= 0:
+            return self.allows(caller)
         deadline = asyncio.get_running_loop().time() + patience
-        return bool(await wait_until(check, deadline, self._next_release))
+        self._waits(1)
+        try:
+            return bool(await wait_until(check, deadline, self._next_release))
+        finally:
+            self._waits(-1)
+
+    def _waits(self, change: int) -> None:
+        """One more waits, or one less; who drives is told of the first and of the last."""
+        before, self.waiting = self.waiting, self.waiting + change
+        if bool(before) != bool(self.waiting):
+            self.waiting_since = round(time.time(), 3) if self.waiting else None
+            if self._holder is not None:
+                self._changed()
 
     async def _next_release(self, until: float, *, output: bool) -> None:
         await next_of(until, self._others)
@@ -235,4 +285,9 @@ class _Tap:
 
 
 def control_event(control: Lease) -> ControlEvent:
-    return ControlEvent(driver=control.driver, since=control.since, handover=control.last)
+    return ControlEvent(
+        driver=control.driver,
+        since=control.since,
+        handover=control.last,
+        waiting_since=control.waiting_since,
+    )
