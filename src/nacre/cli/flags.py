@@ -18,7 +18,7 @@ class Switch(Action):
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         flags = [*option_strings, *(f"--no-{flag[2:]}" for flag in option_strings)]
-        super().__init__(flags, dest, nargs="?", help=help, metavar="true|false")
+        super().__init__(flags, dest, nargs="?", help=help, metavar="BOOL")
 
     def __call__(
         self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None

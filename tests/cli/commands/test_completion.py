@@ -41,6 +41,7 @@ def test_commands_are_completed(nacre: Nacre) -> None:
         "screenshot",
         "scrollback",
         "share",
+        "search",
         "signal",
         "server",
         "status",

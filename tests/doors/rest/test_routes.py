@@ -613,6 +613,22 @@ def mouse(daemon: Daemon, job: str) -> None:
     assert "mouse" in answer.json["error"]["message"]
 
 
+def focus(daemon: Daemon, job: str) -> None:
+    with launched(daemon) as app:
+        answer = http_call(daemon, "POST", f"/api/sessions/{app}/focus", {"ref": "e1"})
+        assert refusal(answer) == "INVALID_INPUT"  # nobody has seen such an element
+
+
+def cluster_status(daemon: Daemon, job: str) -> None:
+    assert ask(daemon, "GET", "/cluster")["clustered"] is False
+
+
+def drain_host(daemon: Daemon, job: str) -> None:
+    answer = http_call(daemon, "POST", "/api/cluster/hosts/one/drain", {})
+    assert refusal(answer) == "INVALID_INPUT"
+    assert "in no cluster" in answer.json["error"]["message"]
+
+
 def snapshot(daemon: Daemon, job: str) -> None:
     with launched(daemon) as app:
         seen = ask(daemon, "GET", f"/sessions/{app}/snapshot")
@@ -733,7 +749,17 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         list_tokens,
         revoke_token,
         *(launch_app, view_screen, send_keys, get_cursor_position, get_screen_size),
-        *(resize_terminal, restart_app, mouse, snapshot, get_cells, screen_hash, screen_diff),
+        *(cluster_status, drain_host),
+        *(
+            resize_terminal,
+            restart_app,
+            mouse,
+            focus,
+            snapshot,
+            get_cells,
+            screen_hash,
+            screen_diff,
+        ),
         *(put_file, get_file, edit_file),
         diff_session,
         apply_session,

@@ -35,6 +35,7 @@ export async function logIn(proof: Proof): Promise<void> {
 export function logOut(reason: string | null = null): void {
   farewell.value = reason;
   setKey(null);
+  if (reason === null) keep("seen", null); // who comes next has seen nothing
 }
 
 /** What this person may do, and whether only with some sessions. */

@@ -20,7 +20,7 @@ _PORT = 4222  # NATS' own
 def add_cluster(parser: ArgumentParser) -> None:
     parser.usage = "nacre cluster status | hosts | drain HOST | undrain HOST | up [--port N]"
     parser.description = (
-        "See and change the cluster that this daemon is in.\n"
+        "See the hosts of a cluster, and drain them.\n"
         "status   say whether this host is in its cluster, and how many hosts there are\n"
         "hosts    list the hosts\n"
         "drain    let a host take no new sessions; those that it has go on\n"

@@ -16,6 +16,10 @@ from nacre.errors import InvalidInput
 _PROTOCOL_ERRORS = frozenset({"terminal"})
 _NOT_THE_DOCUMENTS = frozenset({"read_run"})
 
+# Taken, but not listed: a model on one host has no use for them, and pays for the list.
+_OF_A_CLUSTER = ("host", "labels")
+_MAKING = frozenset({"create_session", "start_session", "launch_app"})
+
 # A session's reference in a schema, and the same in fewer words.
 _EITHER, _EITHER_SHORT = [{"type": "string"}, {"type": "integer"}], ["string", "integer"]
 
@@ -76,6 +80,9 @@ class Tool:
 
     def input(self) -> dict[str, Any]:
         schema = input_schema(self.spec.type)
+        if self.spec.name in _MAKING:
+            for name in _OF_A_CLUSTER:
+                schema["properties"].pop(name)
         properties = schema["properties"].items()
         schema["properties"] = {self.parameter(name): value for name, value in properties}
         schema["required"] = [self.parameter(name) for name in schema.get("required", ())]
