@@ -26,7 +26,14 @@ from nacre.doors.http.beats import Beats
 from nacre.doors.http.sockets import Socket
 from nacre.doors.http.ways import cancel_all
 from nacre.doors.http.words import words_for
-from nacre.errors import Internal, InvalidInput, LimitReached, NacreError, UnknownOperation
+from nacre.errors import (
+    HostUnreachable,
+    Internal,
+    InvalidInput,
+    LimitReached,
+    NacreError,
+    UnknownOperation,
+)
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.log import unexpected
 from nacre.settings.table import Settings
@@ -193,6 +200,8 @@ class _Connection:
                         await self._socket.tell({"subscription": number, **as_wire(event)})
             except NacreError as error:
                 failure = error
+            except ConnectionError as error:  # a host of the cluster is gone
+                failure = HostUnreachable(str(error), "connect again")
             except WebSocketDisconnect:
                 raise
             except Exception:  # noqa: BLE001  # outermost loop of a door: logged and told

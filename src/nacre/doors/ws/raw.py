@@ -43,7 +43,7 @@ from nacre.doors.http.beats import Beats
 from nacre.doors.http.sockets import Socket
 from nacre.doors.http.ways import until_one_ends
 from nacre.doors.http.words import words_for
-from nacre.errors import BadParameter, InvalidInput, LimitReached, NacreError
+from nacre.errors import BadParameter, HostUnreachable, InvalidInput, LimitReached, NacreError
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.log import unexpected
 from nacre.settings.table import Settings
@@ -103,6 +103,8 @@ async def _serve(
             await viewer.serve(2 * settings.max_message_bytes)
     except NacreError as error:
         failure = error
+    except ConnectionError as error:  # a host of the cluster is gone
+        failure = HostUnreachable(str(error), "connect again")
     except WebSocketDisconnect:
         raise
     except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the client is told

@@ -114,7 +114,6 @@ class _FollowsAll:
         await self._tell_lost(host)
 
     async def _pass_on(self, host: str, stream: Any, begun: "asyncio.Future[None]") -> None:
-        shown = self._shown.setdefault(host, {})
         async for event in stream:
             if isinstance(event, SyncAll):
                 await self._sync(host, event)
@@ -123,10 +122,6 @@ class _FollowsAll:
                 continue
             if isinstance(event, SessionEvent):
                 event = self._noted(host, event)
-                if event.session_id is not None and event.details is not None:
-                    shown[event.session_id] = event.details
-                elif event.session_id is not None:
-                    shown.pop(event.session_id, None)
             await self._events.put(event)
         if host == self._member.host:
             await self._events.put(None)
@@ -143,9 +138,13 @@ class _FollowsAll:
             await self._tell(one, "restarted" if one.session_id in before else "created")
 
     def _noted(self, host: str, event: SessionEvent) -> SessionEvent:
+        """Return the event with the session's host; remember what it shows, should that be lost."""
+        shown, identifier = self._shown.setdefault(host, {}), event.session_id or ""
         if event.details is None:
+            shown.pop(identifier, None)
             return event
-        return replace(event, details=replace(event.details, host=host))
+        details = shown[identifier] = replace(event.details, host=host)
+        return replace(event, details=details)
 
     async def _tell_lost(self, host: str) -> None:
         notice = f"host {host} is lost: this is what was last known"

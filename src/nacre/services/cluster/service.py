@@ -9,6 +9,7 @@ import asyncio
 import logging
 import re
 import socket
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -103,6 +104,7 @@ class Cluster:
         self._member.when_heard = self._heard
         self._member.when_lost = self._lost
         self._settling = asyncio.Event()
+        self._promised: Counter[str] = Counter()  # names that sessions in the making will have
         self._tasks: list[asyncio.Task[None]] = []
         self._to_note: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         host.names.others = self
@@ -175,6 +177,8 @@ class Cluster:
 
     async def give_up_name(self, caller: Caller, request: GiveUpName) -> GivenUp:
         """Give the name of an ended session up, as to a new session here."""
+        if request.name in self._promised:
+            return GivenUp(given_up=False)
         try:
             session = self._registry.find(request.name)
         except SessionNotFound:
@@ -204,14 +208,29 @@ class Cluster:
     # --- names -----------------------------------------------------------------------------
 
     async def claim(self, name: str | None, folder: str) -> str:
+        if name is not None:
+            self._promised[name] += 1  # before others can ask for it
         try:
-            return await self.names.claim(name, folder)
-        except OSError as error:
+            claimed = await self.names.claim(name, folder)
+        except BaseException as error:
+            self._keep_promise(name)
+            if not isinstance(error, OSError):
+                raise
             raise HostUnreachable(
                 f"the cluster cannot say whether the name is free: {error}", "try again"
             ) from error
+        if name is None:
+            self._promised[claimed] += 1
+        return claimed
+
+    def _keep_promise(self, name: str | None) -> None:
+        """A name that was promised to a new session is its own now, or free again."""
+        if name is not None and self._promised[name] > 0:
+            self._promised[name] -= 1
+            self._promised += Counter()  # removes those with a count of zero
 
     def release(self, name: str) -> None:
+        self._keep_promise(name)
         self._to_note.put_nowait(lambda: self.names.release(name))
 
     async def _ask_for_name(self, host: str, name: str) -> bool:
@@ -252,6 +271,8 @@ class Cluster:
         if session is None or not isinstance(event, SessionEvent) or event.change not in _NOTED:
             return
         name, identifier = session.identity.name, session.identity.id
+        if event.change in ("created", "renamed"):
+            self._keep_promise(name)
         if event.change == "removed":
             self._to_note.put_nowait(lambda: self.names.remove(identifier))
             self._to_note.put_nowait(lambda: self.names.release(name))
