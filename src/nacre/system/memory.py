@@ -25,6 +25,8 @@ _ARENAS = 2
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD
 _LARGE = 512 * 1024  # bytes
 
+# Python 3.11's own, on every version: else what is counted below would mean something else.
+_YOUNG, _MIDDLE = 700, 10
 # Collections of the middle generation, each after 7,000 more objects that were made than freed.
 _FULL_BY_ITSELF = 1000  # only if the janitor does not come: a gigabyte of garbage at worst
 _FULL_WORTH = 30
@@ -60,8 +62,7 @@ def trim() -> None:
 
 def collect_rarely() -> None:
     """Leave full collections to `Memory.settle`; called once the first modules are loaded."""
-    young, middle, _ = gc.get_threshold()
-    gc.set_threshold(young, middle, _FULL_BY_ITSELF)
+    gc.set_threshold(_YOUNG, _MIDDLE, _FULL_BY_ITSELF)
     gc.freeze()
 
 

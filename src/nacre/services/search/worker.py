@@ -21,6 +21,7 @@ from nacre.core.text.redaction import Redaction, SecretValues, redacting
 from nacre.services.search.messages import LENGTH, RawHit, SearchAnswer, SearchTask, frame
 from nacre.services.search.parts import Part, ReadParts, TooMuch, parts_of
 
+_COARSE = 1.0  # seconds by which a file's time may be before what was written to it
 _UNREADABLE = "its journal cannot be read"
 _TOO_MUCH = "it shows more than may be held in memory (search_memory_bytes)"
 _LONGEST = 2000  # characters of a line that are shown
@@ -100,7 +101,7 @@ class _Search:
 
     def _matters(self, parts: list[Part], number: int) -> bool:
         since, until = self._task.since, self._task.until
-        if since is not None and parts[number].ended < since:
+        if since is not None and parts[number].ended + _COARSE < since:
             return False
         return until is None or number == 0 or parts[number - 1].ended <= until
 
