@@ -72,19 +72,19 @@ class Pair:
         self.settings = Settings(cluster_retry_time=0.02)
         self.wire = cast("Any", Wire())
         self.hosts = HostTable(overdue=30, lost=60)
-        signing = Vouching("door", load_key(str(tmp / "key")))
+        signing = Vouching("door", load_key(str(tmp / "key")), 300.0)
 
         async def key_of(_: str) -> bytes:
             return signing.public_key
 
-        self._believing = Believing("owner", key_of)
+        self._believing = Believing("owner", key_of, 300.0)
         self.asking = Asking("door", "1.0.0", self.wire, self.hosts, signing, self.settings)
 
     async def begin(self, incarnation: str) -> Typist:
         """Start a daemon of the host `owner`, in the place of the one before it."""
         self.wire.cut("owner")
         typist: Any = Typist()
-        serving = HostServing("owner", incarnation, self.wire, self._believing, 10)
+        serving = HostServing("owner", incarnation, self.wire, self._believing, self.settings)
         await serving.listen(typist)
         return typist  # type: ignore[no-any-return]
 
@@ -148,3 +148,13 @@ async def test_a_silent_host_is_lost_and_its_callers_are_told(pair: Pair) -> Non
         await pair.asking.ask("owner", CALLER, TYPE)
     with pytest.raises(HostUnreachable, match="no host 'nobody'"):
         await pair.asking.ask("nobody", CALLER, GetCluster())
+
+
+async def test_answers_are_kept_within_their_bytes(pair: Pair) -> None:
+    pair.settings = Settings(cluster_retry_time=0.02, cluster_kept_bytes=0)
+    typist = await pair.begin("first")
+    pair.hear("first")
+    await pair.asking.ask("owner", CALLER, TYPE)
+    assert typist.typed == 1
+    [(_, take)] = [one for one in pair.wire._readers if ".call." in one[0]]
+    assert take.__self__._answered == {}

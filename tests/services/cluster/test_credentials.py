@@ -17,12 +17,13 @@ from nacre.services.cluster.credentials import (
 
 pytestmark = pytest.mark.anyio
 
+LIFE = 300.0
 AGENT = Caller(door="mcp", scope=Scope.OBSERVE, sessions=frozenset({"dev"}), key="k", pid=7)
 
 
 @pytest.fixture
 def door(tmp_path: Path) -> Vouching:
-    return Vouching("door", load_key(str(tmp_path / "key")))
+    return Vouching("door", load_key(str(tmp_path / "key")), LIFE)
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def owner(door: Vouching) -> Believing:
     async def key_of(host: str) -> bytes | None:
         return door.public_key if host == "door" else None
 
-    return Believing("owner", key_of)
+    return Believing("owner", key_of, LIFE)
 
 
 async def test_a_caller_arrives_with_its_scope_and_its_host(
@@ -62,7 +63,7 @@ async def test_a_credential_is_for_one_host_from_one_host(
 
 
 async def test_an_unknown_host_and_nonsense_are_refused(tmp_path: Path, owner: Believing) -> None:
-    stranger = Vouching("stranger", load_key(str(tmp_path / "other")))
+    stranger = Vouching("stranger", load_key(str(tmp_path / "other")), LIFE)
     with pytest.raises(Forbidden, match="not known"):
         await owner.caller(stranger.credential(AGENT, "owner"), "stranger")
     with pytest.raises(Forbidden, match="cannot be read"):
@@ -74,3 +75,13 @@ def test_a_key_is_kept_and_private(tmp_path: Path) -> None:
     made = load_key(str(path)).private_bytes_raw()
     assert load_key(str(path)).private_bytes_raw() == made
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_what_is_too_old_is_refused(tmp_path: Path) -> None:
+    door = Vouching("door", load_key(str(tmp_path / "key")), -1000.0)  # it ended long ago
+
+    async def key_of(_: str) -> bytes:
+        return door.public_key
+
+    with pytest.raises(Forbidden, match="too old"):
+        await Believing("owner", key_of, LIFE).caller(door.credential(AGENT, "owner"), "door")

@@ -5,11 +5,13 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import nats
 import pytest
 
+from conftest import PATIENCE
 from nacre.client.calls import AnsweredError
 
 from services.cluster.several_hosts import HostUnderTest, Server, start_host
@@ -172,18 +174,23 @@ def test_hosts_work_together_with_the_permissions_of_the_docs_and_no_more(
 async def _attempts(address: str) -> dict[str, str]:
     """Return what becomes of p1's attempts to speak as p2, or to hear what is for p2."""
     told: list[str] = []
+    all_told = asyncio.Event()
 
     async def note(error: Exception) -> None:
         told.append(str(error).lower())
+        if len(told) == len(written) + len(heard):
+            all_told.set()
 
-    client = await nats.connect(f"nats://p1:p1@{address}", error_cb=note)
     written = ("nacre.hb.p2", "nacre.h.p1.call.p2", "nacre.h.p1.answer.p2.x", "$KV.nacre.h.p2")
+    heard = ("nacre.h.p2.>", "nacre.h.*.call.>")
+    client = await nats.connect(f"nats://p1:p1@{address}", error_cb=note)
     for subject in written:
         await client.publish(subject, b"forged")
-    heard = ("nacre.h.p2.>", "nacre.h.*.call.>")
     for subject in heard:
         await client.subscribe(subject)
     await client.flush()
+    with suppress(TimeoutError):  # what was allowed is told by nobody
+        await asyncio.wait_for(all_told.wait(), PATIENCE)
     await client.close()
     return {
         subject: "denied" if any(subject.lower() in line for line in told) else "allowed"

@@ -107,7 +107,6 @@ class StreamEnded(msgspec.Struct, frozen=True, array_like=True, tag="ended"):
     error: CarriedError | None = None
 
 
-ToHost = AskHost | GiveUp | OpenStream | Act | Credit
 OfStream = StreamOpened | StreamItem | Acted | StreamEnded | HostRestarted
 HostAnswer = Working | RunBegun | AskDone | AskFailed | HostRestarted
 

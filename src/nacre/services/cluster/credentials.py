@@ -23,9 +23,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.errors import Forbidden
 
-_LIFE = 300.0  # seconds: a caller whose token was revoked is refused by its own door at once
-_RENEWED = 60.0  # seconds before its end a new one is made
-_CLOCKS = 30.0  # seconds by which the clocks of two hosts may differ
+_RENEWED = 0.2  # of its life before its end a new one is made
+_CLOCKS = 0.1  # of its life: by so much the clocks of two hosts may differ
 # Of the environment of a caller: paths and sockets of its machine mean nothing on another.
 _TRAVELS = ("LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ", "COLORTERM")
 _MOST = 4096  # of each kind that are remembered
@@ -77,7 +76,9 @@ def load_key(path: str) -> Ed25519PrivateKey:
 class Vouching:
     """Signs for callers of this host's doors."""
 
-    def __init__(self, host: str, key: Ed25519PrivateKey) -> None:
+    def __init__(self, host: str, key: Ed25519PrivateKey, life: float) -> None:
+        """`life` is how many seconds a credential holds. Who is revoked is refused by its door."""
+        self._life = life
         self._host = host
         self._key = key
         self._made: dict[tuple[SignedCallerKey, str], tuple[float, bytes]] = {}
@@ -91,9 +92,9 @@ class Vouching:
         now = time.time()
         known = (_key_of(caller), audience)
         found = self._made.get(known)
-        if found is not None and found[0] - _RENEWED > now:
+        if found is not None and found[0] - _RENEWED * self._life > now:
             return found[1]
-        ends = now + _LIFE
+        ends = now + self._life
         claims = msgspec.msgpack.encode(SignedClaims(self._host, audience, ends, _signed(caller)))
         made = msgspec.msgpack.encode(Signed(claims, self._key.sign(claims)))
         if len(self._made) >= _MOST:
@@ -105,7 +106,11 @@ class Vouching:
 class Believing:
     """Reads what other hosts have signed."""
 
-    def __init__(self, host: str, key_of: Callable[[str], Awaitable[bytes | None]]) -> None:
+    def __init__(
+        self, host: str, key_of: Callable[[str], Awaitable[bytes | None]], life: float
+    ) -> None:
+        """`key_of` returns a host's public key; `life` is how many seconds a credential holds."""
+        self._life = life
         self._host = host
         self._key_of = key_of
         self._believed: dict[bytes, tuple[float, str, Caller]] = {}
@@ -122,7 +127,7 @@ class Believing:
         ends, vouching, caller = known
         if vouching != sender:
             raise Forbidden("this caller was vouched for by another host than the one that asks")
-        if now > ends + _CLOCKS:
+        if now > ends + _CLOCKS * self._life:
             raise Forbidden("what vouches for this caller is too old: compare the hosts' clocks")
         return caller
 

@@ -29,7 +29,6 @@ from nacre.services.registry.names import check_name, name_from_folder
 
 _log = logging.getLogger("nacre.cluster")
 
-_MOST_PLACES = 10_000  # of sessions elsewhere that are remembered
 _TRIES = 50
 
 
@@ -50,6 +49,7 @@ class Names:
         hosts: HostTable,
         give_up: Callable[[str, str], Awaitable[bool]],
         taken: Callable[[], frozenset[str]],
+        most_places: int,
     ) -> None:
         """`give_up` asks a host to give a name up, `taken` returns the names of this host."""
         self._host = host
@@ -57,6 +57,7 @@ class Names:
         self._hosts = hosts
         self._give_up = give_up
         self._taken = taken
+        self._most_places = most_places
         self._places: OrderedDict[str, str] = OrderedDict()
 
     # --- claims ----------------------------------------------------------------------------
@@ -142,7 +143,7 @@ class Names:
 
     def remember(self, reference: str, host: str) -> None:
         self._places[reference] = host
-        while len(self._places) > _MOST_PLACES:
+        while len(self._places) > self._most_places:
             self._places.popitem(last=False)
 
     def forget(self, reference: str) -> None:

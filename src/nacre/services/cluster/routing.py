@@ -33,7 +33,6 @@ from nacre.services.observe.views import fit_list
 from nacre.system.logs import REQUEST
 from nacre.wording import Omit
 
-_MOST_RUNS = 10_000  # of other hosts whose places are remembered
 _NAMED = 20  # hosts in an error
 _MAKING = ("create_session", "start_session", "launch_app")
 
@@ -60,6 +59,7 @@ class ClusterRouting:
         viewing: Viewing,
         everywhere: Everywhere,
         budget: Callable[[int | None], int],
+        most_runs: int,
     ) -> None:
         self._member = member
         self._asking = asking
@@ -68,6 +68,7 @@ class ClusterRouting:
         self._viewing = viewing
         self._everywhere = everywhere
         self._budget = budget
+        self._most_runs = most_runs
         self._runs: OrderedDict[str, str] = OrderedDict()  # their hosts
 
     async def route(self, call: Call, onward: Onward) -> Any:
@@ -330,7 +331,7 @@ class ClusterRouting:
 
     def _remember_run(self, run_id: str, host: str) -> None:
         self._runs[run_id] = host
-        while len(self._runs) > _MOST_RUNS:
+        while len(self._runs) > self._most_runs:
             self._runs.popitem(last=False)
 
 

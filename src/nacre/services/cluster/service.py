@@ -70,7 +70,7 @@ class Cluster:
         self._recovering = recovering
         self._host = host
         self._link = ClusterLink(settings, self.name)
-        signing = Vouching(self.name, load_key(key_file))
+        signing = Vouching(self.name, load_key(key_file), settings.cluster_credential_time)
         self._member = Member(
             self.name, settings, self._link, signing.public_key, lambda: registry.alive
         )
@@ -78,7 +78,12 @@ class Cluster:
             self.name, __version__, self._link, self._member.hosts, signing, settings
         )
         self.names = Names(
-            self.name, self._link, self._member.hosts, self._ask_for_name, self._taken
+            self.name,
+            self._link,
+            self._member.hosts,
+            self._ask_for_name,
+            self._taken,
+            settings.cluster_known_places,
         )
         self._viewing = Viewing(self.name, self._link, self._asking, signing, settings)
         self._everywhere = Everywhere(self._member, self._viewing, self.names)
@@ -90,16 +95,23 @@ class Cluster:
             self._viewing,
             self._everywhere.follow,
             host.budget,
+            settings.cluster_known_places,
         )
-        believing = Believing(self.name, self._member.key_of)
+        believing = Believing(self.name, self._member.key_of, settings.cluster_credential_time)
         self._serving = HostServing(
             self.name,
             self._member.incarnation,
             self._link,
             believing,
-            settings.cluster_kept_answers,
+            settings,
         )
-        self._streaming = Streaming(self.name, self._member.incarnation, self._link, believing)
+        self._streaming = Streaming(
+            self.name,
+            self._member.incarnation,
+            self._link,
+            believing,
+            settings.cluster_window_bytes,
+        )
         self._link.when_cut = self._viewing.break_all
         self._member.when_heard = self._heard
         self._member.when_lost = self._lost

@@ -1,6 +1,7 @@
 """What other hosts ask of this one.
 
-Rule 1: an ask that comes again is answered again, and done once: answers are kept for a while.
+Rule 1: an ask that comes again is answered again, and done once: answers are kept for a while, but
+for what only reads, which can be done again.
 Rule 2: an ask that was meant for an earlier daemon of this host is not done: nobody knows what
 that one did.
 Rule 3: it passes dispatch as any other call does, with the scope that its own host has signed.
@@ -14,6 +15,7 @@ from dataclasses import replace
 
 import msgspec
 
+from nacre.core.catalog.catalog import CATALOG
 from nacre.core.cluster.carried import pack_error, pack_result, unpack_operation
 from nacre.core.cluster.messages import (
     AskDone,
@@ -23,7 +25,6 @@ from nacre.core.cluster.messages import (
     HostAnswer,
     HostRestarted,
     RunBegun,
-    ToHost,
     Working,
 )
 from nacre.errors import Internal, InvalidInput, NacreError
@@ -32,6 +33,7 @@ from nacre.services.cluster.credentials import Believing
 from nacre.services.cluster.link import ClusterLink
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.forwarding.relay import Relay, relayed_by
+from nacre.settings.table import Settings
 from nacre.system.logs import REQUEST
 
 _log = logging.getLogger("nacre.cluster")
@@ -39,16 +41,22 @@ _log = logging.getLogger("nacre.cluster")
 
 class HostServing:
     def __init__(
-        self, host: str, incarnation: str, link: ClusterLink, believing: Believing, most_kept: int
+        self,
+        host: str,
+        incarnation: str,
+        link: ClusterLink,
+        believing: Believing,
+        settings: Settings,
     ) -> None:
         self._host = host
         self._incarnation = incarnation
         self._link = link
         self._believing = believing
-        self._most_kept = most_kept
+        self._settings = settings
         self._dispatch: Dispatch | None = None
         self._running: dict[str, asyncio.Task[None]] = {}
         self._answered: OrderedDict[str, bytes] = OrderedDict()
+        self._kept = 0  # bytes of them
 
     async def listen(self, dispatch: Dispatch) -> None:
         self._dispatch = dispatch
@@ -61,7 +69,7 @@ class HostServing:
     def _came(self, subject: str, reply: str, data: bytes, _: str | None) -> None:
         sender = subject.rpartition(".")[2]
         try:
-            message = msgspec.msgpack.decode(data, type=ToHost)
+            message = msgspec.msgpack.decode(data, type=AskHost | GiveUp)
         except msgspec.DecodeError as error:
             _log.warning("unreadable message", extra={"host": sender, "error": str(error)})
             return
@@ -100,11 +108,19 @@ class HostServing:
         except (TypeError, ValueError) as error:  # else it would be asked for again and again
             _log.exception("an answer cannot be sent")
             data = msgspec.msgpack.encode(_unexpected(error))
-        if not isinstance(answer, HostRestarted):
-            self._answered[known] = data
-            while len(self._answered) > self._most_kept:
-                self._answered.popitem(last=False)
+        if not isinstance(answer, HostRestarted) and not _only_reads(ask.operation):
+            self._keep(known, data)
         await self._send(reply, data)
+
+    def _keep(self, known: str, data: bytes) -> None:
+        settings = self._settings
+        self._answered[known] = data
+        self._kept += len(data)
+        while self._answered and (
+            len(self._answered) > settings.cluster_kept_answers
+            or self._kept > settings.cluster_kept_bytes
+        ):
+            self._kept -= len(self._answered.popitem(last=False)[1])
 
     async def _answer(self, sender: str, ask: AskHost) -> HostAnswer:
         if ask.incarnation != self._incarnation:
@@ -130,6 +146,11 @@ class HostServing:
             _log.exception("a call for another host failed")
             return _unexpected(error)
         return AskDone(kind, data, pack_told(answer.told), tuple(answer.notices))
+
+
+def _only_reads(operation: str) -> bool:
+    spec = CATALOG.get(operation)
+    return spec is not None and spec.read_only
 
 
 def _unexpected(error: Exception) -> AskFailed:

@@ -37,23 +37,22 @@ from nacre.services.dispatch.dispatch import Dispatch
 
 _log = logging.getLogger("nacre.cluster")
 
-WINDOW = 1024 * 1024  # bytes that may be under way to a reader
 _QUESTIONS: dict[str, type] = {"Look": Look, "Find": Find}
 
 
 class _ServedStream:
     """One that is open."""
 
-    def __init__(self, reply: str) -> None:
+    def __init__(self, reply: str, window: int) -> None:
         self.reply = reply
+        self._window = self._room = window
         self.acts: asyncio.Queue[Act] = asyncio.Queue()
         self.task: asyncio.Task[None] | None = None
-        self._room = WINDOW
         self._more = asyncio.Event()
 
     async def take(self, size: int) -> None:
         """Wait until the reader has room. A longer item than all room goes alone."""
-        while self._room < min(size, WINDOW):
+        while self._room < min(size, self._window):
             self._more.clear()
             await self._more.wait()
         self._room -= size
@@ -65,8 +64,10 @@ class _ServedStream:
 
 class Streaming:
     def __init__(
-        self, host: str, incarnation: str, link: ClusterLink, believing: Believing
+        self, host: str, incarnation: str, link: ClusterLink, believing: Believing, window: int
     ) -> None:
+        """`window` is how many bytes may be under way to a reader."""
+        self._window = window
         self._host = host
         self._incarnation = incarnation
         self._link = link
@@ -111,7 +112,7 @@ class Streaming:
             stream.task.cancel()
 
     def _begin(self, known: str, sender: str, message: OpenStream, reply: str) -> None:
-        stream = self._streams[known] = _ServedStream(reply)
+        stream = self._streams[known] = _ServedStream(reply, self._window)
         stream.task = asyncio.create_task(self._serve(stream, sender, message), name="stream")
         stream.task.add_done_callback(lambda _: self._streams.pop(known, None))
 

@@ -75,6 +75,34 @@ class ClusterSettings(ChatSettings, frozen=True, kw_only=True):
         int,
         Meta(ge=1, description="Answers that are kept for a host that asks again."),
     ] = 2000
+    cluster_kept_bytes: Annotated[
+        int,
+        Meta(ge=0, description="Bytes of such answers together; the oldest are dropped first."),
+    ] = 64 * 1024 * 1024
+    cluster_window_bytes: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Bytes of a screen that may be under way to a viewer on another host. A slow one "
+                "gets a fresh screen instead of more."
+            ),
+        ),
+    ] = 1024 * 1024
+    cluster_known_places: Annotated[
+        int,
+        Meta(ge=1, description="Sessions and runs of other hosts whose places are remembered."),
+    ] = 10_000
+    cluster_credential_time: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds that what a host signs about a caller holds. Hosts' clocks may differ by "
+                "a tenth of it."
+            ),
+        ),
+    ] = 300.0
     cluster_replicas: Annotated[
         int,
         Meta(ge=1, le=5, description="Servers that each keep the names of sessions: 3 of three."),
