@@ -37,8 +37,13 @@ def test_a_host_that_said_so_has_left() -> None:
 def test_time_in_which_nobody_listened_is_no_silence() -> None:
     table = HostTable(overdue=1, lost=2)
     table.hear(said("a"), 10.0)
-    table.excuse(5.0)
-    assert table.standing("a", 15.5) == "up"
+    table.excuse(1.8)
+    assert table.standing("a", 12.5) == "up"
+    table.excuse(1.8)  # once until it is heard again
+    assert table.standing("a", 13.9) == "lost"
+    table.hear(said("a"), 20.0)
+    table.excuse(100.0)  # and no longer than it takes to be lost
+    assert [table.standing("a", now) for now in (22.5, 24.0)] == ["up", "lost"]
 
 
 def test_the_least_loaded_host_with_room_and_labels_comes_first() -> None:

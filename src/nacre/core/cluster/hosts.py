@@ -40,6 +40,7 @@ class KnownHost:
     said: Heartbeat
     heard: float  # when
     doubted: bool = False  # a call found nobody there since
+    excused: bool = False  # some of its silence did not count
 
 
 @dataclass(slots=True)
@@ -55,9 +56,15 @@ class HostTable:
         return before is None or _without_load(before.said) != _without_load(said)
 
     def excuse(self, seconds: float) -> None:
-        """Let this time not count as silence: we were not listening ourselves."""
+        """Let this time not count as silence: we were not listening ourselves.
+
+        Once until a host is heard again, and no more than it takes to be lost: a busy machine is
+        late again and again, and would never find anybody lost.
+        """
         for known in self._known.values():
-            known.heard += seconds
+            if not known.excused:
+                known.heard += min(seconds, self.lost)
+                known.excused = True
 
     def doubt(self, host: str) -> None:
         """A call found nobody there."""
