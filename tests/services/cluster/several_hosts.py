@@ -86,6 +86,7 @@ class HostUnderTest:
     def kill_all(self) -> None:
         """Kill the daemon and its keeper at once: the machine is gone."""
         pid = self.daemon.pid
+        os.kill(pid, signal.SIGSTOP)  # or it starts another keeper in between
         self.daemon.process.send_signal(signal.SIGKILL)
         os.kill(pid, signal.SIGKILL)
         self.daemon.process.wait(PATIENCE)
