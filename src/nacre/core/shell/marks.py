@@ -157,6 +157,7 @@ class Prompting:
         self.phase: Literal["drawing", "prompt", "continuation", "running"] | None = None
         self.ended = 0  # commands that have ended so far
         self.shown = 0  # prompts that were drawn so far, continued ones too; themes redraw them
+        self.continued = 0  # those of them that asked for the rest of a command
         self.exit_code: int | None = None
         self.folder: str | None = None
         self.hurt = False  # our hooks are gone, though the prompt still has its marks
@@ -189,6 +190,7 @@ class Prompting:
             case "P":
                 self.phase = "continuation"
                 self.shown += 1
+                self.continued += 1
             case "C":
                 self.phase = "running"
                 self._printed_all = False

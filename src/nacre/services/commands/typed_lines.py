@@ -89,7 +89,9 @@ def _is_out_of_place(step: Step, before: "_Typing") -> bool:
     session = before.session
     if session.inputs == before.inputs:
         return False
-    return step != "ended" or session.stream.prompting.phase != "prompt"
+    # A line that was asked for its rest got that from somebody else, or was given up.
+    asked = before.was_continued
+    return asked or step != "ended" or session.stream.prompting.phase != "prompt"
 
 
 async def _clear_line(run: TrackedRun, deadline: float) -> None:
@@ -146,6 +148,7 @@ class _Typing:
         self._parts = run.state.parts
         self._drawn = run.session.stream.prompts_drawn
         self._ended = self._prompting.ended
+        self._continued = self._prompting.continued
         self._generation = run.session.generation
         self.inputs = run.session.inputs  # the session's count behind this line
 
@@ -153,6 +156,11 @@ class _Typing:
     def was_drawn_anew(self) -> bool:
         """Whether a prompt was drawn since."""
         return self.session.stream.prompts_drawn > self._drawn
+
+    @property
+    def was_continued(self) -> bool:
+        """Whether the shell asked for its rest."""
+        return self._prompting.continued > self._continued
 
     async def go(self) -> tuple[Step, State | None]:
         """Type it, and return where the session stands when it is through."""
