@@ -1,6 +1,8 @@
 """A daemon whose folders, socket and files are deleted under it makes them again."""
 
 import asyncio
+import errno
+import fcntl
 import os
 import shutil
 import socket
@@ -160,6 +162,19 @@ async def test_end_leaves_nothing_behind(paths: Paths, begin: Begin) -> None:
     assert files(paths) == [False, False, False]
     with pytest.raises(DaemonUnreachable):
         connect(paths)
+
+
+async def test_a_lock_that_cannot_be_had_closes_nothing_twice(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on NFS, which locks only files that are open for writing; and that file cannot be made.
+    def no_folders(descriptor: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_folders)
+    os.makedirs(paths.lock_file)
+    with pytest.raises(IsADirectoryError):
+        acquire(paths)
 
 
 async def test_state_folder_that_another_daemon_took_is_not_taken_from_it(

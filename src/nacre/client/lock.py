@@ -23,24 +23,25 @@ def acquire(paths: Paths, *, patience: float = 0, shared: bool = False) -> int |
     `patience` is in seconds; with it, this must run in the main thread. Raises OSError if there is
     no state folder.
     """
-    descriptor = os.open(paths.state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    folder = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     try:
-        try:
-            taken = _flock(descriptor, patience, shared=shared)
-        except OSError as error:
-            if error.errno not in _NO_FOLDERS:
-                raise
+        return _lock(paths.state, folder, patience, shared=shared)
+    except OSError as error:
+        if error.errno not in _NO_FOLDERS:
+            raise
+    file = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+    return _lock(paths.lock_file, file, patience, shared=shared)
+
+
+def _lock(path: str, flags: int, patience: float, *, shared: bool) -> int | None:
+    descriptor = os.open(path, flags, 0o600)
+    taken = False
+    try:
+        taken = _flock(descriptor, patience, shared=shared)
+    finally:
+        if not taken:
             os.close(descriptor)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-            descriptor = os.open(paths.lock_file, flags, 0o600)
-            taken = _flock(descriptor, patience, shared=shared)
-    except OSError:
-        os.close(descriptor)
-        raise
-    if taken:
-        return descriptor
-    os.close(descriptor)
-    return None
+    return descriptor if taken else None
 
 
 def is_free(paths: Paths, *, patience: float = 0) -> bool:

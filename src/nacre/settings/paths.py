@@ -159,3 +159,4 @@ class SocketAddress:
     def __exit__(self, *_: object) -> None:
         if self._folder >= 0:
             os.close(self._folder)
+            self._folder = -1

@@ -3,12 +3,16 @@
 import asyncio
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nacre.errors import InvalidInput, UpstreamNotFound, UpstreamTimedOut, UpstreamUnavailable
+from nacre.services.upstream.connections import program_transport
+from nacre.services.upstream.log_ring import LogRing
+from nacre.system.upstreams.program import UpstreamProgram, start_program
 
 import upstreams
 from services.upstream.hubs import AGENT, ME, agent, hub, person, text_of, write
@@ -282,3 +286,55 @@ async def test_lists_come_from_what_was_kept_and_slow_servers_are_not_waited_for
     async with hub(tmp_path, *tables, broken, upstream_list_wait=0.0) as house:
         assert len((await house("list_upstream_tools", ME)).tools) == 9
         assert (await state_of(house, "s0")).state == "idle"  # nothing was started for it
+
+
+async def test_the_ends_of_a_servers_pipes_are_closed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others: list[int] = []
+
+    class Meanwhile(program_transport.PipeEnd):
+        def close(self) -> None:
+            # What another thread might open just now gets the lowest number that is free.
+            others.append(os.open(os.devnull, os.O_RDONLY))
+            super().close()
+
+    monkeypatch.setattr(program_transport, "PipeEnd", Meanwhile)
+    try:
+        async with hub(tmp_path, odd("a")) as house:
+            assert await pid_of(house, "a")
+        assert len(others) == 3
+        for descriptor in others:
+            os.fstat(descriptor)  # raises OSError if it was closed with the pipe
+    finally:
+        for descriptor in others:
+            with suppress(OSError):
+                os.close(descriptor)
+
+
+def pipes() -> list[str]:
+    """Return the ends of pipes that this process has, which their number tells from others."""
+    found = []
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # of the listing itself
+            found.append(os.readlink(f"/proc/self/fd/{number}"))
+    return sorted(one for one in found if one.startswith("pipe:"))
+
+
+async def test_a_server_whose_start_is_cancelled_leaves_neither_process_nor_pipe() -> None:
+    program: list[UpstreamProgram] = []
+
+    def start() -> UpstreamProgram:
+        program.append(start_program(["sleep", "1000"], cwd="/", env=dict(os.environ)))
+        return program[0]
+
+    before = pipes()
+    transport = program_transport.ProgramTransport(start, LogRing(1000), 1000)
+    entering = asyncio.create_task(transport.__aenter__())
+    await asyncio.sleep(0)  # it has started the program, and opens the first pipe
+    assert program
+    entering.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await entering
+    assert str(await asyncio.wait_for(program[0].wait(), 60)) == "killed by SIGKILL"
+    assert pipes() == before

@@ -4,6 +4,7 @@ Rule 1: what a program prints on standard output that is no message is kept for 
 many print a greeting there.
 Rule 2: a line is bounded. A program that prints one without an end is ended.
 Rule 3: whoever reads knows why the connection ended: the exit code, or what was wrong.
+Rule 4: each end of a pipe is closed once (PipeEnd), and a program that is not used is ended.
 """
 
 import asyncio
@@ -23,6 +24,27 @@ from nacre.system.upstreams.program import UpstreamProgram
 
 _CHUNK = 65536
 _LAST_WORDS = 0.5  # seconds for the exit code and the standard error of a program that has ended
+
+
+class PipeEnd:
+    """Our end of a pipe, as the loop's transports take it: closed once, whichever loop it is.
+
+    asyncio's transports close what they were given. Those of uvloop close the descriptor
+    themselves, and then what they were given as well. A file would close its number a second time,
+    when it may be another's: a thread that opens something at that moment gets the lowest free one.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._is_ours = isinstance(loop, asyncio.BaseEventLoop)
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def close(self) -> None:
+        if self._is_ours:
+            self._is_ours = False
+            os.close(self._descriptor)
 
 
 class _PipeStream:
@@ -66,23 +88,35 @@ class ProgramTransport:
         return None if self._program is None else self._program.pid
 
     async def __aenter__(self) -> tuple[Any, Any]:
-        loop = asyncio.get_running_loop()
         program = self._program = self._start()
+        unopened = [program.stdout, program.stderr, program.stdin]
+        try:
+            await self._open(unopened)
+        except BaseException:  # nobody will leave what was not entered
+            for transport in self._pipes:
+                transport.close()
+            for descriptor in unopened:
+                os.close(descriptor)
+            program.cut()
+            raise
+        return _FromProgram(self), _ToProgram(self)
+
+    async def _open(self, unopened: list[int]) -> None:
+        """Open the pipes in their order: stdout, stderr, stdin. Those begun leave the list."""
+        loop = asyncio.get_running_loop()
         protocol = asyncio.StreamReaderProtocol(self._reader)
-        reading, _ = await loop.connect_read_pipe(
-            lambda: protocol, os.fdopen(program.stdout, "rb", 0)
-        )
+        reading, _ = await loop.connect_read_pipe(lambda: protocol, PipeEnd(loop, unopened.pop(0)))
+        self._pipes.append(reading)
         errors = asyncio.StreamReader()
         hearing, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(errors), os.fdopen(program.stderr, "rb", 0)
+            lambda: asyncio.StreamReaderProtocol(errors), PipeEnd(loop, unopened.pop(0))
         )
-        self._pipes = [reading, hearing]
-        self._errors = asyncio.create_task(self._keep(errors), name="upstream-log")
+        self._pipes.append(hearing)
         transport, flow = await loop.connect_write_pipe(
-            asyncio.streams.FlowControlMixin, os.fdopen(program.stdin, "wb", 0)
+            asyncio.streams.FlowControlMixin, PipeEnd(loop, unopened.pop(0))
         )
         self._writer = asyncio.StreamWriter(transport, flow, None, loop)
-        return _FromProgram(self), _ToProgram(self)
+        self._errors = asyncio.create_task(self._keep(errors), name="upstream-log")
 
     async def __aexit__(
         self,
