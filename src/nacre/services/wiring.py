@@ -22,6 +22,7 @@ from nacre.services.audit.audit import Audit
 from nacre.services.catalog.late import LateCatalog
 from nacre.services.commands.run_command import RunCommands
 from nacre.services.dispatch.admit import Admit
+from nacre.services.dispatch.answers.delivery import Deliver
 from nacre.services.dispatch.answers.neutralise import Neutralise
 from nacre.services.dispatch.answers.one_by_one import OneByOne
 from nacre.services.dispatch.answers.redact import CheckSecrets, Redact
@@ -164,6 +165,7 @@ class Services:
             JudgeFirst(self.police),
             CheckSecrets(self.host.secrets),
             CallPeople(self.prompts),
+            Deliver(),
             OneByOne(),
             Limit(self.host.settings),
         )

@@ -1,6 +1,7 @@
 """Large reads are answered one by one, and callers take turns."""
 
 import asyncio
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation, spec_of
 from nacre.core.operations.terminal import GetScreen, GetScrollback
+from nacre.services.dispatch.answers.delivery import Deliver, delivered, undelivered
 from nacre.services.dispatch.answers.one_by_one import OneByOne
 from nacre.services.dispatch.call import Call
 
@@ -92,3 +94,26 @@ async def test_a_turn_that_is_given_to_who_gives_up_is_given_on() -> None:
     assert desk.begun == ["first", "third"]
     for task in (first, third):
         task.cancel()
+
+
+async def test_a_client_has_one_large_answer_at_a_time_until_it_has_taken_it() -> None:
+    large, caller, begun, taken = asyncio.Lock(), Caller(door="test"), [], asyncio.Event()
+
+    async def serve(name: str, operation: Operation, *, composed: bool = False) -> None:
+        async def handle(_: Call) -> None:
+            begun.append(name)
+
+        with delivered(large):
+            call = Call(caller, operation, spec_of(operation), handle)
+            with undelivered() if composed else nullcontext():
+                await Deliver()(call, handle)
+            await taken.wait()  # as a door does until the client has read its answer
+
+    asked = (("first", LARGE), ("second", LARGE), ("small", SMALL))
+    serving = [asyncio.create_task(serve(name, operation)) for name, operation in asked]
+    serving.append(asyncio.create_task(serve("composed", LARGE, composed=True)))
+    await turns()
+    assert begun == ["first", "small", "composed"]
+    taken.set()
+    await asyncio.gather(*serving)
+    assert begun[3:] == ["second"]

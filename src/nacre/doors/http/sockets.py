@@ -13,7 +13,6 @@ import time
 from socket import SO_SNDBUF, SOL_SOCKET
 from typing import Any
 
-import msgspec
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.utils import ClientDisconnected
@@ -22,7 +21,8 @@ from websockets.frames import CloseCode
 from websockets.http11 import Request
 from websockets.protocol import State
 
-from nacre.doors.http.message_log import is_logged, log_message, log_size
+from nacre.doors.http.message_log import log_message, log_size
+from nacre.doors.http.slices import encode_in_slices
 from nacre.errors import NacreError, http_status
 from nacre.wording import OPERATIONS
 
@@ -36,10 +36,6 @@ _TURN = 0.002  # seconds
 
 # Codes for applications begin at 4000 (RFC 6455, 7.4.2); we add the HTTP status.
 _OWN_CODES = 4000
-
-
-def _encode(message: dict[str, Any]) -> str:
-    return msgspec.json.encode(message, enc_hook=OPERATIONS.encode).decode()
 
 
 class Socket:
@@ -75,10 +71,9 @@ class Socket:
 
         Raises WebSocketDisconnect when the other side has gone.
         """
-        encoded = _encode(message)
-        if is_logged():
-            log_message(self._door, "sent", encoded.encode(errors="replace"))
-        text: Message = {"type": _SEND, "text": encoded}
+        encoded = b"".join(await encode_in_slices(message, OPERATIONS.encode))
+        log_message(self._door, "sent", encoded)
+        text: Message = {"type": _SEND, "text": encoded.decode()}
         await self._send(text, *([] if data is None else [{"type": _SEND, "bytes": data}]))
 
     async def write(self, data: bytes) -> None:

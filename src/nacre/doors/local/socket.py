@@ -24,9 +24,11 @@ from nacre.client.greeting import ENVIRONMENT, PROTOCOL
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.catalog.messages import read_message
 from nacre.core.operations.all import parse_operation
-from nacre.doors.http.message_log import log_message, log_size
+from nacre.doors.http.message_log import is_logged, log_message, log_size
+from nacre.doors.http.slices import encode_in_slices
 from nacre.doors.local.streams import PatientWriter
 from nacre.errors import InvalidInput, NacreError
+from nacre.services.dispatch.answers.delivery import delivered
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.forwarding.relay import Relay, relayed_by
 from nacre.services.dispatch.log import unexpected
@@ -190,17 +192,27 @@ def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
         running: set[asyncio.Task[None]] = set()
         free = asyncio.Semaphore(max_requests)
         turn = asyncio.Lock()  # one answer at a time waits for a client that does not read
+        large = asyncio.Lock()
+
+        later: list[dict[str, Any]] = []  # what came while an answer was being sent
 
         def begun(identifier: Any, run_id: str) -> None:
-            send_line(writer, {"id": identifier, "begun": run_id})
+            message = {"id": identifier, "begun": run_id}
+            if turn.locked():
+                later.append(message)
+            else:
+                send_line(writer, message)
 
         async def answer(line: bytes) -> None:
             try:
-                told = await _answer(dispatch, caller, words, line, begun)
-                async with turn:
-                    send_line(writer, told, words)
-                    with suppress(ConnectionError):  # it left; what is read next is its end
-                        await writer.drain()
+                with delivered(large):
+                    told = await _answer(dispatch, caller, words, line, begun)
+                    parts = await encode_in_slices(told, words.encode)
+                    async with turn:
+                        with suppress(ConnectionError):  # it left; what is read next is its end
+                            await send_parts(writer, parts)
+                        while later:
+                            send_line(writer, later.pop(0))
             finally:
                 free.release()
 
@@ -264,6 +276,15 @@ async def read_line(reader: asyncio.StreamReader) -> bytes:
         return await reader.readline()
     except ValueError as error:
         raise InvalidInput("the line is over max_message_bytes") from error
+
+
+async def send_parts(writer: asyncio.StreamWriter, parts: list[bytes]) -> None:
+    """Send the pieces of one line, as fast as the client reads; nothing may come in between."""
+    log_message("local", "sent", b"".join(parts) if is_logged() else b"")
+    for part in (*parts, b"\n"):
+        if not writer.is_closing():  # a client that is gone is no error
+            writer.write(part)
+            await writer.drain()
 
 
 def send_line(

@@ -34,6 +34,7 @@ from nacre.errors import (
     NacreError,
     UnknownOperation,
 )
+from nacre.services.dispatch.answers.delivery import delivered
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.log import unexpected
 from nacre.settings.table import Settings
@@ -94,6 +95,7 @@ class _Connection:
         self._room = 2 * settings.max_message_bytes
         self._requests: set[asyncio.Task[None]] = set()
         self._free = asyncio.Semaphore(settings.max_requests)
+        self._large = asyncio.Lock()  # for the one large answer at a time
         self._subscriptions: dict[int, asyncio.Task[None]] = {}
         self._count = 0
         self._beats = beats
@@ -145,7 +147,8 @@ class _Connection:
         with suppress(WebSocketDisconnect):
             async with self._free:
                 try:
-                    await self._socket.tell(await self._outcome(request))
+                    with delivered(self._large):
+                        await self._socket.tell(await self._outcome(request))
                 finally:
                     self._room += size
 

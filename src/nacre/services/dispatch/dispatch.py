@@ -16,6 +16,7 @@ from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation, Result, spec_of
 from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.watch import Receipt, TypeAtScreen, Watch, WatchSession
+from nacre.services.dispatch.answers.delivery import undelivered
 from nacre.services.dispatch.call import Call, HandedOver, Onward, Step
 from nacre.services.dispatch.handlers import FollowHandler, Handlers, WatchHandler
 
@@ -64,7 +65,7 @@ class Dispatch:
         self._begin: Onward = _handle
         for step in reversed(steps):
             self._begin = partial(step, onward=self._begin)
-        self._begin_composed: Onward = partial(steps[0], onward=_handle) if steps else _handle
+        self._begin_composed: Onward = partial(steps[0], onward=_compose) if steps else _compose
 
     async def __call__(self, caller: Caller, operation: Operation) -> Result:
         """Run an operation for a caller. Raises what a step or the operation raises."""
@@ -136,3 +137,8 @@ class Dispatch:
 
 async def _handle(call: Call) -> Any:
     return await call.handle(call)
+
+
+async def _compose(call: Call) -> Any:
+    with undelivered():
+        return await call.handle(call)

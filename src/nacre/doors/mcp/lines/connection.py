@@ -45,6 +45,7 @@ from nacre.doors.mcp.lines.wire import INVALID_REQUEST, NULL, LineWire
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.server import CallTool, ProtocolError
 from nacre.doors.mcp.standing import MODERN_REVISIONS, Standing
+from nacre.services.dispatch.answers.delivery import delivered
 from nacre.services.dispatch.asking import asked_by
 from nacre.services.dispatch.forwarding.relay import relayed_by
 from nacre.services.dispatch.sampling import sampled_by
@@ -123,6 +124,7 @@ class LineConnection:
         self._running: set[asyncio.Task[None]] = set()
         self._free = asyncio.Semaphore(settings.max_requests)  # further calls wait
         self._open = asyncio.Semaphore(settings.max_waiting_requests)  # further lines wait unread
+        self._large = asyncio.Lock()  # for the one large answer at a time
         self._by_id: dict[str | int, asyncio.Task[None]] = {}  # to cancel them by
         self._for_library: LineQueue | None = None
 
@@ -296,8 +298,13 @@ class LineConnection:
     async def _call(self, raw: bytes, call: CallParams) -> None:
         token = call.meta.get("progressToken") if call.meta else None
         meta = None if token is None else {"progress_token": token}
-        asked, host = _Asked(self.caller, meta, _Progress(self.wire, token)), self._host
+        asked = _Asked(self.caller, meta, _Progress(self.wire, token))
         async with self._free:
+            await self._deliver(raw, call, asked)
+
+    async def _deliver(self, raw: bytes, call: CallParams, asked: _Asked) -> None:
+        host = self._host
+        with delivered(self._large):
             try:
                 with asked_by(host.asking), sampled_by(host.sampling), relayed_by(host.relay):
                     shaped = await self._served.call_tool(asked, call)
