@@ -119,6 +119,22 @@ def test_signal_while_it_is_still_loading_ends_it_cleanly_too(own_daemon: Start)
     assert not os.path.exists(paths.socket)
 
 
+def test_stop_does_not_wait_for_a_library_that_is_being_loaded(
+    own_daemon: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = tmp_path / "held"
+    os.mkfifo(held)
+    (tmp_path / "mcp").mkdir()
+    (tmp_path / "mcp" / "__init__.py").write_text(f"open({str(held)!r}).read()")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    daemon = own_daemon(mcp_load_after=0.01)
+    with held.open("w"):  # it has begun to load, and does not come to an end
+        daemon.as_person("stop")
+        assert daemon.process.wait(PATIENCE) == 0
+    assert not os.path.exists(find_paths(daemon.env).state_file)
+    assert [line["message"] for line in log_of(daemon)] == ["ready", "stopping"]
+
+
 def test_no_process_of_any_session_is_left(own_daemon: Start) -> None:
     daemon = own_daemon(kill_grace=0.2)
     lines = [

@@ -9,8 +9,9 @@ Rule 3: clients load this file, so it imports almost nothing.
 
 import errno
 import os
+from collections.abc import Iterable
 
-from nacre.settings.paths import Paths
+from nacre.settings.paths import Paths, find_paths
 
 # What flock(2) says of a folder where only files that are open for writing can be locked.
 _NO_FOLDERS = (errno.EBADF, errno.EINVAL, errno.EISDIR, errno.ENOLCK, errno.ENOTSUP)
@@ -79,17 +80,45 @@ def holders(paths: Paths) -> list[int]:
     return _holding((*here, *(path + _DELETED for path in here)))
 
 
-def holders_of_deleted(paths: Paths) -> list[int]:
-    """Return the processes that hold the lock of a folder that was here and was deleted."""
-    return _holding((os.path.realpath(paths.state) + _DELETED,))
+def holders_of_gone(paths: Paths) -> list[int]:
+    """Return the processes that hold the lock of a folder that was here: deleted, or renamed."""
+    if found := _holding((os.path.realpath(paths.state) + _DELETED,)):
+        return found
+    return _sorted(
+        int(entry)
+        for entry in _entries("/proc")
+        if entry.isdigit() and _serves(entry, paths) and _holds(entry, None)
+    )
+
+
+def _serves(pid: str, paths: Paths) -> bool:
+    """Return whether a process is the keeper or the daemon of this home, as it was started."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            if b"server" not in file.read().split(b"\0") or int(pid) == os.getpid():
+                return False
+        # In a container the same path is another folder.
+        if os.readlink(f"/proc/{pid}/ns/mnt") != os.readlink("/proc/self/ns/mnt"):
+            return False
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            pairs = (pair.partition(b"=") for pair in file.read().split(b"\0"))
+            env = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+    except OSError:  # it is gone, or another user's
+        return False
+    # What is not absolute depends on where and by whom it was started.
+    known = env.get("NACRE_HOME", "/")[:1] == "/" and env.get("HOME") == os.environ.get("HOME")
+    return known and find_paths(env).state == paths.state
 
 
 def _holding(locked: tuple[str, ...]) -> list[int]:
-    found = [
+    return _sorted(
         int(entry)
         for entry in _entries("/proc")
         if entry.isdigit() and int(entry) != os.getpid() and _holds(entry, locked)
-    ]
+    )
+
+
+def _sorted(found: Iterable[int]) -> list[int]:
     return sorted(found, key=lambda pid: (not _is_keeper(pid), pid))
 
 
@@ -101,10 +130,11 @@ def _is_keeper(pid: int) -> bool:
         return False
 
 
-def _holds(pid: str, locked: tuple[str, ...]) -> bool:
+def _holds(pid: str, locked: tuple[str, ...] | None) -> bool:
+    """Return whether a process has locked one of these; None: anything."""
     for number in _entries(f"/proc/{pid}/fd"):
         try:
-            if os.readlink(f"/proc/{pid}/fd/{number}") not in locked:
+            if locked is not None and os.readlink(f"/proc/{pid}/fd/{number}") not in locked:
                 continue
             with open(f"/proc/{pid}/fdinfo/{number}", encoding="ascii") as file:
                 if any("FLOCK" in line and "WRITE" in line for line in file):

@@ -5,6 +5,7 @@ first request.
 """
 
 import asyncio
+import logging
 import os
 import sys
 import time
@@ -14,6 +15,7 @@ from nacre.daemon.listeners import listen, lock_home
 from nacre.daemon.serving import Keys, Serving
 from nacre.daemon.signals import block_signals
 from nacre.errors import Internal
+from nacre.late_import import is_importing
 from nacre.settings.paths import Paths, make_private
 from nacre.settings.table import Settings
 from nacre.system.endpoints import load_token, remove_state, write_state
@@ -73,25 +75,28 @@ def run_daemon(
     try:
         # A daemon on demand runs in /, where nobody wants to work.
         home = os.path.expanduser("~") if ephemeral else os.getcwd()
-        _run(
-            Serving(
-                settings, paths, keeping, kept, lock, listeners, keys, state, home, umask, ephemeral
-            )
+        serving = Serving(
+            settings, paths, keeping, kept, lock, listeners, keys, state, home, umask, ephemeral
         )
-        keeping.leave(0)
+        with _new_loop() as runner:
+            runner.run(serving.serve())
+            keeping.leave(0)
+            if is_importing():  # the end of the loop would wait for that thread
+                remove_state(paths)
+                logging.shutdown()
+                os._exit(0)
     finally:
         remove_state(paths)
 
 
-def _run(serving: Serving) -> None:
+def _new_loop() -> asyncio.Runner:
     import uvloop  # after the sockets listen: it takes 40 ms
 
     from nacre.system.memory import share_arenas
 
     share_arenas()
     sys.setswitchinterval(_SWITCH)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serving.serve())
+    return asyncio.Runner(loop_factory=uvloop.new_event_loop)
 
 
 def _load_keys(settings: Settings, paths: Paths) -> Keys:

@@ -122,6 +122,7 @@ class Serving:
         early.succession.end()
         early.presence.end()  # so that nobody connects to a daemon that is stopping
         late.janitor.cancel()
+        early.mcp.give_up()
         await recovering  # what is not recovered could not be ended
         await late.loading
         await _end(services, interrupted=life.interrupted)
@@ -160,8 +161,7 @@ class Serving:
         )
         collect_rarely()
         serving = asyncio.create_task(http.serve(), name="http")
-        await mcp.settle()  # its first clients need no engine yet
-        loading = asyncio.create_task(services.engine.load(), name="engine")
+        loading = asyncio.create_task(_load_engine(services, mcp), name="engine")
         janitor = asyncio.create_task(_clean(services), name="janitor")
         return _Late(ndjson, http, serving, loading, janitor)
 
@@ -309,6 +309,11 @@ class Serving:
         life.reconsider()
         await services.catalog.recover()
         await services.reviews.remove_orphans(self.paths.layers)
+
+
+async def _load_engine(services: "Services", mcp: "LateMcpDoor") -> None:
+    await mcp.settle()  # its first clients need no engine yet
+    await services.engine.load()
 
 
 async def _clean(services: "Services") -> None:

@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from nacre.client.lock import acquire, holders, holders_of_deleted
+from nacre.client.lock import acquire, holders, holders_of_gone
 from nacre.client.start import connect
 from nacre.errors import DaemonRunning, DaemonUnreachable, Internal, InvalidInput
 from nacre.settings.paths import Paths, SocketAddress
@@ -42,8 +42,8 @@ def take_lock(paths: Paths, *, patience: float, successor: bool = False) -> int:
     until = time.monotonic() + patience
     while True:
         left = max(0.0, min(until - time.monotonic(), _BETWEEN))
-        # A daemon whose folder was just deleted has locked what is gone, and makes it again.
-        if not successor and _is_new(paths) and holders_of_deleted(paths):
+        # A daemon whose folder was just deleted or renamed has locked that, and makes it again.
+        if not successor and _is_new(paths) and holders_of_gone(paths):
             time.sleep(left)  # no event tells us: it may make the folder at any moment
         elif (lock := acquire(paths, patience=left)) is not None:
             return lock
@@ -70,7 +70,7 @@ def _answers(paths: Paths) -> bool:
 
 def _whereabouts(paths: Paths) -> str:
     known = read_state(paths) or {}
-    if (found := holders(paths)) and known.get("pid") not in found:
+    if (found := holders(paths) or holders_of_gone(paths)) and known.get("pid") not in found:
         known = {"pid": found[-1]}  # the file is of an earlier daemon: the disk was full
     pid = known.get("pid", "unknown")
     return (

@@ -16,6 +16,7 @@ _IN_MODIFY, _IN_CLOSE_WRITE = 0x2, 0x8
 _IN_MOVED_FROM, _IN_MOVED_TO, _IN_CREATE, _IN_DELETE = 0x40, 0x80, 0x100, 0x200
 _IN_DELETE_SELF, _IN_MOVE_SELF, _IN_IGNORED = 0x400, 0x800, 0x8000
 _IN_ONLYDIR = 0x01000000
+_RENAMED = _IN_DELETE_SELF | _IN_MOVE_SELF | _IN_ONLYDIR
 _GONE = _IN_MOVED_FROM | _IN_DELETE | _IN_DELETE_SELF | _IN_MOVE_SELF | _IN_ONLYDIR
 _COME = _IN_MOVED_TO | _IN_CREATE | _IN_DELETE_SELF | _IN_MOVE_SELF | _IN_ONLYDIR
 _HEAD = struct.Struct("iIII")  # watch, mask, cookie, length of the name that follows
@@ -43,16 +44,26 @@ class FolderWatch:
     def folders(
         self,
         *,
+        renamed: Iterable[str] = (),
         gone: Iterable[str] = (),
         come: Iterable[str] = (),
         any_change: Iterable[str] = (),
         written: Iterable[str] = (),
     ) -> None:
-        """Watch these folders as well; a folder that is watched already stays so."""
+        """Watch these folders as well; a folder that is watched already stays so.
+
+        What is heard of one folder is what it was last given for.
+        """
         if self._descriptor < 0:
             return
         every = _GONE | _COME | _IN_CLOSE_WRITE
-        masks = ((_GONE, gone), (_COME, come), (every, any_change), (every | _IN_MODIFY, written))
+        masks = (
+            (_RENAMED, renamed),
+            (_GONE, gone),
+            (_COME, come),
+            (every, any_change),
+            (every | _IN_MODIFY, written),
+        )
         for mask, folders in masks:
             for folder in folders:
                 # If there is no such folder, the next look will watch it.
@@ -78,6 +89,14 @@ def _masks(data: bytes) -> list[int]:
         masks.append(mask)
         at += _HEAD.size + length
     return masks
+
+
+def above(folder: str) -> list[str]:
+    """Return the folders above one, without the root."""
+    found = []
+    while (folder := os.path.dirname(folder)) != os.path.dirname(folder):
+        found.append(folder)
+    return found
 
 
 def nearest(folder: str) -> str:

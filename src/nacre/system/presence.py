@@ -7,6 +7,8 @@ events, it looks now and then (`home_check`).
 Rule 1: nothing here ends the daemon: what cannot be made is logged once, and tried again.
 Rule 2: while the runtime folder cannot be made, the socket is in the state folder; the state file
 says where.
+Rule 3: a state folder that was renamed stays locked as well: its sessions run here, and another
+daemon would list them as lost.
 """
 
 import asyncio
@@ -28,7 +30,7 @@ from nacre.system.endpoints import (
     store_token,
     write_state,
 )
-from nacre.system.folder_watch import FolderWatch, nearest
+from nacre.system.folder_watch import FolderWatch, above, nearest
 from nacre.system.keeper.client import Keeping
 
 _log = logging.getLogger("nacre.daemon")
@@ -129,6 +131,8 @@ class Presence:
         return self._token is not None and not os.path.lexists(self._paths.token_file)
 
     def _watch_folders(self) -> None:
+        # A folder above that is renamed takes ours with it.
+        self._watch.folders(renamed=[*above(self._paths.state), *above(self._paths.runtime)])
         self._watch.folders(
             gone=[self._paths.state, os.path.dirname(self.path)],
             come=[nearest(self._paths.runtime)] if self.path != self._paths.socket else [],
@@ -166,10 +170,15 @@ class Presence:
         lock = acquire(self._paths)
         if lock is None:
             raise OSError(errno.EBUSY, "another daemon has taken it")
-        os.close(self.lock)
+        if os.fstat(self.lock).st_nlink:  # it has a name, but another one
+            self._keeping.keep(f"renamed/{self.lock}", self.lock)
+            what = "renamed"
+        else:
+            os.close(self.lock)
+            what = "deleted"
         self.lock = lock
         self._keeping.keep("lock", lock)
-        _log.warning("the state folder was deleted; it is made again", extra=self._where())
+        _log.warning(f"the state folder was {what}; it is made again", extra=self._where())
 
     async def _listen_again(self) -> None:
         """Listen where clients look, or else in the state folder."""

@@ -146,6 +146,30 @@ def test_no_second_daemon_starts_before_the_first_has_made_its_folder_again(
     assert [one["name"] for one in own_nacre.json("list")] == ["a", "b"]
 
 
+@pytest.mark.parametrize("renamed", ["", "state"])
+def test_daemon_whose_home_was_renamed_stays_the_only_one(own_nacre: Nacre, renamed: str) -> None:
+    own_nacre.ok("new", "a", "--", "cat")
+    pid = own_nacre.json("status")["pid"]
+    path = os.path.normpath(os.path.join(own_nacre.paths.config, renamed))
+    os.kill(pid, signal.SIGSTOP)  # it cannot make the folder while we look
+    try:
+        os.rename(path, f"{path}.old")
+        done = own_nacre("server")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert done.returncode == 9
+    assert f"pid {pid}" in done.stderr
+    own_nacre.ok("new", "b", "--", "cat")
+    assert own_nacre.json("status")["pid"] == pid
+    assert [one["alive"] for one in own_nacre.json("list")] == [True, True]
+    if not renamed:  # what it was renamed to is a home as well: there its sessions are not lost
+        own_nacre.env["NACRE_HOME"] += ".old"
+        done = own_nacre("server")
+        assert done.returncode == 9
+        assert f"pid {pid}" in done.stderr
+        own_nacre.env["NACRE_HOME"] = own_nacre.env["NACRE_HOME"].removesuffix(".old")
+
+
 def test_a_client_with_another_runtime_folder_finds_the_daemon(tmp_path: Path) -> None:
     """As of a cron job, which has no XDG_RUNTIME_DIR."""
     (tmp_path / "user").mkdir()

@@ -3,6 +3,7 @@
 import errno
 import os
 import random
+import resource
 import subprocess
 import sys
 import tty
@@ -12,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from nacre.errors import LimitReached
+from nacre.system.processes.pty import shortage
 from nacre.system.storage import ring as layout
 from nacre.system.storage.ring import Ring
 
@@ -437,3 +440,19 @@ def test_processes_killed_in_the_middle_of_reads_lose_nothing_of_a_flooding_term
     assert unnoted, "no kill came at the moment that this is about"
     written = (tmp_path / "journal").read_bytes()
     assert written == b"".join(map(ring_kills.numbered, range(lines)))
+
+
+def test_a_limit_of_file_sizes_is_told_as_such_and_leaves_no_descriptor() -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    opened = len(os.listdir("/dev/fd"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (65536, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large") as refused:
+            Ring()
+        told = shortage("cannot make it", refused.value)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert len(os.listdir("/dev/fd")) == opened
+    assert isinstance(told, LimitReached)
+    assert "files of 65536 bytes (RLIMIT_FSIZE)" in str(told)
+    assert "ulimit -f" in str(told)

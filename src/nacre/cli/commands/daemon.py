@@ -72,12 +72,14 @@ def _force(arguments: Namespace, paths: Paths, settings: Settings) -> int:
     """End a daemon that did not end by itself, and say so."""
     from nacre.client.force import end_by_force
 
-    if not holders(paths):
+    if not holders(paths) and not is_free(paths):
         raise DaemonUnreachable(
             f"the daemon did not stop within {settings.stop_patience:g} s, and its process cannot "
             "be found; 'ps' may show it"
         )
     forced = end_by_force(paths, settings.kill_grace)
+    if not forced.daemons:  # it ended by itself in the last moment
+        return show(arguments, {"success": True, "stopped": True}, "the daemon has stopped")
     for path in (paths.state_file, paths.socket):
         with suppress(OSError):
             os.unlink(path)

@@ -124,11 +124,19 @@ class LateMcpDoor:
         await (await self.door()).http(scope, receive, send)
 
     async def close(self) -> None:
-        self._never_mind()
+        self.give_up()
         await self.settle()
         # If the library could not be loaded, its clients know already; closing continues.
-        if self._loading is not None and self._loading.exception() is None:
+        if self._loading is None or self._loading.cancelled():
+            return
+        if self._loading.exception() is None:
             await self._loading.result().close()
+
+    def give_up(self) -> None:
+        """Wait no longer for the library if it is being loaded: the daemon stops."""
+        self._never_mind()
+        if self._loading is not None:
+            self._loading.cancel()
 
     def _load(self) -> "asyncio.Task[McpDoor]":
         if self._loading is None:

@@ -117,7 +117,7 @@ class SessionMaker:
             ring = Ring()
         except OSError as error:
             terminal.close()
-            raise shortage("no memory for a session", error) from error
+            raise shortage("cannot make the shared memory of a session", error) from error
         record = SessionRecord(identity=identity, launch=launch, policy=request.policy)
         session = Session(record, Beginning(terminal), ring, self._host)
         try:

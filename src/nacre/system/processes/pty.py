@@ -168,6 +168,12 @@ def spawn(
 
 def shortage(what: str, error: OSError) -> NacreError:
     """Return what an error means for a new session: a limit of the system, or something else."""
+    if error.errno == errno.EFBIG:
+        most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+        return LimitReached(
+            f"{what}: the daemon may make files of {most} bytes (RLIMIT_FSIZE), which is too small",
+            "stop the daemon, and start it with a higher limit (ulimit -f)",
+        )
     if error.errno in _SHORTAGES:
         return LimitReached(f"{what}: {error.strerror}", END_ONE)
     return Internal(f"{what}: {error.strerror}")

@@ -57,11 +57,16 @@ class Ring:
     def __init__(self, descriptor: int | None = None) -> None:
         fresh = descriptor is None
         self.descriptor = _memory() if descriptor is None else descriptor
-        if fresh:
-            os.ftruncate(self.descriptor, _LONG_AT)
-        elif os.fstat(self.descriptor).st_size < _LONG_AT:
-            raise ValueError("this is no ring")
-        self._map = mmap.mmap(self.descriptor, _LONG_AT)
+        try:
+            if fresh:
+                os.ftruncate(self.descriptor, _LONG_AT)
+            elif os.fstat(self.descriptor).st_size < _LONG_AT:
+                raise ValueError("this is no ring")
+            self._map = mmap.mmap(self.descriptor, _LONG_AT)
+        except OSError:
+            if fresh:
+                os.close(self.descriptor)
+            raise
         self._view = memoryview(self._map)
         self._words = self._view[: 8 * _WORDS].cast("Q")
         self._typists = self._view[_TYPISTS_AT : _TYPISTS_AT + _TYPISTS_SIZE].cast("Q")
