@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from nacre.client.calls import Client
+from nacre.client.force import end_by_force
+from nacre.client.lock import is_free
 from nacre.client.start import connect
 from nacre.settings.paths import find_paths
 
@@ -205,3 +207,6 @@ def own_daemon(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
     for one in started:
         if one.process.poll() is None:
             one.stop()
+        # A keeper that was replaced, or a daemon on demand that a client started instead.
+        if not is_free(paths := find_paths(one.env)):
+            end_by_force(paths, 0)

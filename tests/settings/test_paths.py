@@ -133,3 +133,18 @@ def test_socket_can_be_bound_and_reached_however_deep_it_lies(length: int, tmp_p
 
 def test_paths_are_a_value() -> None:
     assert Paths("a", "b", "c") == Paths("a", "b", "c")
+
+
+@pytest.mark.parametrize("by_link", [False, True])
+def test_a_folder_that_all_users_share_is_refused_and_stays_theirs(
+    tmp_path: Path, *, by_link: bool
+) -> None:
+    shared, link = tmp_path / "shared", tmp_path / "link"
+    shared.mkdir()
+    shared.chmod(0o1777)  # like /tmp, which belongs to root: who runs as root must not shut it
+    link.symlink_to(shared)
+    with pytest.raises(PermissionError, match="for all users of this machine; set NACRE_HOME"):
+        make_private(str(link if by_link else shared))
+    assert shared.stat().st_mode & 0o7777 == 0o1777
+    with pytest.raises(PermissionError, match="for all users"):
+        make_private("/")

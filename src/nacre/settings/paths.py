@@ -107,7 +107,8 @@ def make_private(folder: str) -> None:
     """Make the folder with mode 0700, and the folders above it that are missing.
 
     If it exists, access for others is removed. Raises PermissionError when it belongs to another
-    user, who could then take over a socket or token in it, and other OSErrors with their reason.
+    user, who could then take over a socket or token in it, or to all of them (/tmp), and other
+    OSErrors with their reason.
     """
     missing = []
     above = folder
@@ -125,6 +126,11 @@ def make_private(folder: str) -> None:
             f"{folder} is a link to a folder that does not exist; remove the link, or make the "
             "folder"
         ) from None
+    # Root owns /tmp, and would shut it for everybody.
+    if found.st_mode & stat.S_ISVTX or os.path.realpath(folder) == "/":
+        raise PermissionError(
+            f"{folder} is there for all users of this machine; set NACRE_HOME to a folder of yours"
+        )
     # A link that another user planted may point to a folder of ours.
     if {os.lstat(folder).st_uid, found.st_uid} != {os.getuid()}:
         raise PermissionError(
