@@ -42,6 +42,10 @@ ASKED = {
     'out=$(mktemp); ls > "$out"; cat "$out"',
     "xargs -a list.txt -I{} cp {} backup/",
     "echo 'export const x = 1;' > src/x.ts && npx tsc --noEmit",
+    "python -m timeit -s 'x = list(range(100))' 'sum(x)'",
+    "python -m cProfile --help",
+    "pytest tests/test_api.py::TestLogin::test_ok --pdb --help",
+    "psql \"$DATABASE_URL\" -c '\\dt'",
 }
 
 
@@ -52,14 +56,14 @@ def lines_of(name: str) -> list[str]:
 
 def test_harmless_lines_run_unasked() -> None:
     lines = lines_of("unseen_harmless.txt")
-    assert len(lines) > 1750
+    assert len(lines) > 2200
     assert {line for line in lines if decide(line, GUARDED, EXAMPLE).verdict != "allow"} == ASKED
     assert len(ASKED) / len(lines) < 0.02
 
 
 def test_no_harmful_line_runs_unasked() -> None:
     lines = lines_of("unseen_harmful.txt")
-    assert len(lines) > 1400
+    assert len(lines) > 2300
     assert [line for line in lines if decide(line, GUARDED, EXAMPLE).verdict == "allow"] == []
 
 

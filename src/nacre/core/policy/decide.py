@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from nacre.core.policy.behind.wrappers import SCRIPT
 from nacre.core.policy.feeding import fed_programs
 from nacre.core.policy.grammar.signs import Syntax
+from nacre.core.policy.keys import names_secret, searched
 from nacre.core.policy.known.far import READING
 from nacre.core.policy.matching import paths_of
 from nacre.core.policy.paths import Where
@@ -46,6 +47,8 @@ _OUTPUTS = frozenset(
         *("--target-dir", "--log-file", "--junitxml", "--junit-xml"),
     )
 )
+# To open a port of this machine tells whether anybody is there.
+_LOOKS_IN = ("/dev/tcp/127.0.0.1/", "/dev/tcp/localhost/", "/dev/tcp/::1/")
 # What they make is empty, so nothing of it runs.
 _EMPTY_MAKERS = frozenset(("mkdir", "touch", "mktemp"))
 
@@ -136,6 +139,7 @@ class _Judge:
             self._judge_fed()
         self._judge_redirects()
         if guarded:
+            self._judge_searches()
             self._judge_assignments()
             self._judge_order()
         for why in self._resolved.doubts:
@@ -245,8 +249,19 @@ class _Judge:
                     self._find("ask", f"{program.name} would run what is outside of the workspace")
                 elif self._leaves(text, path) and program.name not in FOLDER_COMMANDS:
                     self._find("ask", f"{text} leads out of the workspace")
+            if names_secret(word):
+                self._find("ask", f"{word.raw} may be where keys and passwords are")
             if all_written and word.text is None and not word.lead:
                 self._find("ask", f"where {program.name} writes is known only when it runs")
+
+    def _judge_searches(self) -> None:
+        """Who reads all below a home reads its keys."""
+        for program, word in searched(self._resolved.programs):
+            where = self._way.at(program.at)
+            for text in _paths_in(word):
+                path = where.path(text)
+                if path is not None and where.holds_secrets(path):
+                    self._find("ask", f"{program.name} would read keys and passwords below {text}")
 
     def _leaves(self, text: str, path: str) -> bool:
         """Return whether a path goes up and ends outside of the workspace."""
@@ -289,6 +304,8 @@ class _Judge:
                     )
                     continue
             if self._policy.preset == "open":
+                continue
+            if text.startswith(_LOOKS_IN) and (emptied or redirect.operator == "<"):
                 continue
             if path is None or text.startswith(("/dev/tcp/", "/dev/udp/")):
                 self._find("ask", f"where {text} leads is not known")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from posixpath import isabs, join, normpath
 
+from nacre.core.policy.keys import SECRET_NAMES, holds_secrets, is_secret
+
 # What a machine or its user cannot do without. Below them much may be deleted.
 _VITAL = frozenset(
     (
@@ -25,11 +27,6 @@ DISKS = (
 )
 # The document's rules of paths: system folders, and privileged areas.
 BLOCKED = ("/etc", "/sys", "/proc", "/root", "/boot")
-# Keys and passwords of a home.
-_SECRET = (
-    *(".ssh", ".gnupg", ".aws", ".netrc", ".kube", ".docker", ".config/gh", ".config/gcloud"),
-    *(".azure", ".pgpass", ".git-credentials", ".password-store", ".local/share/keyrings"),
-)
 # What can be written to without a trace.
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full"))
 # What is in them runs by itself when git or nacre is used.
@@ -111,12 +108,11 @@ class Where:
     @property
     def secrets(self) -> list[str]:
         """Where keys and passwords of the home are."""
-        return [f"{self.home}/{name}" for name in _SECRET]
+        return [f"{self.home}/{name}" for name in SECRET_NAMES]
 
-    def _is_secret(self, path: str) -> bool:
-        if path.endswith((".pub", "/known_hosts", "/.ssh/config")):
-            return False
-        return is_below(path, self.secrets)
+    def holds_secrets(self, path: str) -> bool:
+        """Return whether who reads all below it reads keys: it is a home, or above one."""
+        return path != self.workspace and holds_secrets(path, self.home)
 
     def asks_for(self, path: str) -> bool:
         """Return whether to name it asks first: what is blocked, but for the user's own home.
@@ -128,11 +124,11 @@ class Where:
         if not self.is_blocked(path):
             return False
         own = self.home in BLOCKED and is_below(path, (self.home,))
-        return not own or is_below(path, self.private) or self._is_secret(path)
+        return not own or is_below(path, self.private) or is_secret(path, self.home)
 
     def is_blocked(self, path: str) -> bool:
         """Return whether the document's rules, or nacre's own folders, forbid it."""
-        if is_below(path, self.private) or self._is_secret(path):
+        if is_below(path, self.private) or is_secret(path, self.home):
             return True
         if not is_below(path, BLOCKED) and not _may_be_below(path, BLOCKED):
             return False
@@ -147,7 +143,7 @@ def _may_be_below(path: str, folders: Iterable[str]) -> bool:
     if not any(sign in path for sign in "*?["):
         return False
     return any(
-        len(parts) > 1 and fnmatchcase(folder[1:], parts[1]) and parts[1].strip("*")
+        fnmatchcase(folder[1:], parts[1]) and (parts[1].strip("*") or len(parts) > 2)
         for folder in folders
     )
 

@@ -137,6 +137,7 @@ _HANDLERS: dict[str, Callable[[_Wrapper], None]] = {
     "busybox": _Wrapper.all_words,
     "toybox": _Wrapper.all_words,
     "script": _Wrapper.lines_only,
+    "mise": _Wrapper.behind_dashes,
     "su": _Wrapper.lines_only,
     "ssh": _Wrapper.far,
     "source": _Wrapper.reads_a_script,

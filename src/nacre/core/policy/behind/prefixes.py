@@ -146,6 +146,17 @@ class Prefix(Inner):
         if line is not None:
             self._resolver.far(line, self._via, self._depth, self._at)
 
+    def behind_dashes(self) -> None:
+        """mise exec [TOOL@VERSION …] -- command: what stands behind the dashes."""
+        texts = [word.text for word in self._words]
+        if texts[:1] not in (["exec"], ["x"]):
+            return
+        begin = texts.index("--") if "--" in texts else len(texts)
+        if begin + 1 >= len(texts) or any("@" not in (text or "") for text in texts[1:begin]):
+            self._resolver.doubt(f"what {self._via[-1]} runs is not known")
+        else:
+            self._run(self._words[begin + 1 :])
+
     def all_words(self) -> None:
         if self._words:
             self._run(self._words)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from tree_sitter import Node
 
 from nacre.core.policy.grammar.braces import expanded
-from nacre.core.policy.grammar.listing import lead_of
+from nacre.core.policy.grammar.listing import lead_of, with_names
 from nacre.core.policy.words import Word, has_glob
 
 _ECHO = re.compile(r"(?:\$\(|`)\s*(?:echo\s+['\"]?([\w./~*-]+)['\"]?|pwd)\s*(?:\)|`)")
@@ -62,7 +62,9 @@ class Speller:
         word = self._spelled(node, raw)
         if word.text is not None:
             return word
-        if not word.lead and (lead := lead_of(raw)):
+        if not word.lead:
+            # $(git merge-base a b)..HEAD begins with a name as well.
+            lead = lead_of(raw) or (with_names(raw.strip('"')) or "")[:1]
             word = word._replace(lead=lead)
         plain = _ECHO.sub(lambda found: found[1] or ".", raw)
         return word if _UNGUESSED.search(plain) else word._replace(guess=plain.strip('"'))

@@ -12,7 +12,8 @@ from nacre.core.policy.words import Word
 _REGEX = r"(?:[^/\\$@`({]|\\.|\$(?=[/)|])|\((?!\?\??\{)|\{[\d,]*\})*"
 _NEW = r"(?:[^/\\$@`]|\\.|\$[\d&])*"
 _TEXT = r"\"(?:[^\"\\$@`]|\\.|\$[\d&._](?![\w{\[]))*\""
-_IF = rf"(?:if|unless) (?:/{_REGEX}/i?|\$\. ?(?:==|[<>]=?) ?\d+|\d+ ?\.\. ?\d+|eof)"
+_LINE = rf"/{_REGEX}/i?(?: ?\.\.\.? ?/{_REGEX}/i?)?"  # a line, or those from one to another
+_IF = rf"(?:if|unless) (?:{_LINE}|\$\. ?(?:==|[<>]=?) ?\d+|\d+ ?\.\. ?\d+|eof)"
 _STATEMENT = (
     rf"(?:s/{_REGEX}/{_NEW}/[gimsx]*|tr/[^/$@`]*/[^/$@`]*/[cdsr]*"
     rf"|print(?: (?:{_TEXT}|\$_|\$\d))?|next|last)(?: {_IF})?"

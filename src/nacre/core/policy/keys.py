@@ -1,0 +1,122 @@
+"""Keys and passwords in homes: where they lie, and lines that reach them without their names.
+
+Rule: a pattern of the shell's stands for all that it may match, and who searches a folder for text
+reads everything below it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from nacre.core.policy.words import Program, Word, has_glob
+
+# Below a home. What only programs that sign in use; an agent has no business with it.
+SECRET_NAMES = (
+    *(".ssh", ".gnupg", ".aws", ".netrc", ".kube", ".docker", ".config/gh", ".config/gcloud"),
+    *(".azure", ".pgpass", ".git-credentials", ".password-store", ".local/share/keyrings"),
+    *(".npmrc", ".pypirc", ".my.cnf", ".vault-token", ".config/git/credentials", ".s3cfg"),
+    *(".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".config/rclone"),
+    *(".terraform.d/credentials.tfrc.json", ".claude/.credentials.json", ".codex/auth.json"),
+)
+_ANYBODYS = ("/home/*", "/Users/*")
+_SEARCHING = frozenset(("rg", "ag", "ack", "ugrep", "ast-grep", "sg"))
+_GREPS = frozenset(("grep", "egrep", "fgrep", "zgrep", "diff"))
+_LISTING = frozenset(("find", "fd", "fdfind"))
+_HANDING_ON = frozenset(("find", "fd", "fdfind", "xargs", "parallel"))
+_PATTERNED = (_SEARCHING | _GREPS | {"fd", "fdfind"}) - {"diff"}
+_GIVEN = ("-e", "-f", "--regexp", "--file", "-p", "--pattern")  # the pattern is an option's value
+_RECURSIVE = re.compile(r"-[A-Za-z0-9]*[rR].*|--(?:dereference-)?r[ecursiv]*")
+_READING = frozenset(
+    (
+        *("cat", "tac", "nl", "head", "tail", "less", "more", "bat", "zcat", "cp", "base64"),
+        *("sed", "awk", "gawk", "mawk", "cut", "sort", "uniq", "paste", "jq", "yq", "strings"),
+        *("xxd", "hexdump", "od", "tee", "rev", "fold", "openssl", "comm", "join", "tr", "perl"),
+        *_SEARCHING,
+        *_GREPS,
+    )
+)
+
+
+@lru_cache(maxsize=16)
+def secret_places(home: str) -> tuple[tuple[str, ...], ...]:
+    """Return the parts of the paths of all places with secrets; `*` is any name."""
+    return tuple(
+        tuple(f"{one}/{name}".strip("/").split("/"))
+        for one in (home, *_ANYBODYS)
+        for name in SECRET_NAMES
+    )
+
+
+def is_secret(path: str, home: str) -> bool:
+    """Return whether a path, or a pattern of the shell's, may lead to a key or password."""
+    if "/." not in path and not has_glob(path):
+        return False
+    if path.endswith((".pub", "/known_hosts", "/.ssh/config")):
+        return False
+    parts = path.strip("/").split("/")
+    return any(_fits(parts, place) for place in secret_places(home))
+
+
+def names_secret(word: Word) -> bool:
+    """Return whether a word of which not all is known ($X/.ssh/id_rsa) names such a place."""
+    return word.text is None and any(f"/{name}/" in f"{word.raw}/" for name in SECRET_NAMES)
+
+
+def holds_secrets(path: str, home: str) -> bool:
+    """Return whether keys lie below this folder: it is a home, above one, or a part of one."""
+    if path == "/":
+        return True
+    parts = path.strip("/").split("/")
+    return any(
+        len(parts) < len(place) and _fits(parts, place[: len(parts)])
+        for place in secret_places(home)
+    )
+
+
+def _fits(parts: Sequence[str], place: Sequence[str]) -> bool:
+    """Return whether a path may lead into a place, part by part."""
+    for part, wanted in zip(parts, place, strict=False):
+        if "**" in part:
+            return True
+        if part != wanted and wanted != "*" and not _matches(wanted, part):
+            return False
+    return len(parts) >= len(place)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Return whether a pattern matches a name; a hidden one only by a dot of its own."""
+    if name.startswith(".") and not pattern.startswith("."):
+        return False
+    return has_glob(pattern) and fnmatchcase(name, pattern)
+
+
+def searched(programs: Sequence[Program]) -> Iterator[tuple[Program, Word]]:
+    """Yield the folders of which a line reads all files, or whichever it finds, by who does."""
+    handed_on = any(one.name in _READING and _is_handed_on(one) for one in programs)
+    for program in programs:
+        if _searches(program) or (program.name in _LISTING and handed_on):
+            yield from ((program, word) for word in _places(program))
+
+
+def _places(program: Program) -> Sequence[Word]:
+    """Return the words that are no options; of a search without its pattern."""
+    words = [word for word in program.arguments if not word.shown.startswith("-")]
+    has_pattern = len(words) > 1 and program.name in _PATTERNED
+    given = any(word.shown.startswith(_GIVEN) for word in program.arguments)
+    return words[1:] if has_pattern and not given else words
+
+
+def _searches(program: Program) -> bool:
+    if program.name in _SEARCHING:
+        return True
+    return program.name in _GREPS and any(
+        _RECURSIVE.fullmatch(word.shown) for word in program.arguments
+    )
+
+
+def _is_handed_on(program: Program) -> bool:
+    """Return whether it reads files whose names another program has told it."""
+    return bool(_HANDING_ON & set(program.via)) or any(
+        word.text is None for word in program.arguments
+    )
