@@ -67,3 +67,23 @@ def test_a_system_folder_is_meant_by_its_whole_name() -> None:
     assert WHERE.is_blocked("/etc")
     assert WHERE.is_blocked("/etc/x")
     assert not WHERE.is_blocked("/etcetera")
+
+
+@pytest.mark.parametrize(
+    "folder", ["/etc", "/usr/local/bin", "/var/spool/cron", "/", "/home/me/.config/autostart"]
+)
+def test_to_begin_in_a_folder_of_the_system_makes_it_no_workspace(folder: str) -> None:
+    where = Where(folder, home="/home/me", workspace=folder)
+    assert not where.may_write(f"{folder.rstrip('/')}/x")
+
+
+def test_who_begins_in_etc_may_not_read_there_either() -> None:
+    assert Where("/etc", home="/home/me", workspace="/etc").asks_for("/etc/shadow")
+
+
+@pytest.mark.parametrize("folder", ["/usr/src/app", "/opt/app", "/root/work", "/home/me/.x/work"])
+def test_code_may_lie_in_odd_places(folder: str) -> None:
+    home = "/root" if folder.startswith("/root") else "/home/me"
+    where = Where(folder, home=home, workspace=folder)
+    assert where.may_write(f"{folder}/x")
+    assert not where.asks_for(f"{folder}/x")

@@ -229,15 +229,36 @@ async def test_one_answer_lets_one_of_two_equal_calls_run(tmp_path: Path) -> Non
         assert sorted(type(one).__name__ for one in results) == ["PolicyDenied", "RunOutcome"]
 
 
-async def test_questions_are_bounded(tmp_path: Path) -> None:
+async def test_questions_are_bounded_and_who_left_gives_way_to_who_waits(tmp_path: Path) -> None:
     async with guarded(tmp_path, approval_wait_alone=0.0, max_approvals=1) as ask:
         session = await shell(ask, tmp_path)
         with pytest.raises(PolicyDenied):
             await begin(ask, session)
         with pytest.raises(PolicyDenied):  # the same question
             await begin(ask, session)
-        with pytest.raises(LimitReached):
+        with pytest.raises(PolicyDenied):  # nobody waits for the first any more
             await begin(ask, session, "truncate -s 1 c")
+        (left,) = await questions(ask)
+        assert left.command == "truncate -s 1 c"
+        await ask("answer_approval", ANNA, id=left.id, answer="deny")
+        async with ask.dispatch.follow(ANNA, Follow(events=["approvals"])):
+            waiting = begin(ask, session)
+            question = await asked(ask)
+            with pytest.raises(LimitReached):
+                await begin(ask, session, "truncate -s 1 d")
+            await ask("answer_approval", ANNA, id=question.id, answer="deny")
+        with pytest.raises(PolicyDenied):
+            await waiting
+
+
+async def test_what_a_session_asked_is_forgotten_with_it(tmp_path: Path) -> None:
+    async with guarded(tmp_path, approval_wait_alone=0.0) as ask:
+        session = await shell(ask, tmp_path)
+        with pytest.raises(PolicyDenied):
+            await begin(ask, session)
+        assert len(await questions(ask)) == 1
+        await ask("manage_session", session=session.identity.id, action="kill")
+        assert await questions(ask) == []
 
 
 async def test_the_agents_own_host_can_be_asked(tmp_path: Path) -> None:

@@ -27,6 +27,14 @@ DISKS = (
 )
 # The document's rules of paths: system folders, and privileged areas.
 BLOCKED = ("/etc", "/sys", "/proc", "/root", "/boot")
+# To begin in such a folder does not make it a workspace: agents choose where they begin.
+_SYSTEM = (*BLOCKED, "/bin", "/sbin", "/lib", "/lib64", "/usr", "/dev", "/run", "/var/spool")
+_SOURCES = ("/usr/src", "/usr/local/src")  # where images of containers have their programs' code
+# Below a home: what is there runs by itself.
+_BEGINNING = (
+    *(".config/autostart", ".config/systemd", ".config/environment.d", ".config/fish"),
+    *(".local/bin", ".local/share/systemd", ".local/share/applications"),
+)
 # What can be written to without a trace.
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full"))
 # What is in them runs by itself when git or nacre is used.
@@ -87,14 +95,24 @@ class Where:
         """
         if path in _NOWHERE or path.startswith("/dev/fd/"):
             return True
-        workspace = self.workspace or self.folder
         if self.is_blocked(path) or any(folder in f"{path}/" for folder in _HOOKS):
             return False
         if is_below(path, _SCRATCH) and not self._is_home_in_scratch(path):
             return True
-        if workspace is None or workspace == "/" or not is_below(path, (workspace,)):
+        workspace = self.workspace or self.folder
+        if (
+            workspace is None
+            or not is_below(path, (workspace,))
+            or not self._is_workspace(workspace)
+        ):
             return False
         return not (workspace == self.home and path.startswith(f"{self.home}/."))
+
+    def _is_workspace(self, folder: str) -> bool:
+        """Return whether a folder is one to work in: not the system's, and nothing starts there."""
+        if is_below(folder, (self.home,)):
+            return not is_below(folder, [f"{self.home}/{name}" for name in _BEGINNING])
+        return folder != "/" and (not is_below(folder, _SYSTEM) or is_below(folder, _SOURCES))
 
     def is_own(self, path: str) -> bool:
         """Return whether it is the workspace's."""
@@ -132,9 +150,9 @@ class Where:
             return True
         if not is_below(path, BLOCKED) and not _may_be_below(path, BLOCKED):
             return False
-        # Who works in such a folder, as root in its home, may read there.
+        # Root's home is one of them, and root may work there.
         workspace = self.workspace or ""
-        return not (is_below(workspace, BLOCKED) and is_below(path, (workspace,)))
+        return not (is_below(workspace, (self.home,)) and is_below(path, (workspace,)))
 
 
 def _may_be_below(path: str, folders: Iterable[str]) -> bool:

@@ -80,6 +80,11 @@ class _Question:
     answer: Answer | None = None
     answered: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def is_moot(self) -> bool:
+        """Whether nobody waits for the answer, and nobody can: its session has ended."""
+        return not self.waiting and self.session is not None and not self.session.alive
+
 
 class ProgramPrompt(NamedTuple):
     """How an answer reaches the program that asks."""
@@ -377,7 +382,7 @@ class Approvals:
             # Two calls that wait at once are two questions: an answer counts for one of them.
             if known.bound == bound and not known.waiting and not fresh:
                 return known
-        if len(self._open) >= self._host.settings.max_approvals:
+        if len(self._open) >= self._host.settings.max_approvals and not self._drop_oldest():
             raise LimitReached(
                 f"{len(self._open)} questions to people are open already (max_approvals); nothing "
                 "was typed",
@@ -438,8 +443,18 @@ class Approvals:
 
     def _forget_old(self) -> None:
         now = self._host.loop.time()
-        for question in [one for one in self._open.values() if one.expires < now]:
+        for question in [one for one in self._open.values() if one.expires < now or one.is_moot]:
             self._close(question, "expired")
+
+    def _drop_oldest(self) -> bool:
+        """Close the oldest question that no call waits for; whether there was one.
+
+        Else an agent that is refused again and again would keep all others from asking.
+        """
+        left = next((one for one in self._open.values() if not one.waiting), None)
+        if left is not None:
+            self._close(left, "expired")
+        return left is not None
 
     def _close(self, question: _Question, status: Status) -> None:
         self._open.pop(question.id, None)

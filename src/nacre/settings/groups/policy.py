@@ -91,8 +91,8 @@ class PolicySettings(AuditSettings, frozen=True, kw_only=True):
             ge=1,
             le=10_000,
             description=(
-                "Most questions to people that are open at once. Nobody reads more; the next one "
-                "is refused."
+                "Most questions to people that are open at once. The oldest that no call waits "
+                "for gives way to the next; if calls wait for all of them, the next is refused."
             ),
         ),
     ] = 50
