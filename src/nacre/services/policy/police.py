@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.apps.files import EditFile, GetFile, PutFile
 from nacre.core.operations.apps.programs import LaunchApp, RestartApp
+from nacre.core.operations.daemon import OpenPage
 from nacre.core.operations.recordings import ExportRecording, RestoreSessions
 from nacre.core.operations.runs import Run, RunCommand, Send
+from nacre.core.operations.safety.tokens import CreateToken
 from nacre.core.operations.sessions import (
     CreateSession,
     ManageSession,
@@ -31,6 +33,7 @@ from nacre.core.shell.entering import (
     up_to_last_enter,
 )
 from nacre.core.shell.wrapper import as_fed
+from nacre.errors import Forbidden
 from nacre.services.dispatch.call import Call
 from nacre.services.dispatch.forwarding.relay import relay_of_call
 from nacre.services.dispatch.permit import Judgement, Permit, ToType, Typeable, permit_of_call
@@ -83,6 +86,8 @@ class Police:
         operation, permit = call.operation, permit_of_call()
         if isinstance(operation, WatchSession):
             await self._note_watcher(call.caller)
+        elif isinstance(operation, OpenPage | CreateToken):
+            await self._refuse_inside(call.caller)
         if permit is None or not self.judges(call.caller):
             return
         if isinstance(operation, LaunchApp):
@@ -116,6 +121,19 @@ class Police:
             self._inside[caller.key] = None
             if len(self._inside) > _MOST_INSIDE:
                 self._inside.popitem(last=False)
+
+    async def _refuse_inside(self, caller: Caller) -> None:
+        """Let no agent become a person: it could answer its own questions. Raises Forbidden."""
+        alive = [known for known in self._registry if known.alive]
+        presets = {self._judge.preset(known.record.policy) for known in alive}
+        if caller.pid is None or {self._host.settings.policy, *presets} == {"open"}:
+            return  # nobody is asked anything
+        if await self._is_inside(caller.pid):
+            raise Forbidden(
+                "who has this can answer what the policy asks, so it is not given out inside of a "
+                "session: its agent could do that too",
+                "run this in a terminal of your own",
+            )
 
     async def judge(self, permit: Permit, session: Typeable, typing: ToType) -> tuple[bytes, bool]:
         known = self._registry.find(session.identity.id)

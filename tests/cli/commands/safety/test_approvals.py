@@ -75,14 +75,19 @@ def test_an_agent_cannot_approve_by_the_command_line_of_its_session(
     nacre.call("create_session", name="agent", cwd=str(tmp_path))
     run = nacre.start("run", "guarded", "--", LINE)
     identifier = asked(nacre)["id"]
-    command = f"{sys.executable} -m nacre approvals approve {identifier}"
+    ways = (f"approvals approve {identifier}", "web", "token create --scope drive --person")
     with Client(connect(nacre.paths), timeout=PATIENCE) as client:
-        tried = client.call("run", session="agent", command=command)
-    assert (tried["exit_code"], "inside of a session" in tried["output"]) == (8, True)
-    nacre.ok("approvals", "deny", identifier)
-    assert ends(run)[0] == 77
-    for name in ("guarded", "agent"):
-        nacre.call("close_session", session=name)
+        for way in ways:
+            command = f"{sys.executable} -m nacre {way}"
+            tried = client.call("run", session="agent", command=command)
+            assert (tried["exit_code"], "inside of a" in tried["output"]) == (8, True), tried
+        nacre.ok("approvals", "deny", identifier)
+        assert ends(run)[0] == 77
+        nacre.call("close_session", session="guarded")
+        # Where nobody is asked, a person may open the page from their own session.
+        opened = client.call("run", session="agent", command=f"{sys.executable} -m nacre web")
+        assert "#code=" in opened["output"]
+    nacre.call("close_session", session="agent")
 
 
 def test_a_wrong_file_of_rules_stops_agents_and_says_why(nacre: Nacre, tmp_path: Path) -> None:
