@@ -146,6 +146,27 @@ def test_a_limited_token_reaches_no_other_session_at_any_door(daemon: Daemon, tw
     assert code_of(rest(daemon, token, f"GET /runs/{ran['run_id']}")) == "INVALID_INPUT"
 
 
+def test_an_mcp_session_is_not_there_for_another_token(daemon: Daemon) -> None:
+    """Its stream repeats what was answered, and who knows its id could end it."""
+    opening = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "0"},
+    }
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening}
+    accept = {"Accept": "application/json, text/event-stream"}
+    sent = {"Content-Type": "application/json", **accept}
+    opened = http_call(daemon, "POST", "/mcp", message, headers=sent)
+    held = {**accept, "Mcp-Session-Id": opened.headers["mcp-session-id"]}
+    other = made(daemon, "admin")
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    for method, body in (("GET", None), ("DELETE", None), ("POST", ping)):
+        answer = http_call(daemon, method, "/mcp", body, token=other, headers={**sent, **held})
+        assert (answer.status, "for this token" in answer.body.decode()) == (404, True), method
+    own = http_call(daemon, "POST", "/mcp", ping, headers={**sent, **held})
+    assert own.status == 200
+
+
 def test_a_limited_token_follows_only_its_session(daemon: Daemon, two: int) -> None:
     token = made(daemon, "observe", "dev")
     with JsonSocket(open_socket(daemon, "/ws/json", token=token)) as ws:

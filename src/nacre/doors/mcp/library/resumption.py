@@ -9,7 +9,9 @@ handshake.
 Rule 2: that gives nobody more rights: they come with each request, and the session's only state is
 the revision, which each request names. What its client supports (elicitation, sampling) is no
 longer known, so it is asked nothing.
-Rule 3: a session speaks the revision that it was opened with, whatever later requests say in their
+Rule 3: a session is its token's: to all others it does not exist. Its streams repeat what was
+answered, and they cannot end it.
+Rule 4: a session speaks the revision that it was opened with, whatever later requests say in their
 header: what a client can read follows from that.
 """
 
@@ -23,8 +25,10 @@ from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types import DEFAULT_NEGOTIATED_VERSION
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from nacre.core.catalog.caller import Caller
 from nacre.doors.mcp.identifiers import UNREADABLE
 from nacre.doors.mcp.identifiers import Message as JsonRpcMessage
 from nacre.doors.mcp.standing import HANDSHAKE_REVISIONS
@@ -33,6 +37,10 @@ _SESSION = MCP_SESSION_ID_HEADER.lower().encode()
 _VERSION = MCP_PROTOCOL_VERSION_HEADER.lower().encode()
 _OUTER = re.compile(rb"([0-9a-f]{8})-([0-9a-f]{32})")
 
+_NOT_FOUND = (
+    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no such session for this token; '
+    b'initialize one of your own"}}'
+)
 _MOST_RESUMED = 10_000  # the SDK's own limit of sessions; a forgotten one is opened once more
 
 
@@ -54,12 +62,16 @@ class ResumedSessions:
         self._resumed: dict[bytes, bytes] = {}  # ids from earlier daemons → the manager's ids
         self._resuming = asyncio.Lock()
         self._revisions: dict[bytes, bytes] = {}  # of sessions that were opened here, by outer id
+        self._holders: dict[bytes, str | None] = {}  # the token that each belongs to, by outer id
 
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send, asked: JsonRpcMessage | None = None
     ) -> None:
         """Serve a request; `asked` is the message in it."""
-        outer = _header(scope, _SESSION)
+        outer, holder = _header(scope, _SESSION), _holder(scope)
+        if outer is not None and self._holders.get(outer, holder) != holder:
+            await Response(_NOT_FOUND, 404, media_type="application/json")(scope, receive, send)
+            return
         inner = None if outer is None else await self._find(outer, scope)
         opened = None if outer is not None or asked is None else _revision(asked)
 
@@ -67,7 +79,10 @@ class ResumedSessions:
             if message["type"] == "http.response.start":
                 headers = message.get("headers", ())
                 message["headers"] = [
-                    (name, outer or self._named(value, opened) if name == _SESSION else value)
+                    (
+                        name,
+                        outer or self._named(value, opened, holder) if name == _SESSION else value,
+                    )
                     for name, value in headers
                 ]
             await send(message)
@@ -82,16 +97,23 @@ class ResumedSessions:
             scope = {**scope, "headers": [*kept, *replaced.items()]}
         if scope["method"] == "DELETE" and outer is not None:
             self._revisions.pop(outer, None)
+            self._holders.pop(outer, None)
         await self._manager.handle_request(scope, receive, send_outer)
 
-    def _named(self, inner: bytes, revision: bytes | None) -> bytes:
+    def _named(self, inner: bytes, revision: bytes | None, holder: str | None) -> bytes:
         """Return the outer id of a session that is opened."""
         outer = b"%b-%b" % (self._daemon, inner)
+        self._note_holder(outer, holder)
         if revision is not None:
             if len(self._revisions) >= _MOST_RESUMED:
                 del self._revisions[next(iter(self._revisions))]
             self._revisions[outer] = revision
         return outer
+
+    def _note_holder(self, outer: bytes, holder: str | None) -> None:
+        if len(self._holders) >= 2 * _MOST_RESUMED:
+            del self._holders[next(iter(self._holders))]
+        self._holders[outer] = holder
 
     async def _find(self, outer: bytes, scope: Scope) -> bytes:
         """Return the manager's id for a session; an unknown one if the session is over."""
@@ -105,6 +127,7 @@ class ResumedSessions:
                 if len(self._resumed) >= _MOST_RESUMED:
                     del self._resumed[next(iter(self._resumed))]
                 self._resumed[outer] = await self._open(scope) or outer
+                self._note_holder(outer, _holder(scope))
             return self._resumed.get(outer, outer)
 
     async def _open(self, scope: Scope) -> bytes | None:
@@ -161,6 +184,12 @@ def _revision(asked: JsonRpcMessage) -> bytes | None:
     except UNREADABLE:
         return None
     return (wanted if wanted in HANDSHAKE_REVISIONS else HANDSHAKE_REVISIONS[-1]).encode()
+
+
+def _holder(scope: Scope) -> str | None:
+    """Return the token that a request came with; None: the daemon's own."""
+    caller: Caller | None = scope.get("nacre.caller")
+    return None if caller is None else caller.token
 
 
 def _header(scope: Scope, wanted: bytes) -> bytes | None:
