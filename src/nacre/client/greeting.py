@@ -16,11 +16,18 @@ PROTOCOL = 1  # increased when older clients can no longer understand the socket
 
 # Environment variables of a client that its sessions get too.
 ENVIRONMENT = (
-    *("PATH", "SHELL", "EDITOR", "VISUAL", "VIRTUAL_ENV", "TZ", "SSH_AUTH_SOCK"),
+    *("PATH", "SHELL", "EDITOR", "VISUAL", "TZ", "SSH_AUTH_SOCK"),
+    *("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "CONDA_SHLVL"),
+    *("PYTHONPATH", "LD_LIBRARY_PATH", "NODE_PATH"),
+    *("CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "GOFLAGS"),
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_NUMERIC", "LC_TIME", "LC_COLLATE"),
     *("LC_MONETARY", "LC_MESSAGES", "LC_PAPER", "LC_NAME", "LC_ADDRESS", "LC_TELEPHONE"),
     *("LC_MEASUREMENT", "LC_IDENTIFICATION"),
 )
+
+# Where a program's own libraries are. A person who set these meant their commands; an AI host has
+# them from its own packaging, and they would break what the agent runs.
+_NOT_OF_HOSTS = ("PYTHONPATH", "LD_LIBRARY_PATH", "NODE_PATH")
 
 _CHUNK = 65536
 
@@ -42,6 +49,7 @@ def greeting(door: str, **more: object) -> bytes:
             name: os.environ[name]
             for name in ENVIRONMENT
             if _text(os.environ.get(name)) is not None
+            and not (door == "mcp" and name in _NOT_OF_HOSTS)
         },
         **more,
     }

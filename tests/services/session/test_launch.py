@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pwd
 import subprocess
 import threading
 from pathlib import Path
@@ -276,6 +277,41 @@ def test_only_what_is_listed_is_handed_on(monkeypatch: pytest.MonkeyPatch) -> No
     env = plan().env
     assert "not for sessions" not in env.values()
     assert list(env.values()).count("handed on") == 4
+
+
+def test_nothing_of_another_s_path_or_language_is_mixed_with_the_caller_s(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    theirs = {"PATH": "/theirs/bin:/usr/bin", "VIRTUAL_ENV": "/theirs", "CC": "clang"}
+    for name, value in {**theirs, "LC_ALL": "C", "LANG": "C", "EDITOR": "nano"}.items():
+        monkeypatch.setenv(name, value)
+    for name in ("PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "NODE_PATH"):
+        monkeypatch.setenv(name, "/theirs/lib")
+    own = {"PATH": "/usr/bin:/bin", "LANG": "de_DE.UTF-8", "PYTHONPATH": "src"}
+    env = plan(caller=Caller(door="test", env=MappingProxyType(own))).env
+    assert {name: env.get(name) for name in (*own, "EDITOR")} == {**own, "EDITOR": "nano"}
+    left = ("VIRTUAL_ENV", "CC", "LC_ALL", "PYTHONHOME", "LD_LIBRARY_PATH", "NODE_PATH")
+    assert not [name for name in left if name in env]
+    alone = plan().env  # a caller by HTTP has none of its own
+    assert {name: alone[name] for name in theirs} == theirs
+    assert "/theirs/lib" not in alone.values()
+
+
+def test_a_daemon_without_an_environment_gives_what_a_login_would(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("HOME", "USER", "LOGNAME", "SHELL", "PATH"):
+        monkeypatch.delenv(name, raising=False)
+    account = pwd.getpwuid(os.getuid())
+    env = plan(default_shell=None).env
+    assert (env["HOME"], env["USER"], env["SHELL"]) == account[5:6] + account[:1] + account[6:7]
+    assert "/usr/bin" in env["PATH"].split(":")
+
+
+def test_a_user_id_without_a_name_gets_a_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 3_999_999_999)
+    monkeypatch.delenv("SHELL", raising=False)
+    assert plan(default_shell=None).argv == ("/bin/sh",)
 
 
 def test_the_setting_names_further_variables(monkeypatch: pytest.MonkeyPatch) -> None:

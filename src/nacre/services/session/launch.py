@@ -7,7 +7,6 @@ not wait.
 
 import asyncio
 import os
-import pwd
 import shlex
 import shutil
 import subprocess
@@ -20,7 +19,7 @@ from nacre.core.catalog.caller import Caller
 from nacre.core.operations.sessions import CreateSession
 from nacre.core.shell.dialects import INTEGRATED, OFFERED, SHELLS
 from nacre.errors import BadParameter, CommandNotFound, InvalidInput
-from nacre.system.processes.environment import confined, inherited
+from nacre.system.processes.environment import confined, login_shell, of_caller
 from nacre.system.processes.pty import find_program
 from nacre.system.sandbox.sandboxes import Sandboxes
 from nacre.system.sandbox.view import SandboxView, search_path
@@ -192,7 +191,7 @@ def _ask_shell(word: str, cwd: str, env: Mapping[str, str]) -> bool:
 def _find_shell(
     asked: str | None, cwd: str, env: Mapping[str, str], shows: Callable[[str], bool]
 ) -> str:
-    for candidate in (asked, pwd.getpwuid(os.getuid()).pw_shell, "/bin/sh"):
+    for candidate in (asked, login_shell(), "/bin/sh"):
         found = candidate and find_program(candidate, cwd=cwd, path=env.get("PATH"))
         if found and shows(found):
             return found
@@ -240,8 +239,7 @@ def _environment(
     passed: str,
     view: SandboxView | None = None,
 ) -> dict[str, str]:
-    env = inherited(passed)
-    env.update(caller.env)
+    env = of_caller(caller.env, passed)
     if view is not None:
         env = _confined(env, cwd, view)
     # The engine is Ghostty's; xterm-256color describes it well and is installed everywhere.

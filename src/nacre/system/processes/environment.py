@@ -5,10 +5,13 @@ need to find their way is passed on: people, folders, languages, tools, the desk
 
 Rule 1: what is not listed here, or named by the setting session_env, is not passed on. The caller's
 own variables (client/greeting.py) and those that a request gives come on top.
-Rule 2: a sandbox gets less: no way to the desktop, to agents of keys, or out.
+Rule 2: what goes with a PATH or a language is one person's choice and is never mixed: a caller with
+a PATH of its own gets nobody else's virtual environment or compiler.
+Rule 3: a sandbox gets less: no way to the desktop, to agents of keys, or out.
 """
 
 import os
+import pwd
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
@@ -28,11 +31,10 @@ PASSED_ON = (
         "GIT_SSL_CAINFO",
         "NIX_PATH",
         "NIX_PROFILES",
-        "LD_LIBRARY_PATH",
         "LOCALE_ARCHIVE",
     ),
     *("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "CONDA_EXE", "CONDA_SHLVL"),
-    *("PYENV_ROOT", "PYTHONPATH", "PYTHONHOME", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"),
+    *("PYENV_ROOT", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"),
     *(
         "PIP_INDEX_URL",
         "PIP_CONFIG_FILE",
@@ -41,7 +43,7 @@ PASSED_ON = (
         "UV_CACHE_DIR",
         "POETRY_HOME",
     ),
-    *("NODE_PATH", "NVM_DIR", "NVM_BIN", "VOLTA_HOME", "FNM_DIR", "BUN_INSTALL", "DENO_DIR"),
+    *("NVM_DIR", "NVM_BIN", "VOLTA_HOME", "FNM_DIR", "BUN_INSTALL", "DENO_DIR"),
     *("npm_config_registry", "npm_config_cache", "NPM_CONFIG_REGISTRY", "NPM_CONFIG_CACHE"),
     *("GOROOT", "GOPATH", "GOBIN", "GOPROXY", "GOFLAGS", "GOMODCACHE", "GOTOOLCHAIN"),
     *("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "JAVA_HOME", "MAVEN_HOME", "GRADLE_HOME"),
@@ -63,12 +65,21 @@ PASSED_ON = (
     *("GIT_COMMITTER_*", "PLAYWRIGHT_BROWSERS_PATH", "COVERAGE_PROCESS_START"),
 )
 
+# What goes with a PATH: of another one, it would name tools that are not found.
+_WITH_PATH = (
+    *("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "CONDA_SHLVL", "TZ"),
+    *("CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "GOFLAGS"),
+)
+_LANGUAGE = ("LANG", "LANGUAGE", "LC_*")
+
 # What a sandbox gets of it; others may lead to what is hidden.
 _IN_SANDBOXES = (
     *("USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "EDITOR", "VISUAL", "PAGER"),
     *("LESS", "JAVA_HOME", "GOROOT", "RUSTUP_HOME", "CARGO_HOME", "NVM_DIR", "PYENV_ROOT"),
     *("VIRTUAL_ENV", "NO_COLOR", "CI"),
 )
+
+_LOGIN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # as Debian's login
 
 _NAMES = frozenset(name for name in PASSED_ON if "*" not in name)
 _PATTERNS = tuple(name for name in PASSED_ON if "*" in name)
@@ -85,6 +96,37 @@ def inherited(more: str, environ: Mapping[str, str] | None = None) -> dict[str, 
         or _is_like(name, _PATTERNS)
         or (_is_like(name, extra) and not name.startswith("NACRE_"))
     }
+
+
+def of_caller(own: Mapping[str, str], more: str) -> dict[str, str]:
+    """Return the environment of a session whose caller has these variables of its own.
+
+    Without any, it is what the daemon passes on. HOME and the like are there in any case.
+    """
+    env = inherited(more)
+    if "PATH" in own:  # else its environment is empty, or on another machine
+        env = _without(env, _WITH_PATH)
+        if any(_is_like(name, _LANGUAGE) for name in own):
+            env = _without(env, _LANGUAGE)
+    return {**_account(), **env, **own}
+
+
+def login_shell() -> str:
+    return _account()["SHELL"]
+
+
+def _account() -> dict[str, str]:
+    """Return what a login would set; cron and containers leave some of it out."""
+    try:
+        entry = pwd.getpwuid(os.getuid())
+    except KeyError:  # a user id without a name, as containers may give
+        return {"HOME": "/", "SHELL": "/bin/sh", "PATH": _LOGIN_PATH}
+    named = {"HOME": entry.pw_dir, "USER": entry.pw_name, "LOGNAME": entry.pw_name}
+    return {**named, "SHELL": entry.pw_shell or "/bin/sh", "PATH": _LOGIN_PATH}
+
+
+def _without(env: Mapping[str, str], patterns: tuple[str, ...]) -> dict[str, str]:
+    return {name: value for name, value in env.items() if not _is_like(name, patterns)}
 
 
 def confined(env: Mapping[str, str]) -> dict[str, str]:
