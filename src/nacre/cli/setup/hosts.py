@@ -6,13 +6,28 @@ Sources: each host's own documentation of its MCP servers.
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 NAME = "nacre"  # of the server, in every host
+OWN_VARIABLE = "NACRE_HOME"  # the one that an entry of ours sets
 
 Form = Literal["json", "toml"]
+
+
+class StartCommand(NamedTuple):
+    """How a host starts us."""
+
+    command: str
+    args: list[str]
+    env: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def words(self) -> list[str]:
+        return [self.command, *self.args]
 
 
 class HostProgram(NamedTuple):
@@ -24,27 +39,40 @@ class HostProgram(NamedTuple):
     table: str
     file: str  # below the user's home, on Linux
     file_on_mac: str = ""  # where it differs
+    folder_variable: str = ""  # names another folder, and the file is right below that
     typed: bool = False  # an entry says its transport
-    command: str = ""  # the host's own way to add a server
+    adds: str = ""  # the host's own way to add a server: {command}, {env}, or {json} for all of it
     memory: str = ""  # the file that its model reads first
     own_shell: str = ""  # how to switch its own shell off
 
-    def path(self, home: str, platform: str) -> str:
+    def path(self, home: str, platform: str, environ: Mapping[str, str]) -> str:
+        if self.folder_variable and (folder := environ.get(self.folder_variable)):
+            return os.path.join(os.path.expanduser(folder), os.path.basename(self.file))
         file = self.file_on_mac if platform == "darwin" and self.file_on_mac else self.file
         return os.path.join(home, *file.split("/"))
 
-    def entry(self, command: str, args: list[str]) -> dict[str, Any]:
+    def entry(self, ours: StartCommand) -> dict[str, Any]:
         """Return what the host lists under our name."""
         kind = {"type": "stdio"} if self.typed else {}
-        return {**kind, "command": command, "args": args}
+        env = {"env": dict(ours.env)} if ours.env else {}
+        return {**kind, "command": ours.command, "args": ours.args, **env}
 
-    def text(self, command: str, args: list[str]) -> str:
+    def text(self, ours: StartCommand) -> str:
         """Return what a person would paste into the host's file."""
         if self.form == "toml":
-            return (
-                f"[{self.table}.{NAME}]\ncommand = {json.dumps(command)}\nargs = {json.dumps(args)}"
-            )
-        return json.dumps({self.table: {NAME: self.entry(command, args)}}, indent=2)
+            lines = [f"[{self.table}.{NAME}]", f"command = {json.dumps(ours.command)}"]
+            lines.append(f"args = {json.dumps(ours.args)}")
+            if ours.env:
+                pairs = ", ".join(f"{name} = {json.dumps(ours.env[name])}" for name in ours.env)
+                lines.append(f"env = {{ {pairs} }}")
+            return "\n".join(lines)
+        return json.dumps({self.table: {NAME: self.entry(ours)}}, indent=2)
+
+    def own_way(self, ours: StartCommand) -> str:
+        """Return the command line by which the host itself adds us; empty if it has none."""
+        env = "".join(f"--env {shlex.quote(f'{name}={ours.env[name]}')} " for name in ours.env)
+        whole = shlex.quote(json.dumps({"name": NAME, **self.entry(ours)}))
+        return self.adds.format(command=shlex.join(ours.words), env=env, json=whole)
 
 
 _HOSTS = (
@@ -54,8 +82,9 @@ _HOSTS = (
         "json",
         "mcpServers",
         ".claude.json",
+        folder_variable="CLAUDE_CONFIG_DIR",
         typed=True,
-        command="claude mcp add --scope user nacre -- {command}",
+        adds="claude mcp add --scope user {env}nacre -- {command}",
         memory="CLAUDE.md",
         own_shell='in .claude/settings.json: {"permissions": {"deny": ["Bash"]}}',
     ),
@@ -73,7 +102,8 @@ _HOSTS = (
         "toml",
         "mcp_servers",
         ".codex/config.toml",
-        command="codex mcp add nacre -- {command}",
+        folder_variable="CODEX_HOME",
+        adds="codex mcp add nacre {env}-- {command}",
         memory="AGENTS.md",
         own_shell="in ~/.codex/config.toml: [features] shell_tool = false",
     ),
@@ -83,7 +113,7 @@ _HOSTS = (
         "json",
         "mcpServers",
         ".cursor/mcp.json",
-        memory=".cursor/rules/nacre.md",
+        memory="AGENTS.md",  # a rule in .cursor/rules needs a head of its own, or is left out
     ),
     HostProgram(
         "vscode",
@@ -93,6 +123,7 @@ _HOSTS = (
         ".config/Code/User/mcp.json",
         "Library/Application Support/Code/User/mcp.json",
         typed=True,
+        adds="code --add-mcp {json}",
         memory=".github/copilot-instructions.md",
     ),
     HostProgram(
@@ -101,6 +132,7 @@ _HOSTS = (
         "json",
         "mcpServers",
         ".gemini/settings.json",
+        adds="gemini mcp add --scope user {env}nacre {command}",
         memory="GEMINI.md",
         own_shell='in .gemini/settings.json: {"tools": {"exclude": ["run_shell_command"]}}',
     ),
@@ -122,9 +154,14 @@ MEMORY = "\n".join(
 )
 
 
-def our_command(arguments: list[str]) -> tuple[str, list[str]]:
-    """Return how a host starts us: by our whole path, for hosts do not have a shell's PATH."""
+def our_command(arguments: list[str], environ: Mapping[str, str]) -> StartCommand:
+    """Return how a host starts us: by our whole path, for hosts do not have a shell's PATH.
+
+    They do not hand on a NACRE_HOME either: without it the host would get another daemon.
+    """
+    home = environ.get(OWN_VARIABLE)
+    env = {OWN_VARIABLE: os.path.abspath(os.path.expanduser(home))} if home else {}
     program = os.path.join(os.path.dirname(sys.executable), "nacre")
     if os.access(program, os.X_OK):
-        return program, ["mcp", *arguments]
-    return sys.executable, ["-m", "nacre", "mcp", *arguments]
+        return StartCommand(program, ["mcp", *arguments], env)
+    return StartCommand(sys.executable, ["-m", "nacre", "mcp", *arguments], env)

@@ -7,17 +7,20 @@ Rule 2: the file as it was is kept beside it, once (FILE.before-nacre).
 
 import json
 import os
+import re
 import shutil
-import tomllib
+from typing import Any
 
-from nacre.cli.setup.hosts import NAME, HostProgram
+from nacre.cli.setup.hosts import NAME, OWN_VARIABLE, HostProgram, StartCommand
 from nacre.errors import InvalidInput
 
+_INDENT = re.compile(r'\n([ \t]+)"')
 
-def install(host: HostProgram, path: str, command: str, args: list[str]) -> bool:
+
+def install(host: HostProgram, path: str, ours: StartCommand) -> bool:
     """Add or replace our entry; return whether anything changed. Raises InvalidInput."""
     before = _read(path)
-    after = (_with_toml if host.form == "toml" else _with_json)(host, path, before, command, args)
+    after = (_with_toml if host.form == "toml" else _with_json)(host, path, before, ours)
     if after == before:
         return False
     _write(path, before, after)
@@ -34,7 +37,7 @@ def _read(path: str) -> str:
         raise InvalidInput(f"cannot read {path}: {error}") from None
 
 
-def _with_json(host: HostProgram, path: str, before: str, command: str, args: list[str]) -> str:
+def _with_json(host: HostProgram, path: str, before: str, ours: StartCommand) -> str:
     try:
         data = json.loads(before) if before.strip() else {}
     except (ValueError, RecursionError):
@@ -43,30 +46,58 @@ def _with_json(host: HostProgram, path: str, before: str, command: str, args: li
     if not isinstance(data, dict) or not isinstance(servers, dict):
         raise InvalidInput(
             f"{path} is no plain JSON (it may have comments), so it is left alone",
-            f"add this to it yourself:\n{host.text(command, args)}",
+            f"add this to it yourself:\n{host.text(ours)}",
         )
-    if servers.get(NAME) == host.entry(command, args):
+    there = servers.get(NAME)
+    servers[NAME] = _merged(there, host.entry(ours))
+    if servers[NAME] == there:
         return before
-    servers[NAME] = host.entry(command, args)
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    indent = _INDENT.search(before)
+    return json.dumps(data, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
 
 
-def _with_toml(host: HostProgram, path: str, before: str, command: str, args: list[str]) -> str:
+def _merged(there: Any, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return our entry with what the person has added to it: a time-out, a variable."""
+    if not isinstance(there, dict) or "command" not in there:
+        return entry
+    known = there["env"] if isinstance(there.get("env"), dict) else {}
+    theirs = {name: value for name, value in known.items() if name != OWN_VARIABLE}
+    env = {**theirs, **entry.get("env", {})}
+    kept = {name: value for name, value in there.items() if name != "env"}
+    return {**kept, **entry, **({"env": env} if env else {})}
+
+
+def _with_toml(host: HostProgram, path: str, before: str, ours: StartCommand) -> str:
     import tomlkit
 
     try:
         document = tomlkit.parse(before)
-        wanted = tomllib.loads(host.text(command, args))[host.table][NAME]
-        if document.get(host.table, {}).get(NAME) == wanted:
+        there = document.get(host.table, {}).get(NAME)
+        there = there.unwrap() if isinstance(there, tomlkit.items.Item) else there
+        wanted = _merged(there, host.entry(ours))
+        if there == wanted:
             return before
         servers = document.setdefault(host.table, tomlkit.table(is_super_table=True))
-        servers[NAME] = wanted
+        if isinstance(there, dict) and "command" in there:
+            _change(servers[NAME], there, wanted)
+        else:
+            servers[NAME] = wanted
     except (tomlkit.exceptions.TOMLKitError, AttributeError, TypeError) as error:
         raise InvalidInput(
             f"{path} cannot be changed: {error}",
-            f"add this to it yourself:\n{host.text(command, args)}",
+            f"add this to it yourself:\n{host.text(ours)}",
         ) from None
     return tomlkit.dumps(document)
+
+
+def _change(table: Any, there: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Touch only what differs, so that comments stay."""
+    for name in there:
+        if name not in wanted:
+            del table[name]
+    for name, value in wanted.items():
+        if there.get(name) != value:
+            table[name] = value
 
 
 def _write(path: str, before: str, after: str) -> None:

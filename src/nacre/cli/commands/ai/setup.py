@@ -5,7 +5,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from nacre.cli.output.answers import add_json, print_json
-from nacre.cli.setup.hosts import HOSTS, MEMORY, HostProgram, our_command
+from nacre.cli.setup.hosts import HOSTS, MEMORY, HostProgram, StartCommand, our_command
 from nacre.cli.setup.install import install
 from nacre.cli.setup.wizard import Wizard
 from nacre.client.calls import Client
@@ -36,22 +36,24 @@ def run_setup(arguments: Namespace) -> int:
         with Client.open(start=True) as client:
             return Wizard(client, find_paths().config_file, _ask, print, _Hosts()).run()
     host = HOSTS[arguments.host]
-    path = host.path(os.path.expanduser("~"), sys.platform)
+    path = _path(host)
     more = ["--toolsets", arguments.toolsets] if arguments.toolsets else []
-    command, args = our_command(more)
+    ours = our_command(more, os.environ)
     if arguments.install:
-        return _install(arguments, host, path, command, args)
+        return _install(arguments, host, path, ours)
     if arguments.json:
-        print_json({"host": host.name, "file": path, "entry": host.entry(command, args)})
+        print_json({"host": host.name, "file": path, "entry": host.entry(ours)})
         return 0
-    _print(host, path, command, args)
+    _print(host, path, ours)
     return 0
 
 
-def _install(
-    arguments: Namespace, host: HostProgram, path: str, command: str, args: list[str]
-) -> int:
-    changed = install(host, path, command, args)
+def _path(host: HostProgram) -> str:
+    return host.path(os.path.expanduser("~"), sys.platform, os.environ)
+
+
+def _install(arguments: Namespace, host: HostProgram, path: str, ours: StartCommand) -> int:
+    changed = install(host, path, ours)
     if arguments.json:
         print_json({"host": host.name, "file": path, "changed": changed})
     elif changed:
@@ -63,12 +65,11 @@ def _install(
     return 0
 
 
-def _print(host: HostProgram, path: str, command: str, args: list[str]) -> None:
+def _print(host: HostProgram, path: str, ours: StartCommand) -> None:
     print(f"Add this to {path}, or run: nacre setup --host {host.name} --install\n")
-    print(host.text(command, args))
-    if host.command:
-        line = " ".join((command, *args))
-        print(f"\nOr let {host.title} do it:\n  {host.command.format(command=line)}")
+    print(host.text(ours))
+    if host.adds:
+        print(f"\nOr let {host.title} do it:\n  {host.own_way(ours)}")
     if host.memory:
         print(f"\nIts model picks nacre more surely if {host.memory} says:\n{MEMORY}")
     if host.own_shell:
@@ -89,10 +90,9 @@ class _Hosts:
         _print(*self._entry(name))
 
     def install(self, name: str) -> None:
-        host, path, command, args = self._entry(name)
-        changed = install(host, path, command, args)
+        host, path, ours = self._entry(name)
+        changed = install(host, path, ours)
         print(f"{host.title} has nacre {'now' if changed else 'already'}, in {path}.")
 
-    def _entry(self, name: str) -> tuple[HostProgram, str, str, list[str]]:
-        host = HOSTS[name]
-        return host, host.path(os.path.expanduser("~"), sys.platform), *our_command([])
+    def _entry(self, name: str) -> tuple[HostProgram, str, StartCommand]:
+        return HOSTS[name], _path(HOSTS[name]), our_command([], os.environ)
