@@ -1,6 +1,7 @@
 """The command line as a whole: help, usage errors, pipes, interrupts, start-up."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -195,14 +196,19 @@ def test_the_hint_about_dashes_is_for_words_that_nobody_takes(nacre: Nacre) -> N
 
 
 @pytest.mark.parametrize("closed", [">&-", "> /dev/full", "--json > /dev/full", ">&- <&-"])
-@pytest.mark.parametrize("command", ["list", "status", "help"])
+@pytest.mark.parametrize("command", ["list", "status", "help", "run --help"])
 def test_output_that_nobody_takes_is_one_line(running: Nacre, command: str, closed: str) -> None:
     line = f"{sys.executable} -m nacre {command} {closed}"
     env = running.env
     done = subprocess.run(line, shell=True, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert done.stderr.startswith("nacre: ")
-    assert done.stderr.count("\n") == 1
+    assert done.returncode == 1
+    assert re.fullmatch(r"nacre: (standard output is closed|cannot write: .*); .*\n", done.stderr)
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full", "2>/dev/full >&-", ">&- 2>&- <&-"])
+def test_the_exit_code_is_right_also_if_nobody_can_be_told(nacre: Nacre, closed: str) -> None:
+    line = f"{sys.executable} -m nacre list --bogus {closed}"
+    assert subprocess.run(line, shell=True, env=nacre.env, check=False).returncode == 2
 
 
 def test_who_prints_nothing_needs_no_output(running: Nacre) -> None:

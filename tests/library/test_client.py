@@ -146,7 +146,7 @@ def test_what_a_session_shows_is_read_in_every_way(client: SyncClient) -> None:
     assert app.state().alive
     with pytest.raises(InvalidInput, match="mouse"):
         app.mouse("click", row=0, col=0)
-    with pytest.raises(InvalidInput, match="nothing that was found"):
+    with pytest.raises(InvalidInput, match="was not found on the screen"):
         app.focus("OK")
     assert [one.text for one in app.snapshot().elements if one.role == "button"] == []
     app.signal("TERM")

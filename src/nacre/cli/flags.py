@@ -4,6 +4,7 @@ Rule: a parameter is stated in its operation, a setting in its table. The flag's
 default and choices come from there and are written nowhere else.
 """
 
+import re
 import types
 import typing
 from argparse import Action, ArgumentParser, BooleanOptionalAction, Namespace
@@ -12,6 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+_IN_SECONDS = re.compile(r"^Seconds|, in seconds\b")
+
 
 class Switch(Action):
     """A switch of the settings: `--keeper`, `--no-keeper`, or with a value: `--keeper false`."""
@@ -19,6 +22,7 @@ class Switch(Action):
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         flags = [*option_strings, *(f"--no-{flag[2:]}" for flag in option_strings)]
         super().__init__(flags, dest, nargs="?", help=help, metavar="BOOL")
+        self.written = f"{flags[0]} [BOOL], {', '.join(flags[1:])}"  # as help writes it
 
     def __call__(
         self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None
@@ -92,7 +96,7 @@ def _add_flag(parser: ArgumentParser, field: msgspec.structs.FieldInfo, *, parse
         flag,
         type=_converter(kind) if parse else str,
         choices=choices,
-        metavar=None if choices else _metavar(kind, explained),
+        metavar=None if choices else _metavar(field.name, kind, explained),
         help=explained,
     )
 
@@ -101,15 +105,22 @@ def _converter(kind: Any) -> Callable[[str], Any]:
     return kind if kind in (int, float) else str
 
 
-def _metavar(kind: Any, explained: str) -> str:
-    if kind is float:
-        return "SECONDS" if "econds" in explained else "N"
-    return "N" if kind is int else "TEXT"
+_METAVARS = {"cwd": "DIR", "session": "SESSION", "regex": "RE", "host": "HOST"}
+
+
+def _metavar(name: str, kind: Any, explained: str) -> str:
+    if kind not in (int, float):
+        return _METAVARS.get(name, "TEXT")
+    if name.endswith("_bytes"):
+        return "BYTES"
+    # Whole numbers may be counts of something that takes seconds: "8 connections for 2 seconds".
+    of_time = "econds" in explained if kind is float else _IN_SECONDS.search(explained)
+    return "SECONDS" if of_time else "N"
 
 
 def explain(field: msgspec.structs.FieldInfo) -> str:
     """Return a field's description and default, as argparse takes it."""
     text = facts_of(field.type).description
     if field.default not in (None, False, msgspec.NODEFAULT):
-        text += f" [default: {field.default}]"
+        text += f" [default: {'on' if field.default is True else field.default}]"
     return text.replace("%", "%%")

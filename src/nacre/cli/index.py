@@ -35,6 +35,7 @@ _NEW = {
     "labels": "--label",
 }
 _SEND = {**_SESSION, "input": "TEXT"}
+_FOCUS = {**_SESSION, "text": "ELEMENT", "ref": "ELEMENT"}
 _KEYS = {**_SESSION, "keys": "KEY"}
 _RUN = {**_SESSION, "command": "COMMAND"}
 
@@ -52,7 +53,7 @@ COMMANDS = (
         also="get_cells",
     ),
     Command("snapshot", "apps.snapshot", "Show the parts of a screen.", "snapshot", _SESSION),
-    Command("focus", "apps.snapshot", "Move the focus to an element.", "focus", _SESSION),
+    Command("focus", "apps.snapshot", "Move the focus to an element.", "focus", _FOCUS),
     Command("compare", "apps.compare", "Compare two screens of a session or of recordings."),
     Command(
         "screenshot",

@@ -5,12 +5,14 @@ import errno
 import io
 import os
 import sys
+from typing import Any
 
 
 def main() -> int:
     """Run one command; return the exit code."""
     arguments = sys.argv[1:]
     _fill_closed_streams()
+    _forgive_standard_error()
     try:
         if arguments[:1] == ["mcp"] and not {"-h", "--help"} & set(arguments):
             # The bridge is started by AI hosts that wait for it: no argument parser before it.
@@ -33,7 +35,22 @@ def _fill_closed_streams() -> None:
     os.close(number)
     sys.stdin = sys.stdin or open(0)  # noqa: SIM115  # it lives as long as we do
     sys.stdout = sys.stdout or _ClosedOutput()
-    sys.stderr = sys.stderr or open(2, "w")  # noqa: SIM115  # as above
+
+
+def _forgive_standard_error() -> None:
+    """Let what cannot be said (`2>/dev/full`) change neither what is done nor the exit code."""
+    encoding = getattr(sys.stderr, "encoding", None)  # it may be closed
+    kept = io.BufferedWriter(_Forgiving(2, "w", closefd=False))
+    sys.stderr = io.TextIOWrapper(kept, encoding, "backslashreplace", line_buffering=True)
+
+
+class _Forgiving(io.FileIO):
+    def write(self, data: Any) -> int:
+        try:
+            written = super().write(data)
+        except OSError:
+            written = None
+        return memoryview(data).nbytes if written is None else written
 
 
 class _ClosedOutput(io.TextIOBase):

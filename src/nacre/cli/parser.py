@@ -8,6 +8,7 @@ Rule 3: every error ends here: one line on standard error, and the exit code of 
 
 import argparse
 import difflib
+import errno
 import os
 import re
 import sys
@@ -17,7 +18,7 @@ from typing import Any, NoReturn
 from nacre import __version__
 from nacre.cli.index import ALIASES, COMMANDS
 from nacre.cli.output.answers import complain
-from nacre.errors import Internal, InvalidInput, NacreError
+from nacre.errors import Failed, InvalidInput, NacreError
 
 # No argument can hold a NUL, so this can mark the words after --. Otherwise argparse would take
 # those that begin with - for options, and its own -- loses words (before Python 3.13).
@@ -26,6 +27,7 @@ _AFTER_DASHES = "\0"
 
 _WITHOUT_VALUE = re.compile(r"argument (?:-\w, ?|-\w/)?(--[\w-]+): expected one argument")
 _MISSING = re.compile(r"the following arguments are required: (.+)")
+_TOGETHER = re.compile(r"argument (?:-\w/)?(\S+): not allowed with argument (?:-\w/)?(\S+)")
 _NUMBERS = {int: "a whole number", float: "a number"}
 
 
@@ -39,6 +41,10 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         wrapped = [line if len(line) <= width else fill(line, width) for line in lines]
         return "\n".join(indent + line for line in "\n".join(wrapped).splitlines())
 
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        written: str | None = getattr(action, "written", None)  # of flags.py: a command may load it
+        return super()._format_action_invocation(action) if written is None else written
+
 
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
@@ -49,6 +55,8 @@ class Parser(argparse.ArgumentParser):
             clean = f"{flag[1]} needs a value; one that begins with - is given as {flag[1]}=VALUE"
         elif names := _MISSING.fullmatch(clean):
             clean = f"missing: {names[1]}"
+        elif flags := _TOGETHER.fullmatch(clean):
+            clean = f"give {flags[2]} or {flags[1]}, not both"
         raise InvalidInput(f"{clean}; see '{self.prog} --help'")
 
     # What argparse says of a wrong value is for programmers: "invalid int value".
@@ -89,7 +97,7 @@ def run(arguments: list[str]) -> int:
         return 141  # the exit code of a program that SIGPIPE killed
     except OSError as error:  # a full disk
         _give_up_output()
-        return complain(Internal(_reason(error)), as_json=False)
+        return complain(_failed(error), as_json=False)
     return code
 
 
@@ -111,7 +119,7 @@ def _run_or_complain(arguments: list[str]) -> int:
         raise
     except OSError as error:
         try:
-            return complain(Internal(_reason(error)), as_json=_wants_json(arguments))
+            return complain(_failed(error), as_json=_wants_json(arguments))
         except OSError:
             raise error from None  # it is the output that cannot be written
 
@@ -140,7 +148,7 @@ def _run(arguments: list[str]) -> int:
     parser = _subparsers(build_parser(configured=[name]))[name]
     flags, words = _split(rest)
     if {"-h", "--help"} & set(flags):
-        parser.print_help()
+        print(parser.format_help(), end="")  # print_help() would not say that nobody can read it
         return 0
     # Intermixed: `nacre send dev --no-enter ls` means what it says.
     given = [*flags, *(_AFTER_DASHES + word for word in words)]
@@ -166,7 +174,9 @@ def build_parser(configured: list[str] | None = None) -> Parser:
             description=command.summary,
             allow_abbrev=False,
             formatter_class=Formatter,
+            add_help=False,
         )
+        subparser.add_argument("-h", "--help", action="help", help="Show this help.")
         if command.name in (configured or ()):
             module = import_module(f"nacre.cli.commands.{command.module}")
             getattr(module, f"add_{command.name}")(subparser)
@@ -214,9 +224,15 @@ def _unknown(name: str) -> str:
     return f"there is no command {name!r}; {hint}"
 
 
-def _reason(error: OSError) -> str:
-    where = f": {error.filename}" if error.filename else ""
-    return f"{error.strerror or error}{where}; 'nacre doctor' checks this machine"
+def _failed(error: OSError) -> Failed:
+    what = error.strerror or str(error)
+    if error.filename:
+        return Failed(f"{what}: {error.filename}", "'nacre doctor' checks this machine")
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Failed(f"cannot write: {what}", "make room, or write to another place")
+    if error.errno == errno.EBADF:
+        return Failed(what, "give it a file or a pipe")
+    return Failed(what, "'nacre doctor' checks this machine")
 
 
 def _replace_unprintable() -> None:

@@ -220,8 +220,8 @@ def test_an_output_that_nobody_can_take_ends_the_command(running: Nacre, shell: 
     with open("/dev/full", "w") as full:
         process = running.start("run", shell, "--", "yes", stdout=full)
         _, told = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 70
-    assert re.fullmatch(r"nacre: No space left on device.*\n", told)
+    assert process.returncode == 1
+    assert re.fullmatch(r"nacre: cannot write: No space left on device.*\n", told)
     assert running.ok("run", shell, "--", "echo free") == "free\n"
 
 
@@ -303,9 +303,9 @@ def test_run_says_what_it_waits_for_and_what_is_not_shown(running: Nacre) -> Non
     done = running("run", "long-run", "--max-chars", "50", "--", "seq 1 100; read x")
     assert done.returncode == 124
     told = re.fullmatch(
-        r"nacre: still running after \S+ s; the program waits for a line: .*; "
-        r"\d+ lines are left out of the middle; "
-        r"read those lines: (nacre read --run .*)\n",
+        r"nacre: still running after \S+ s; the program waits for a line; "
+        r"\d+ lines are left out of the middle; type one: nacre send long-run TEXT; "
+        r"interrupt it: nacre keys long-run ctrl\+c; read those lines: (nacre read --run .*)\n",
         done.stderr,
     )
     assert told

@@ -69,7 +69,7 @@ async def test_fields_are_clicked_and_buttons_reached_by_keys(tmp_path: Path) ->
         cancel = await form.focus("Cancel")
         assert (cancel.by, cancel.keys[0]) == ("keys", "Tab")
         assert (await form.focus("OK")).keys == ["Left"], "beside the selected one"
-        with pytest.raises(BadParameter, match="nothing that was found"):
+        with pytest.raises(BadParameter, match="was not found on the screen"):
             await form.focus("Port")
         with pytest.raises(BadParameter, match="one or the other"):
             await form.focus("OK", ref="button1")

@@ -13,6 +13,7 @@ from typing import Any
 from nacre.cli.flags import add_flags
 from nacre.cli.output.answers import add_json, harmless, print_json
 from nacre.cli.output.words import CommandWords
+from nacre.cli.running.asked import in_commands
 from nacre.cli.running.exit_codes import exit_code_of, missing_code
 from nacre.cli.running.followed_run import FollowedRun, Wanted
 from nacre.cli.running.printers import printer_for
@@ -64,6 +65,9 @@ def run_run(arguments: Namespace) -> int:
         outcome = _run(arguments, _wanted(arguments))
     except DaemonRestarted as error:
         raise _unknown(arguments.session) from error
+    if outcome.get("ended_by") == "needs_input" and outcome.get("hint"):
+        state = outcome.get("state") or {}
+        outcome["hint"] = in_commands(arguments.session, state, outcome["hint"])
     if arguments.json:
         print_json(words.worded(outcome))
     elif arguments.events:

@@ -19,6 +19,7 @@ from nacre.settings.table import Settings, setting_names
 
 
 def add_server(parser: ArgumentParser) -> None:
+    parser.usage = "nacre server [options]"  # there are more than 200 of them
     # The settings table parses the text itself: its errors name the flag.
     add_flags(parser, Settings, parse=False)
     # Only for start.py, which starts a daemon on demand.

@@ -241,7 +241,7 @@ def _named(elements: Sequence[Element], text: str) -> Element:
         ]
     found = [one for one in found if one.role not in ("box", "table")] or found
     if not found:
-        raise BadParameter("text", f"{text!r} is nothing that was found on the screen")
+        raise BadParameter("text", f"{text!r} was not found on the screen")
     if len(found) > 1:
         told = ", ".join(f"{one.ref} in row {one.row}" for one in found[:_MOST_PLACES])
         raise BadParameter("text", f"{text!r} may be {told}", "give the ref of one of them")

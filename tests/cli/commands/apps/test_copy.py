@@ -39,6 +39,13 @@ def test_file_is_copied_with_its_permissions(nacre: Nacre, shell: Path, tmp_path
     assert os.listdir(back) == ["data.bin"]
 
 
+def test_a_dash_is_standard_input_or_output(nacre: Nacre, shell: Path) -> None:
+    done = nacre("cp", "-", "work:note", stdin="one\ntwo")
+    assert (done.returncode, (shell / "note").read_text()) == (0, "one\ntwo")
+    assert nacre.ok("cp", "work:note", "-") == "one\ntwo"
+    nacre.fails("INVALID_INPUT", 2, "cp", "-", "work:")
+
+
 def test_what_cannot_be_copied(nacre: Nacre, shell: Path, tmp_path: Path) -> None:
     nacre.fails("INVALID_INPUT", 2, "cp", "here", "there")
     nacre.fails("INVALID_INPUT", 2, "cp", "work:here", "work:there")

@@ -1,6 +1,7 @@
 """The command that copies a file into a session or out of it: cp.
 
-Rule: SESSION:PATH is a file where the session's shell is; anything else is a file here.
+Rule: SESSION:PATH is a file where the session's shell is; - is standard input or output; anything
+else is a file here.
 """
 
 import base64
@@ -8,6 +9,7 @@ import hashlib
 import os
 import re
 import stat
+import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any, NamedTuple
 
@@ -25,10 +27,17 @@ class CopyPlace(NamedTuple):
     path: str
 
 
+_STREAM = CopyPlace(None, "-")
+
+
 def add_cp(parser: ArgumentParser) -> None:
-    parser.add_argument("source", metavar="SRC", help="FILE, or SESSION:PATH.")
     parser.add_argument(
-        "target", metavar="DST", help="SESSION:PATH, or FILE; a folder if it ends with /."
+        "source", metavar="SRC", help="FILE (- is standard input), or SESSION:PATH."
+    )
+    parser.add_argument(
+        "target",
+        metavar="DST",
+        help="SESSION:PATH, or FILE (- is standard output); a folder if it ends with /.",
     )
     add_flags(parser, GetFile, ("timeout_ms",))
     add_json(parser)
@@ -39,12 +48,16 @@ def run_cp(arguments: Namespace) -> int:
     source, target = _place(arguments.source), _place(arguments.target)
     if (source.session is None) == (target.session is None):
         raise InvalidInput("one of the two must be SESSION:PATH, and the other a file here")
+    if source == _STREAM and not os.path.basename(target.path):
+        raise InvalidInput("standard input has no name: name the file in the session")
     if target.path.endswith("/") or (target.session is not None and not target.path):
         target = target._replace(path=target.path + os.path.basename(source.path))
     try:
         if source.session is None:
             return show(arguments, _put(arguments, source.path, target))
         return show(arguments, _get(arguments, source, target.path))
+    except BrokenPipeError:  # the reader of standard output has left
+        raise
     except OSError as error:
         name = error.filename if isinstance(error.filename, str) else source.path
         raise Failed(f"{name}: {error.strerror}") from None
@@ -56,9 +69,12 @@ def _place(given: str) -> CopyPlace:
 
 
 def _put(arguments: Namespace, path: str, target: CopyPlace) -> dict[str, Any]:
-    with open(path, "rb") as file:
-        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-        content = base64.b64encode(file.read()).decode()
+    if path == _STREAM.path:
+        mode, data = None, sys.stdin.buffer.read()
+    else:
+        with open(path, "rb") as file:
+            mode, data = stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o777, file.read()
+    content = base64.b64encode(data).decode()
     with Client.open() as client:
         answer: dict[str, Any] = client.call(
             "put_file",
@@ -66,7 +82,7 @@ def _put(arguments: Namespace, path: str, target: CopyPlace) -> dict[str, Any]:
             path=target.path,
             content=content,
             encoding="base64",
-            mode=f"{mode & 0o777:03o}",
+            mode=None if mode is None else f"{mode:03o}",
             timeout_ms=arguments.timeout_ms,
         )
     return answer
@@ -88,6 +104,11 @@ def _get(arguments: Namespace, source: CopyPlace, target: str) -> dict[str, Any]
     known = answer.get("sha256")
     if known is not None and hashlib.sha256(data).hexdigest() != known:
         raise Failed(f"{source.path} did not arrive as it is there: nothing was written")
+    if target == _STREAM.path:
+        if arguments.json:
+            raise InvalidInput("--json and the file cannot both go to standard output")
+        sys.stdout.buffer.write(data)
+        return answer
     _write(target, data, int(answer.get("mode") or "644", 8))
     return {**answer, "file": os.path.abspath(target)}
 
