@@ -1,6 +1,11 @@
 # Two commands do everything: `make run` and `make test`. `make help` names the others.
 
-PYTHON ?= python3
+# The first that is new enough; systems often have a newer one beside an old python3.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+ifndef PYTHON
+PYTHON := $(or $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$name -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$name && break; done),python3)
+endif
 VENV ?= .venv
 BIN := $(VENV)/bin
 NACRE := $(BIN)/nacre
@@ -29,7 +34,7 @@ help:
 	@echo "make bench        run the benchmarks in bench/ (not crash.py, recovery.py, bombs.py, keys.py, fuzz.py, soak.py and trials.py: minutes each)"
 	@echo "make clean        remove environments, caches and everything that was built"
 
-# Without Node, and without a registry to fetch it from, nacre still runs: the page then says how to
+# Without a registry to fetch the page's packages from, nacre still runs: the page then says how to
 # build it.
 run: $(VENV)/.run
 	@VENV=$(VENV) scripts/build-web || true
@@ -121,9 +126,12 @@ bench: $(VENV)/.dev
 
 # uv is used if it is installed: the same environment, in seconds instead of a minute.
 $(VENV)/.run: pyproject.toml src/nacre/__init__.py
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	@command -v $(PYTHON) >/dev/null || { \
+		echo "nacre needs Python 3.11 or newer, and there is no $(PYTHON)." \
+			"Install it, or name one: make run PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) -c '$(NEW_ENOUGH)' || { \
 		echo "nacre needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1)." \
-			"Name another one: make run PYTHON=python3.12" >&2; exit 1; }
+			"Name another one: make run PYTHON=/path/to/python3.12" >&2; exit 1; }
 	@echo "setting up $(VENV): a minute the first time"
 	@if command -v uv >/dev/null; then \
 		uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && \

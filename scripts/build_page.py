@@ -4,6 +4,7 @@ Rule: an editable install never fails for it: `make run` and `make test` build t
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from typing import Any
@@ -17,12 +18,15 @@ class PageHook(BuildHookInterface[Any]):
         page = os.path.join(self.root, "src", "nacre", "page", "index.html")
         if version == "editable" or os.path.exists(page):
             return
-        _say("nacre: building the web page; without Node.js 18 or newer it is fetched from PyPI")
-        _say("nacre: (about 160 MB with the page's packages, for the build alone: some minutes)")
+        _say("nacre: building the web page (about 10 MB are fetched for it)")
+        packages = os.path.join(self.root, "web", "node_modules")
+        were_there = os.path.exists(packages)
         script = os.path.join(self.root, "scripts", "build-web")
         done = subprocess.run(
             ["sh", script], env={**os.environ, "PYTHON": sys.executable}, check=False
         )
+        if not were_there:
+            shutil.rmtree(packages, ignore_errors=True)
         if done.returncode != 0:
             raise RuntimeError("the web page could not be built; scripts/build-web says why")
 

@@ -51,5 +51,20 @@ def test_a_python_that_is_too_old_is_told(tmp_path: Path) -> None:
     )
     assert made.returncode != 0
     assert "nacre needs Python 3.11 or newer" in made.stderr
-    assert "Python 3.10.13. Name another one: make run PYTHON=python3.12" in made.stderr
+    assert "Python 3.10.13. Name another one: make run PYTHON=/path/to/python3.12" in made.stderr
     assert not (tmp_path / "venv").exists()
+
+
+def test_a_newer_python_beside_an_old_one_is_taken(tmp_path: Path) -> None:
+    for name, new_enough in (("python3", 1), ("python3.12", 0)):
+        (tmp_path / name).write_text(f"#!/bin/sh\nexit {new_enough}\n")
+        (tmp_path / name).chmod(0o755)
+    shown = subprocess.run(
+        ["make", "-n", "run", f"VENV={tmp_path / 'venv'}"],
+        cwd=ROOT,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "python3.12 -m venv" in shown
