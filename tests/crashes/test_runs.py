@@ -175,3 +175,37 @@ def test_upgrade_replaces_the_daemon_under_a_run(begin: Start, tmp_path: Path) -
     until(daemon, "shell", run_id=begun["run_id"])
     page = call(daemon, "read_run", run_id=begun["run_id"])
     assert (page["output"].split("\n"), page["exit_code"]) == (["before", "within", "after"], 7)
+
+
+def test_next_daemon_knows_who_ran_what_and_sees_it_end(begin: Start, tmp_path: Path) -> None:
+    daemon = begin()
+    for name in ("asked", "typed"):
+        create(daemon, name, "bash", env={"HISTFILE": ""})  # with marks
+        until(daemon, name, state=["prompt"])
+        os.mkfifo(tmp_path / name)
+    run(daemon, "typed", "echo earlier")
+    run(daemon, "asked", f"cat {tmp_path / 'asked'}; sh -c 'exit 5'", timeout_ms=0)
+    send(daemon, "typed", f"cat {tmp_path / 'typed'}; sh -c 'exit 6'\r")
+    until(daemon, "typed", state=["running"])
+    before = {name: call(daemon, "list_activity", session=name) for name in ("asked", "typed")}
+    crash(daemon)
+    for name in ("asked", "typed"):
+        assert call(daemon, "list_activity", session=name) == before[name]
+    crash(daemon)  # and by one that nobody asked before the commands ended
+    for name, code in (("asked", 5), ("typed", 6)):
+        (tmp_path / name).write_text(f"printed by {name}\n")
+        until(daemon, name, state=["prompt"])
+        found = call(daemon, "list_activity", session=name)["entries"]
+        last = before[name]["entries"][-1]
+        assert [entry["id"] for entry in found] == [one["id"] for one in before[name]["entries"]]
+        assert found[-1] == {
+            **{key: value for key, value in last.items() if key != "running"},
+            "exit_code": code,
+            "by": "command line",
+            "person": True,
+            "ended": found[-1]["ended"],
+            "duration_ms": found[-1]["duration_ms"],
+            "last_generation": found[-1]["last_generation"],
+        }
+        answer = call(daemon, "activity_output", session=name, id=last["id"])
+        assert answer == {"id": last["id"], "lines": 1, "output": f"printed by {name}"}

@@ -11,6 +11,7 @@ from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.grant import Grant
 from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.watch import Watch, WatchSession
+from nacre.services.activities import Activities
 from nacre.services.agent.service import Agents
 from nacre.services.agent.typing import AgentTyping
 from nacre.services.alone import Alone
@@ -147,6 +148,7 @@ class Services:
             *(self.history, self.pictures, self.reviews, visuals, watching, controls),
             *(self.approvals, self.prompts, self.catalog, self.apps, self.upstreams),
             *(pointing, focusing, seeing, files, run_parts, self.searching),
+            Activities(self.registry, self.ledger, self.host),
             AgentTyping(self.registry, self.host, self.apps.typing),
             self.cluster or Alone(),
         )

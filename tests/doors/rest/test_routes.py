@@ -242,6 +242,25 @@ def follow_run(daemon: Daemon, job: str) -> None:
     ask(daemon, "POST", f"/sessions/{port}/close")
 
 
+def list_activity(daemon: Daemon, job: str) -> None:
+    port = started(daemon)
+    ran = ask(daemon, "POST", f"/sessions/{port}/run", {"command": "echo x; (exit 3)"})
+    found = ask(daemon, "GET", f"/sessions/{port}/activity?limit=5")
+    (entry,) = found["entries"]
+    assert (found["total"], entry["id"], entry["exit_code"]) == (1, ran["run_id"], 3)
+    assert (entry["command"], entry["person"]) == ("echo x; (exit 3)", False)
+    ask(daemon, "POST", f"/sessions/{port}/close")
+
+
+def activity_output(daemon: Daemon, job: str) -> None:
+    port = started(daemon)
+    ran = ask(daemon, "POST", f"/sessions/{port}/run", {"command": "echo x"})
+    path = f"/sessions/{port}/activity"
+    assert ask(daemon, "GET", f"{path}/{ran['run_id']}")["output"] == "x"
+    assert refusal(http_call(daemon, "GET", f"/api{path}/nope")) == "INVALID_INPUT"
+    ask(daemon, "POST", f"/sessions/{port}/close")
+
+
 def send(daemon: Daemon, job: str) -> None:
     sent = ask(daemon, "POST", f"/sessions/{job}/send", {"text": "hello"})
     assert (sent["output"], sent["lines"], sent["alive"]) == ("hello", 1, True)
@@ -727,6 +746,8 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         run,
         read_run,
         follow_run,
+        list_activity,
+        activity_output,
         send,
         send_key,
         get_status,

@@ -27,6 +27,7 @@ MARK = 4  # payload: letter, tag of the nonce, value, with semicolons between
 START = 5  # a child starts on an empty screen; payload: rows and columns
 EXIT = 6  # payload: exit code or nothing, signal or nothing, with a semicolon between
 NOTICE = 7  # payload: text that nacre itself put on the screen
+ACTIVITY = 8  # payload: a note of what runs, and who ran it (core/journal/activity.py)
 
 NO_OFFSET = (1 << 64) - 1
 
@@ -99,6 +100,23 @@ def read_segment(data: bytes) -> tuple[list[Record], int]:
         if offset != NO_OFFSET:
             counted, whole = len(records), at
     return records[:counted], whole
+
+
+def payloads_of(data: bytes, kind: int) -> list[bytes]:
+    """Return the payloads of one kind of record in a segment; the others are stepped over."""
+    found: list[bytes] = []
+    at, end = len(MAGIC), len(data)
+    while data.startswith(MAGIC) and at + _HEAD.size <= end:
+        crc, length, own, *_ = _HEAD.unpack_from(data, at)
+        begin = at + _HEAD.size
+        if begin + length > end:
+            break
+        if own == kind:
+            if zlib.crc32(data[at + 4 : begin + length]) != crc:
+                break
+            found.append(data[begin : begin + length])
+        at = begin + length
+    return found
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from nacre.core.operations.control import Handover
 from nacre.core.operations.display import InputMode, ParsedKey
 from nacre.core.operations.elements import Overlay, Panel
 from nacre.core.operations.parameters import Format
+from nacre.core.operations.recordings import ActivityEntry
 from nacre.core.operations.results import Screen, SessionDetails
 from nacre.core.operations.safety.approvals import Approval
 from nacre.core.screen.screen import Cursor, Line, ScreenMode
@@ -170,6 +171,7 @@ class RunEvent(Event, kw_only=True, tag="run"):
     command: str | None = None
     exit_code: int | None = None
     duration_ms: int | None = None
+    entry: ActivityEntry | None = None  # as list_activity has it
 
 
 class ApprovalEvent(Event, kw_only=True, tag="approval"):

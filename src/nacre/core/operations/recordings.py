@@ -1,4 +1,4 @@
-"""The operations on the past: earlier screens, search, recordings, lost sessions."""
+"""The operations on the past: earlier screens, recordings, what ran, search, lost sessions."""
 
 from typing import Annotated
 
@@ -54,6 +54,73 @@ class ExportRecording(Operation, frozen=True, kw_only=True):
     ) = None
     input: Annotated[bool, Meta(description="Include typed input where it was shown.")] = False
     markers: Annotated[bool, Meta(description="Add a marker where each command starts.")] = False
+    max_chars: MaxChars | None = None
+
+
+class ActivityEntry(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """A command that a session's shell ran, or runs."""
+
+    id: str  # for activity_output; a run's is its run_id
+    started: float  # seconds since the epoch
+    ended: float | None = None
+    running: bool = False
+    exit_code: int | None = None
+    duration_ms: int | None = None  # None also where its end was not seen
+    by: str | None = None  # who ran it, in their own words; None: not known
+    person: bool | None = None  # a person, not a program; None: not known
+    run_id: str | None = None  # None: it was typed
+    line: int | None = None  # the number of its line, as search counts them; None: not known
+    generation: int = 0  # when it began: screen_at shows that moment
+    last_generation: int | None = None  # when it ended
+    command: str = ""  # its beginning, if it is long
+
+
+class ActivityList(Result, frozen=True, kw_only=True, omit_defaults=True):
+    session: str
+    session_id: str
+    total: int  # that are known, with those that are not listed
+    earlier: bool = False  # there were more, which are no longer known
+    entries: tuple[ActivityEntry, ...] = ()  # the oldest first
+
+
+class ActivityOutput(Result, frozen=True, kw_only=True, omit_defaults=True):
+    id: str
+    lines: int
+    omitted_lines: int = 0  # cut out of its middle, to fit max_chars
+    incomplete: bool = False  # some of it is gone from the journal
+    running: bool = False  # there may be more
+    output: str
+
+
+@operation(
+    "list_activity",
+    "GET /sessions/{session}/activity",
+    result=ActivityList,
+    scope=Scope.OBSERVE,
+    idempotent=True,
+)
+class ListActivity(Operation, frozen=True, kw_only=True):
+    """List what ran in a session: each command with who ran it, exit code, duration and time.
+
+    Runs of every caller, and what was typed at a shell that prints marks. Also of ended sessions.
+    """
+
+    session: SessionRef
+    limit: Annotated[int, Meta(ge=1, le=10_000, description="Most entries, the newest ones.")] = 200
+
+
+@operation(
+    "activity_output",
+    "GET /sessions/{session}/activity/{id}",
+    result=ActivityOutput,
+    scope=Scope.OBSERVE,
+    idempotent=True,
+)
+class ReadActivityOutput(Operation, frozen=True, kw_only=True):
+    """Read what one command of a session printed, as a person would have seen it."""
+
+    session: SessionRef
+    id: Annotated[str, Meta(min_length=1, description="From list_activity.")]
     max_chars: MaxChars | None = None
 
 

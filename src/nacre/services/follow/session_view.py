@@ -195,7 +195,7 @@ class Followed:
     def _state_now(self) -> Iterator[Event]:
         session = self.session
         state = look(session)
-        last = session.stream.last_command
+        last = session.activity.last
         question = question_of(session, state)
         told = (session.last_line, session.stream.title, session.cwd, question, last)
         shown = (state.state, state.asks, *told)

@@ -348,7 +348,7 @@ def summarise(session: Session, now: float) -> Summary:
         **fields,
         last_line=session.last_line,
         question=question_of(session, glance(session)),
-        last_command=session.stream.last_command,
+        last_command=session.activity.last,
         ended=None if ended is None else round(ended, 3),
         line=numbered_line(session),
     )

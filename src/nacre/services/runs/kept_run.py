@@ -49,6 +49,7 @@ def pack_run(run: TrackedRun) -> bytes:
             shell_id=_text(state.shell_id),
             prompt=_text(request.prompt),
             command=request.command[:_COMMAND] if request.command and end is None else None,
+            by=request.by if end is None else None,
         )
     )
 
@@ -80,6 +81,7 @@ def _request(kept: KeptRun) -> RunRequest:
         program=kept.program,
         prompt=kept.prompt,
         command=kept.command,
+        by=kept.by,
     )
 
 

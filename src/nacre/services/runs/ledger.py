@@ -24,6 +24,7 @@ from nacre.services.runs.outputs.run_output import RunOutput
 from nacre.services.runs.outputs.spool import Spool
 from nacre.services.runs.request import Context, RunRequest
 from nacre.services.runs.run import TrackedRun
+from nacre.services.session.activity import ran_by
 from nacre.services.session.record import KeptRun
 from nacre.services.session.session import Session
 from nacre.settings.paths import make_private
@@ -113,15 +114,18 @@ class Ledger:
         if told:
             request.command, request.caller = command, caller_now()
             self._follow(run, command)
-            self._keep(run)
         else:
             session.stream.taps.append(run.tap)
         while len(self._runs) > self._host.settings.max_runs:
             _, oldest = self._runs.popitem(last=False)
             _forget(oldest)
         if told:
-            session.stream.note_command(command or "")
-            self._tell(session, RunEvent(status="started", run_id=run.id, command=command))
+            request.by = ran_by(request.caller)
+            entry = session.activity.run_begins(run.id, command, request.by)
+            self._tell(
+                session, RunEvent(status="started", run_id=run.id, command=command, entry=entry)
+            )
+            self._keep(run)
         return run
 
     def drop_ended(self, session: Session) -> None:
@@ -154,7 +158,6 @@ class Ledger:
 
     def _tell_end(self, run: TrackedRun, command: str | None) -> None:
         run.session.stream.tracked -= 1
-        run.session.stream.note_command_end(run.exit_code)
         started = run.request.started
         lasted = (run.state.ended or started) - started
         event = RunEvent(
@@ -163,6 +166,7 @@ class Ledger:
             command=command,
             exit_code=run.exit_code,
             duration_ms=round(lasted * 1000),
+            entry=run.session.activity.run_ends(run.id, run.exit_code),
         )
         self._tell(run.session, event)
         if run.output.spool is not None:
@@ -214,6 +218,8 @@ class Ledger:
         self._stacks.setdefault(run.session.identity.id, []).append(run)
         run.session.stream.scanner.accept(run.request.nonce)
         self._follow(run, None)
+        if (command := run.request.command) is not None:
+            run.session.activity.run_goes_on(run.id, command, run.request.by, run.state.first)
 
     def settle_restored(self, session: Session) -> None:
         """End runs whose end was known before and was not seen again."""

@@ -63,6 +63,7 @@ class SessionInput:
             written = self._host.secrets.fill_bytes(data, self._identity.name)
         self.last_input = self._ring.typed_at = self._host.loop.time()
         at_prompt = self._note(data)
+        self._stream.activity.typing(caller, data, at_prompt=at_prompt)
         if child.interrupted_by(data):
             self._stream.note_typing()
             self._trail.input(caller, data, visible=True)

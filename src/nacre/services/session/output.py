@@ -13,17 +13,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-import msgspec
-
-from nacre.core.operations.follow import LastCommand, RunEvent
 from nacre.core.screen.screen import Cursor
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.marks import Mark, MarkScanner, Prompting
 from nacre.core.terminal.echoes import Echoes
 from nacre.core.text.widths import from_column
 from nacre.errors import LimitReached
-from nacre.services.host.bus import Tell
 from nacre.services.host.host import Host
+from nacre.services.session.activity import Activity
 from nacre.services.session.child import ChildProcess
 from nacre.services.session.record import KeptVeil, pack_short
 from nacre.services.session.recorder import Recorder
@@ -46,15 +43,15 @@ class OutputStream:
         ring: Ring,
         host: Host,
         *,
-        tell: Tell,
+        activity: Activity,
         changed: Callable[[], None],
     ) -> None:
-        """`tell` sends events to followers, `changed` wakes waits for a change of the screen."""
+        """`activity` gets what is typed and run, `changed` wakes waits for a new screen."""
         self._screen = screen
         self._recorder = recorder
         self._ring = ring
         self._host = host
-        self._tell = tell
+        self.activity = activity
         self._changed = changed
         self._unshown = b""  # read, and left for the next turn
         self._behind = 0  # how many bytes that is, also while some of them are being shown
@@ -63,8 +60,6 @@ class OutputStream:
         self._prompt_line: int | None = None  # counted from the session's first line
         self.taps: list[Callable[[bytes | Mark], None]] = []
         self.tracked = 0  # running runs, which send their own events
-        self._command: tuple[str | None, float] | None = None  # typed, and since when it runs
-        self.last_command: LastCommand | None = None  # for people; see note_command
         self._titles: tuple[str, str] | None = None  # before a command, and what it left
         self._veiled_from = 0
         self._kept_runs: list[bytes] = []
@@ -274,6 +269,7 @@ class OutputStream:
 
     def _note_mark(self, mark: Mark) -> Mark | None:
         """Return the mark as others should take it; None for what says nothing new."""
+        ran = self.prompting.phase == "running"
         if mark.kind in "ABCDLOPQRSV":
             noted = self.prompting.note(mark)
             if noted is None:
@@ -285,6 +281,7 @@ class OutputStream:
             self.prompt_end = (cursor.row, cursor.col)
             self._prompt_line = terminal.evicted + terminal.scrollback_total + cursor.row
             self.echoes.begin(self._prompt_line, cursor.col)
+            self.activity.prompted()
         elif mark.kind in "CD":
             self.echoes.end(self._screen.terminal, started=mark.kind == "C")
             self.line_refused = mark.kind == "D" and not self._line_started
@@ -292,10 +289,10 @@ class OutputStream:
             self._note_title(ended=mark.kind == "D")
         if mark.kind in "BP":
             self.prompts_drawn += 1
-        if mark.kind in "CD" and not self.tracked:
-            self._tell_command(mark)
         tag = self._tag if mark.nonce == self._nonce else _tag(mark.nonce)
         self._recorder.mark(mark, tag, self._screen.generation)
+        if mark.kind in "CD" and not self.tracked:  # after it: one group of the journal has both
+            self._note_typed(mark, ran=ran)
         return mark
 
     def _note_title(self, *, ended: bool) -> None:
@@ -314,33 +311,12 @@ class OutputStream:
             return self._titles[0]
         return title
 
-    def _tell_command(self, mark: Mark) -> None:
-        """Send an event for a command that somebody typed."""
-        now = self._host.loop.time()
+    def _note_typed(self, mark: Mark, *, ran: bool) -> None:
+        """Note the begin or end of a command that somebody typed."""
         if mark.kind == "C":
-            command = self.command_line
-            self._command = (command, now)
-            self.note_command(command)
-            self._tell("runs", lambda: RunEvent(status="started", command=command))
-        elif self._command is not None:
-            (typed, begun), self._command = self._command, None
-            self.note_command_end(mark.exit_code)
-            ended = RunEvent(
-                status="ended",
-                command=typed,
-                exit_code=mark.exit_code,
-                duration_ms=round((now - begun) * 1000),
-            )
-            self._tell("runs", lambda: ended)
-
-    def note_command(self, command: str) -> None:
-        """A command begins: a typed one, or a run, which knows its own text."""
-        self.last_command = LastCommand(command=command, started=round(time.time(), 3))
-
-    def note_command_end(self, exit_code: int | None) -> None:
-        if (last := self.last_command) is not None:
-            ended = round(time.time(), 3)
-            self.last_command = msgspec.structs.replace(last, ended=ended, exit_code=exit_code)
+            self.activity.typed_begins(self.command_line, self._prompt_line)
+        elif ran:
+            self.activity.typed_ends(mark.exit_code)
 
     def note_typing(self) -> None:
         """Input is on its way to the program: what it echoes is no output."""

@@ -21,6 +21,7 @@ from nacre.core.keys.capture import KeptCapture
 from nacre.core.operations.control import CommandRun, Handover
 from nacre.core.policy.verdicts import Preset
 from nacre.core.text.budget import fitting
+from nacre.services.session.activity import RanBy
 from nacre.services.session.identity import Identity
 from nacre.services.session.launch import Launch
 from nacre.services.viewers.sizes import KeptSizes
@@ -193,6 +194,7 @@ class KeptRun(msgspec.Struct, frozen=True, kw_only=True):
     shell_id: str = ""
     prompt: str = ""
     command: str | None = None  # its beginning, while it runs: the ring has little room
+    by: RanBy | None = None  # who asked for it, while it runs
 
 
 def pack_short(veil: KeptVeil | None, runs: list[bytes], limit: int) -> bytes:

@@ -113,6 +113,14 @@ class LiveScreen:
         return self.generation
 
     @property
+    def cursor_line(self) -> int | None:
+        """The number of the cursor's line; None in a full-screen program."""
+        terminal = self.terminal
+        if terminal.alternate:
+            return None
+        return terminal.evicted + terminal.scrollback_total + terminal.cursor().row
+
+    @property
     def last_line(self) -> str:
         """The last line of the screen that is not empty."""
         lines = self.terminal.plain_lines()

@@ -27,6 +27,7 @@ from nacre.core.shell.entering import TypedLine
 from nacre.core.shell.repl_reader import TypedRepl
 from nacre.core.shell.state import State
 from nacre.services.host.host import Host
+from nacre.services.session.activity import Activity
 from nacre.services.session.audit_trail import AuditTrail
 from nacre.services.session.changes import Changes
 from nacre.services.session.child import ChildProcess
@@ -74,6 +75,7 @@ class Session:
         self.recorder = Recorder(
             host.loop, host.settings, folder, ring, self._look, self._warn, begin.offset
         )
+        self.activity = Activity(host, self.recorder, self.screen, self.tell)
         self.stream = OutputStream(
             begin,
             record.nonce,
@@ -81,7 +83,7 @@ class Session:
             self.recorder,
             ring,
             host,
-            tell=self.tell,
+            activity=self.activity,
             changed=self.note_change,
         )
         self._persistence = Persistence(record, ring, self.recorder, self.display.keep)
@@ -167,6 +169,7 @@ class Session:
         self.ended_at = None
         self.put_down()
         self.recorder.note(journal.START, journal.size_payload(rows, cols), self.generation)
+        self.activity.begin_anew()
         self.recorder.flush()  # the ring alone does not show that a new screen began
         self._trail.start(self.launch, child.pid)
         self.supervisor.begin(child)
@@ -283,6 +286,7 @@ class Session:
         if ended is None and not ending.lost:
             payload = journal.ending_payload(ending.exit_code, ending.signal)
             self.recorder.note(journal.EXIT, payload, self.generation)
+            self.activity.typed_ends(ending.exit_code, only_ours=True)
         self.put_down()
 
     # --- what outlives the daemon ----------------------------------------------------------

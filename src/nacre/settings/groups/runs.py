@@ -120,6 +120,19 @@ class RunSettings(JournalSettings, frozen=True, kw_only=True):
             "where to go on. 100 MB take about one.",
         ),
     ] = 5.0
+    max_activity: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=10_000,
+            description="Most commands of a session that are listed with who ran them "
+            "(`list_activity`); the oldest are dropped.",
+        ),
+    ] = 500
+    max_activity_chars: Annotated[
+        int,
+        Meta(ge=1, description="Most characters of a command in that list."),
+    ] = 2000
     max_runs: Annotated[
         int,
         Meta(

@@ -20,10 +20,12 @@ from typing import NamedTuple
 
 from nacre.core.journal.records import (
     MAGIC,
+    MARK,
     OUTPUT,
     START,
     Checkpoint,
     Record,
+    payloads_of,
     peek_checkpoint,
     read_segment,
     unpack_engine,
@@ -282,6 +284,35 @@ def outputs(folder: str, after: int, until: int | None) -> Outputs:
     # Without a checkpoint it begins with the first segment, unless its own was removed meanwhile.
     began = first == 1 if past.checkpoint is None else past.checkpoint.generation <= after
     return Outputs(parts, began)
+
+
+def command_output(folder: str, after: int, until: int | None) -> Outputs:
+    """Return what a command printed that began after a generation: from its start mark on."""
+    first = next((segment.number for segment in segments(folder)), 1)
+    past = read_from(folder, generation=after)
+    parts: list[bytes] = []
+    for record in past.records:
+        if record.generation < after or (until is not None and record.generation > until):
+            continue
+        if record.kind == MARK and record.mark[0] == "C":
+            parts.clear()  # what came before is the echo of its line
+        elif record.kind == OUTPUT and record.generation > after:
+            parts.append(record.payload)
+    began = first == 1 if past.checkpoint is None else past.checkpoint.generation <= after
+    return Outputs(parts, began)
+
+
+def last_of_kind(folder: str, kind: int, most: int) -> tuple[list[bytes], bool]:
+    """Return the last payloads of one kind of record, and whether nothing came before them."""
+    parts: list[list[bytes]] = []  # the last segment's first
+    known, count = segments(folder), 0
+    for segment in reversed(known):
+        if count >= most:
+            break
+        parts.append(payloads_of(_bytes(segment.log), kind))
+        count += len(parts[-1])
+    whole = len(parts) == len(known) and (not known or known[0].number == 1)
+    return [payload for part in reversed(parts) for payload in part], whole
 
 
 def last_output(folder: str, size: int) -> bytes:
