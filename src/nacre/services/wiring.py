@@ -40,6 +40,7 @@ from nacre.services.dispatch.recovered import Recovered
 from nacre.services.dispatch.resolve import Resolve
 from nacre.services.dispatch.tell import Tell
 from nacre.services.files.service import Files
+from nacre.services.films.service import Films
 from nacre.services.follow.service import Following
 from nacre.services.host.bus import Events
 from nacre.services.host.engine import Engine
@@ -149,6 +150,7 @@ class Services:
             *(self.approvals, self.prompts, self.catalog, self.apps, self.upstreams),
             *(pointing, focusing, seeing, files, run_parts, self.searching),
             Activities(self.registry, self.ledger, self.host),
+            Films(self.history, self.host),
             AgentTyping(self.registry, self.host, self.apps.typing),
             self.cluster or Alone(),
         )

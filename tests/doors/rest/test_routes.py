@@ -252,6 +252,16 @@ def list_activity(daemon: Daemon, job: str) -> None:
     ask(daemon, "POST", f"/sessions/{port}/close")
 
 
+def film_recording(daemon: Daemon, job: str) -> None:
+    port = started(daemon)
+    ask(daemon, "POST", f"/sessions/{port}/run", {"command": "echo x"})
+    film = ask(daemon, "POST", f"/sessions/{port}/film", {"format": "svg"})
+    assert film["data"].startswith("<svg ")
+    assert film["frames"] == film["data"].count("<image ") > 1
+    assert refusal(http_call(daemon, "POST", "/api/sessions/nope/film", {})) == "SESSION_NOT_FOUND"
+    ask(daemon, "POST", f"/sessions/{port}/close")
+
+
 def activity_output(daemon: Daemon, job: str) -> None:
     port = started(daemon)
     ran = ask(daemon, "POST", f"/sessions/{port}/run", {"command": "echo x"})
@@ -748,6 +758,7 @@ EXAMPLES: dict[str, Callable[[Daemon, str], None]] = {
         follow_run,
         list_activity,
         activity_output,
+        film_recording,
         send,
         send_key,
         get_status,

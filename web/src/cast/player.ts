@@ -29,6 +29,7 @@ export class Player {
   private shown = 0; // the moment that the terminal shows
   private wish: number | null = null;
   private running = false;
+  private shownBy = Promise.resolve(); // when the last wish is drawn
   private frame = 0;
   private last = 0;
 
@@ -70,7 +71,14 @@ export class Player {
   seek(time: number): void {
     this.time.value = Math.min(Math.max(0, time), this.recording.duration);
     this.wish = this.time.value;
-    void this.run();
+    if (!this.running) this.shownBy = this.run();
+  }
+
+  /** Go to a moment, and wait until the terminal shows it. */
+  async shows(time: number): Promise<void> {
+    this.seek(time);
+    await this.shownBy;
+    await new Promise<void>((drawn) => this.terminal.write("", drawn));
   }
 
   /** To a moment of the clock that people see. */

@@ -29,6 +29,16 @@ export function replayOf(hit: Hit): string {
 
 /** Scroll to a hit as soon as its line is drawn; without it, show the replay. */
 export function land(open: OpenSession, hit: Hit): () => void {
+  const replay = () => go({ view: "replay", session: hit.session_id, at: hit.time }, { replace: true });
+  return landAt(open, (rows) => placeOf(rows, hit), replay);
+}
+
+/** Scroll to a row as soon as it is drawn; where it never is, do something else. */
+export function landAt(
+  open: OpenSession,
+  placeIn: (rows: string[]) => number,
+  otherwise: () => void,
+): () => void {
   const { terminal } = open.emulator;
   let over = false;
   const look = (): void => {
@@ -39,7 +49,7 @@ export function land(open: OpenSession, hit: Hit): () => void {
     for (let at = 0; at < buffer.length; at += 1) {
       rows.push(buffer.getLine(at)?.translateToString(true) ?? "");
     }
-    const place = placeOf(rows, hit);
+    const place = placeIn(rows);
     if (place < 0) return;
     stop();
     terminal.scrollToLine(Math.max(0, place - Math.floor(terminal.rows / 2)));
@@ -50,7 +60,7 @@ export function land(open: OpenSession, hit: Hit): () => void {
     look();
     if (over) return;
     stop();
-    go({ view: "replay", session: hit.session_id, at: hit.time }, { replace: true });
+    otherwise();
   }, PATIENCE);
   function stop(): void {
     over = true;

@@ -8,6 +8,7 @@ export interface PageKeys {
   search(): void;
   control(): void;
   list(): void;
+  activity(): void;
   lookUp(): void;
 }
 
@@ -19,6 +20,7 @@ export function takePageKeys(terminal: Terminal, keys: PageKeys): void {
     KeyF: keys.search,
     KeyX: keys.control,
     KeyL: keys.list,
+    KeyY: keys.activity,
   };
   terminal.attachCustomKeyEventHandler((event) => {
     if (event.type !== "keydown") return true;

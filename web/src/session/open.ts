@@ -15,6 +15,7 @@ import type { Event, Overlay, Panel, RawEvent } from "../wire/shapes";
 import { nameOf } from "../words";
 import { harmless, takePageKeys, withModifiers, type PageKeys } from "./keyboard";
 import { Lease } from "./lease";
+import { LineNumbers } from "./line-numbers";
 import { SinceLine } from "./since";
 import { scrollByTouch } from "./touch";
 import { Viewport } from "./viewport";
@@ -44,6 +45,7 @@ export class OpenSession {
   readonly feed: Feed;
   readonly lease: Lease;
   private readonly since: SinceLine;
+  private readonly numbers: LineNumbers;
   readonly raw = signal<RawDoor | null>(null);
 
   private readonly stops: (() => void)[] = [];
@@ -58,6 +60,7 @@ export class OpenSession {
     this.emulator = createEmulator(host, { scrollback: SCROLLBACK });
     const { terminal } = this.emulator;
     const last = before.peek();
+    this.numbers = new LineNumbers(terminal);
     this.since = new SinceLine(terminal, last?.id === id ? last.seen : null);
     this.viewport = new Viewport(
       stage,
@@ -69,7 +72,10 @@ export class OpenSession {
       terminal,
       (scrollback) => this.raw.value?.refresh(scrollback) ?? false,
       (rows, cols) => queueMicrotask(() => this.viewport.sessionIs(rows, cols)),
-      (snapshot) => this.since.drew(snapshot),
+      (snapshot) => {
+        this.since.drew(snapshot);
+        this.numbers.drew(snapshot);
+      },
       (bytes) => this.raw.value?.drew(bytes),
     );
     this.listenToPerson(host, keys);
@@ -152,7 +158,15 @@ export class OpenSession {
     this.emulator.terminal.focus();
   }
 
-  private listenToPerson(host: HTMLElement, keys: Pick<PageKeys, "search" | "list">): void {
+  /** The row of the terminal that has a line's number; below zero: none has. */
+  rowOf(line: number): number {
+    return this.numbers.rowOf(line);
+  }
+
+  private listenToPerson(
+    host: HTMLElement,
+    keys: Pick<PageKeys, "search" | "list" | "activity">,
+  ): void {
     const { terminal } = this.emulator;
     takePageKeys(terminal, {
       ...keys,

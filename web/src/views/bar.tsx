@@ -2,6 +2,7 @@
 
 import type { OpenSession } from "../session/open";
 import * as actions from "../actions";
+import { activityShown, showActivity } from "../activity/shown";
 import { attention } from "../attention/calls";
 import { readAloud, toggleReadAloud } from "../terminal/emulator";
 import { go } from "../route";
@@ -60,6 +61,17 @@ export function Bar({ session, open, search }: Props) {
           onClick={() => open.viewport.fit()}
         >
           <Icon name="fit" />
+        </button>
+      )}
+      {open && (
+        <button
+          class="icon-only bar-activity"
+          title="Activity: what ran, and who ran it (Ctrl+Shift+Y)"
+          aria-label="Activity"
+          aria-pressed={activityShown.value}
+          onClick={() => showActivity(!activityShown.value)}
+        >
+          <Icon name="list" />
         </button>
       )}
       <Menu label="More" actions={menu(session, open, search)} />

@@ -21,6 +21,7 @@ const SHEETS: [string, [string, string][]][] = [
     [
       ["Ctrl+Shift+X", "take over, give back"],
       ["Ctrl+Shift+L", "back to the list"],
+      ["Ctrl+Shift+Y", "the commands that ran"],
       [isMac ? "⌘C" : "Ctrl+Shift+C", "copy the selection"],
       [isMac ? "⌘V" : "Ctrl+Shift+V", "paste"],
       [isMac ? "⌘F" : "Ctrl+Shift+F", "find"],
@@ -36,6 +37,7 @@ const SHEETS: [string, [string, string][]][] = [
       ["[ ]", "previous, next command"],
       ["< >", "slower, faster"],
       ["0 … 9", "jump to 0 % … 90 %"],
+      ["f", "find in the recording"],
     ],
   ],
 ];

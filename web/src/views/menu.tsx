@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-import { Icon } from "./icons";
+import { Icon, type IconName } from "./icons";
 
 export interface Action {
   text: string;
@@ -13,7 +13,13 @@ export interface Action {
   act: () => unknown;
 }
 
-export function Menu({ label, actions }: { label: string; actions: (Action | null)[] }) {
+interface Props {
+  label: string;
+  actions: (Action | null)[];
+  icon?: IconName;
+}
+
+export function Menu({ label, actions, icon = "more" }: Props) {
   const open = useSignal(false);
   const place = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -58,7 +64,7 @@ export function Menu({ label, actions }: { label: string; actions: (Action | nul
         aria-expanded={open.value}
         onClick={() => (open.value = !open.value)}
       >
-        <Icon name="more" />
+        <Icon name={icon} />
       </button>
       {open.value && (
         <div class="menu-list" role="menu" aria-label={label} onKeyDown={keys}>

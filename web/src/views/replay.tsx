@@ -1,8 +1,13 @@
 // The replay of a session, ended or not.
 
 import { effect, useSignal, type Signal } from "@preact/signals";
+import type { SearchAddon } from "@xterm/addon-search";
+import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
+import { chapterAt, type Entry, type Listed } from "../activity/entries";
+import { activityOf } from "../activity/list";
+import { activityShown, showActivity } from "../activity/shown";
 import { Keyframes } from "../cast/keyframes";
 import { Player, SPEEDS } from "../cast/player";
 import { Pauses } from "../cast/pauses";
@@ -15,8 +20,12 @@ import { spaceOf } from "../terminal/space";
 import { call } from "../wire/api";
 import type { Recording as Exported } from "../wire/shapes";
 import { clock } from "../words";
+import { ActivityColumn } from "./activity";
 import { FilmStrip, type Previews } from "./film-strip";
 import { Icon } from "./icons";
+import { Menu } from "./menu";
+import { ReplaySearch } from "./replay-search";
+import { films, saving } from "./saving";
 import { Timeline } from "./timeline";
 
 const MOST_CHARS = 64 << 20; // of a recording that the page loads; longer ones are for nacre replay
@@ -31,6 +40,8 @@ interface Props {
 
 export function ReplayView({ reference, moment }: Props) {
   const loaded = useSignal<Loaded>(null);
+  const chapters = useSignal<Listed | null>(null);
+  const searching = useSignal(false);
   const name = find(reference)?.name ?? reference;
 
   useEffect(() => {
@@ -41,6 +52,7 @@ export function ReplayView({ reference, moment }: Props) {
         if (!stop.signal.aborted) loaded.value = { problem: String((error as Error).message) };
       },
     );
+    void activityOf(reference).then((found) => (chapters.value = found));
     return () => stop.abort();
   }, []);
 
@@ -63,12 +75,40 @@ export function ReplayView({ reference, moment }: Props) {
           </p>
         </div>
         {loaded.value && "text" in loaded.value && (
-          <button class="quiet" onClick={() => save(`${name}.cast`, loaded.value)}>
-            <Icon name="down" /> Save recording
-          </button>
+          <>
+            {films.value > 0 && (
+              <span class="replay-filming" role="status">
+                Making the film…
+              </span>
+            )}
+            <button
+              class="icon-only"
+              title="Find in the recording (f)"
+              aria-label="Find in the recording"
+              onClick={() => (searching.value = true)}
+            >
+              <Icon name="search" />
+            </button>
+            <button
+              class="icon-only"
+              title="Chapters: the commands that ran"
+              aria-label="Chapters"
+              aria-pressed={activityShown.value}
+              onClick={() => showActivity(!activityShown.value)}
+            >
+              <Icon name="list" />
+            </button>
+            <Menu label="Save" icon="down" actions={saving(reference, name, loaded.value.text)} />
+          </>
         )}
       </header>
-      <Body loaded={loaded.value} moment={moment} />
+      <Body
+        loaded={loaded.value}
+        moment={moment}
+        session={reference}
+        chapters={chapters.value}
+        searching={searching}
+      />
     </main>
   );
 }
@@ -78,17 +118,15 @@ async function load(reference: string, stop: AbortSignal): Promise<Exported> {
   return (await call(path, { markers: true, max_chars: MOST_CHARS }, stop)) as Exported;
 }
 
-/** Save it as a file: an asciicast, which asciinema and many others play. */
-function save(name: string, loaded: Loaded): void {
-  if (!loaded || !("text" in loaded)) return;
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([loaded.text], { type: "application/x-asciicast" }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+interface BodyProps {
+  loaded: Loaded;
+  moment: number | undefined;
+  session: string;
+  chapters: Listed | null;
+  searching: Signal<boolean>;
 }
 
-function Body({ loaded, moment }: { loaded: Loaded; moment: number | undefined }) {
+function Body({ loaded, ...more }: BodyProps) {
   const recording = useMemo(
     () => (loaded && "text" in loaded ? readCast(loaded.text, loaded.began) : null),
     [loaded],
@@ -96,7 +134,7 @@ function Body({ loaded, moment }: { loaded: Loaded; moment: number | undefined }
   if (loaded === null) return <p class="replay-note">Loading the recording…</p>;
   if ("problem" in loaded) return <p class="replay-note">There is no replay: {loaded.problem}.</p>;
   if (!recording?.events.length) return <p class="replay-note">Nothing has been printed yet.</p>;
-  return <Playing recording={recording} moment={moment} />;
+  return <Playing recording={recording} {...more} />;
 }
 
 /** Moments at equal distances on the clock from which pauses are cut. */
@@ -107,10 +145,15 @@ function momentsOf(recording: Recording): number[] {
   return Array.from({ length: PREVIEWS }, (_, at) => clock.toReal(step * at));
 }
 
-function Playing({ recording, moment }: { recording: Recording; moment: number | undefined }) {
+interface PlayingProps extends Omit<BodyProps, "loaded"> {
+  recording: Recording;
+}
+
+function Playing({ recording, moment, session, chapters, searching }: PlayingProps) {
   const stage = useRef<HTMLDivElement>(null);
   const host = useRef<HTMLDivElement>(null);
   const player = useSignal<Player | null>(null);
+  const finder = useRef<SearchAddon>(null);
   const moments = useMemo(() => momentsOf(recording), [recording]);
   const keyframes = useMemo(() => new Keyframes(recording, moments), [recording]);
 
@@ -119,7 +162,7 @@ function Playing({ recording, moment }: { recording: Recording; moment: number |
     let wanted = true;
     void loadFont().then(() => {
       if (!wanted || !stage.current || !host.current) return;
-      close = start(stage.current, host.current, recording, keyframes, player);
+      close = start(stage.current, host.current, recording, keyframes, player, finder);
       if (moment !== undefined) player.value?.seek(moment - recording.began);
       else player.value?.play();
       void keyframes.make();
@@ -139,26 +182,68 @@ function Playing({ recording, moment }: { recording: Recording; moment: number |
   }, [moment]);
 
   useEffect(() => {
-    const keys = (event: KeyboardEvent) => player.value && press(event, player.value, recording);
+    const keys = (event: KeyboardEvent) =>
+      player.value && press(event, player.value, recording, () => (searching.value = true));
     addEventListener("keydown", keys);
     return () => removeEventListener("keydown", keys);
   }, []);
 
   const previews = { moments, tiles: keyframes.tiles.value };
+  const entries = chapters?.entries ?? [];
   return (
     <>
-      <div class="stage" ref={stage} data-drawn>
-        <div class="frame">
-          <div class="host" ref={host} />
+      {searching.value && player.value && finder.current && (
+        <ReplaySearch
+          session={session}
+          player={player.value}
+          recording={recording}
+          search={finder.current}
+          close={() => (searching.value = false)}
+        />
+      )}
+      <div class="beside">
+        <div class="stage" ref={stage} data-drawn>
+          <div class="frame">
+            <div class="host" ref={host} />
+          </div>
         </div>
+        {activityShown.value && player.value && (
+          <Chapters player={player.value} recording={recording} session={session} listed={chapters} />
+        )}
       </div>
       {player.value && (
         <FilmStrip player={player.value} previews={previews} />
       )}
       {player.value && (
-        <Controls player={player.value} recording={recording} previews={previews} />
+        <Controls player={player.value} recording={recording} previews={previews} chapters={entries} />
       )}
     </>
+  );
+}
+
+interface ChaptersProps {
+  player: Player;
+  recording: Recording;
+  session: string;
+  listed: Listed | null;
+}
+
+/** The commands as chapters: those that the recording has. */
+function Chapters({ player, recording, session, listed }: ChaptersProps) {
+  const end = recording.began + recording.duration;
+  const entries = listed?.entries?.filter(
+    (one) => one.started >= recording.began - 0.5 && one.started <= end + 0.5,
+  );
+  return (
+    <ActivityColumn
+      title="Chapters"
+      session={session}
+      entries={listed ? (entries ?? []) : null}
+      earlier={listed?.earlier ?? false}
+      current={chapterAt(entries ?? [], recording.began + player.time.value)?.id}
+      go={(entry) => player.seek(entry.started - recording.began)}
+      leave={() => document.querySelector<HTMLElement>(".player-play")?.focus()}
+    />
   );
 }
 
@@ -168,10 +253,12 @@ function start(
   recording: Recording,
   keyframes: Keyframes,
   player: Signal<Player | null>,
+  finder: RefObject<SearchAddon | null>,
 ): () => void {
   const emulator = createEmulator(host, { scrollback: 0 });
   const { terminal } = emulator;
   terminal.options.disableStdin = true;
+  finder.current = emulator.search;
   const scale = () => {
     const size = sizeThatFits(spaceOf(stage), terminal.rows, terminal.cols, emulator);
     if (terminal.options.fontSize !== size) Object.assign(terminal.options, { fontSize: size });
@@ -193,9 +280,10 @@ interface ControlsProps {
   player: Player;
   recording: Recording;
   previews: Previews;
+  chapters: readonly Entry[];
 }
 
-function Controls({ player, recording, previews }: ControlsProps) {
+function Controls({ player, recording, previews, chapters }: ControlsProps) {
   const playing = player.playing.value;
   return (
     <div class="player" role="group" aria-label="Replay">
@@ -210,7 +298,7 @@ function Controls({ player, recording, previews }: ControlsProps) {
       <span class="player-time">
         {clock(player.now)} <span>/ {clock(player.clock.value.duration)}</span>
       </span>
-      <Timeline player={player} recording={recording} previews={previews} />
+      <Timeline player={player} recording={recording} previews={previews} chapters={chapters} />
       <label class="player-cut" title="Shorten pauses to 2 seconds">
         <input
           type="checkbox"
@@ -234,7 +322,7 @@ function Controls({ player, recording, previews }: ControlsProps) {
   );
 }
 
-function press(event: KeyboardEvent, player: Player, recording: Recording): void {
+function press(event: KeyboardEvent, player: Player, recording: Recording, find: () => void): void {
   const target = event.target as HTMLElement;
   if (target.closest("input:not([type=checkbox]), select, dialog, [role=menu], .sidebar")) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -242,6 +330,7 @@ function press(event: KeyboardEvent, player: Player, recording: Recording): void
   const ours: Record<string, () => void> = {
     " ": () => player.toggle(),
     k: () => player.toggle(),
+    f: find,
     ArrowLeft: () => on(-5),
     ArrowRight: () => on(5),
     "[": () => player.step(-1),

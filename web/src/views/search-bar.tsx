@@ -91,7 +91,7 @@ function counted({ at, count }: { at: number; count: number }): string {
 }
 
 /** The colours of matches: each, and the one that was gone to. */
-function marks() {
+export function marks() {
   const light = scheme.value === "light";
   const [match, active] = light ? ["#f3dfa6", "#e0a83a"] : ["#574824", "#8f6a17"];
   return {

@@ -1,15 +1,19 @@
 // An open session: its bar, its screen, and notes about them.
 
 import { signal, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import { find, sessions } from "../sessions";
 import { go } from "../route";
-import { land, landing } from "../search/landing";
+import { rowOf, type Entry } from "../activity/entries";
+import { ActivityList } from "../activity/list";
+import { activityShown, arrives, showActivity } from "../activity/shown";
+import { land, landAt, landing } from "../search/landing";
 import { OpenSession } from "../session/open";
 import { NARROW } from "../style/viewport";
 import { onlyLooks } from "../wire/api";
 import { loadFont } from "../terminal/font";
+import { ActivityColumn } from "./activity";
 import { Bar } from "./bar";
 import { Captured } from "./captured";
 import { Ended } from "./ended";
@@ -42,11 +46,14 @@ export function SessionView({ reference }: { reference: string }) {
       <Bar session={session} open={open} search={() => (searching.value = true)} />
       {open && <Captured open={open} place="strip" />}
       {open && searching.value && <SearchBar open={open} close={() => (searching.value = false)} />}
-      <Stage
-        key={session.session_id}
-        id={session.session_id}
-        search={() => (searching.value = true)}
-      />
+      <div class="beside">
+        <Stage
+          key={session.session_id}
+          id={session.session_id}
+          search={() => (searching.value = true)}
+        />
+        {activityShown.value && open && <Commands key={session.session_id} open={open} />}
+      </div>
       {open && <Lament open={open} />}
       {open?.ending.value && <Ended session={session} open={open} ending={open.ending.value} />}
       {open && !open.ending.value && touch.matches && !onlyLooks.value && (
@@ -69,7 +76,11 @@ function Stage({ id, search }: { id: string; search: () => void }) {
     let wanted = true;
     void loadFont().then(() => {
       if (!wanted || !stage.current || !host.current) return;
-      opened = new OpenSession(id, stage.current, host.current, { search, list: toList });
+      opened = new OpenSession(id, stage.current, host.current, {
+        search,
+        list: toList,
+        activity: toActivity,
+      });
       current.value = opened;
     });
     return () => {
@@ -88,6 +99,46 @@ function Stage({ id, search }: { id: string; search: () => void }) {
 
   useGuard(open);
   return <Screen stage={stage} host={host} open={open} />;
+}
+
+function Commands({ open }: { open: OpenSession }) {
+  const list = useMemo(() => new ActivityList(open.id), [open.id]);
+  const landed = useRef<() => void>(() => undefined);
+  useEffect(
+    () => () => {
+      list.close();
+      landed.current();
+    },
+    [list],
+  );
+  function scrollTo(entry: Entry): void {
+    landed.current();
+    const replay = () => go({ view: "replay", session: open.id, at: entry.started });
+    const { line, command } = entry;
+    if (line === undefined || !command) return replay();
+    const placeIn = (rows: string[]) => {
+      const expected = open.rowOf(line);
+      return expected < 0 ? -1 : rowOf(rows, expected, command);
+    };
+    landed.current = landAt(open, placeIn, replay);
+  }
+  return (
+    <ActivityColumn
+      title="Activity"
+      session={open.id}
+      entries={list.entries.value}
+      earlier={list.earlier.value}
+      toNewest
+      go={scrollTo}
+      leave={() => open.emulator.terminal.focus()}
+    />
+  );
+}
+
+/** Show the commands and go there, or away from them. */
+function toActivity(): void {
+  showActivity(!activityShown.value);
+  arrives.value = activityShown.value;
 }
 
 /** Ctrl+W closes the tab, but is also a shell's key: a person who drives is asked first. */

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { TargetedPointerEvent } from "preact";
 
+import { entryNear, type Entry } from "../activity/entries";
 import type { Player } from "../cast/player";
 import type { Marker, Recording } from "../cast/recording";
 import { clock } from "../words";
@@ -12,9 +13,10 @@ interface Props {
   player: Player;
   recording: Recording;
   previews: Previews;
+  chapters: readonly Entry[];
 }
 
-export function Timeline({ player, recording, previews }: Props) {
+export function Timeline({ player, recording, previews, chapters }: Props) {
   const pointed = useSignal<number | null>(null); // the share of the width under the pointer
   const clocks = player.clock.value;
   const { duration } = clocks;
@@ -55,7 +57,11 @@ export function Timeline({ player, recording, previews }: Props) {
           class="marker"
           data-bad={(marker.label !== "" && marker.label !== "0") || undefined}
           style={{ left: part(marker.time) }}
-          title={titleOf(marker, number, clocks.toShown(marker.time))}
+          title={titleOf(
+            marker,
+            entryNear(chapters, recording.began + marker.time)?.command ?? `command ${number + 1}`,
+            clocks.toShown(marker.time),
+          )}
         />
       ))}
       {pointed.value !== null && (
@@ -71,7 +77,7 @@ export function Timeline({ player, recording, previews }: Props) {
   );
 }
 
-function titleOf(marker: Marker, number: number, shown: number): string {
+function titleOf(marker: Marker, command: string, shown: number): string {
   const code = marker.label && `, exit ${marker.label}`;
-  return `${clock(shown)}: command ${number + 1}${code}`;
+  return `${clock(shown)}: ${command}${code}`;
 }

@@ -1,5 +1,7 @@
 // The messages to and from the daemon, with their fields as on the wire.
 
+import type { Entry } from "../activity/entries";
+
 export type StateName = "prompt" | "running" | "needs_input" | "exited" | "lost";
 
 export interface LastCommand {
@@ -181,6 +183,7 @@ export type Event =
       command: string | null;
       exit_code: number | null;
       duration_ms: number | null;
+      entry?: Entry | null;
     })
   | (OfSession & { event: "mode"; mode: string; focused_element?: string | null })
   | (OfSession & { event: "input"; focused_element: string | null })
@@ -228,6 +231,12 @@ export type RawEvent =
 export interface WireError {
   code: string | number;
   message: string;
+}
+
+export interface Film {
+  frames: number;
+  omitted_frames?: number;
+  data: string; // base64 of a GIF; an SVG as it is
 }
 
 export interface Recording {

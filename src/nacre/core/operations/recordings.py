@@ -1,12 +1,12 @@
 """The operations on the past: earlier screens, recordings, what ran, search, lost sessions."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.catalog import Operation, Result, operation
-from nacre.core.operations.parameters import Format, MaxChars, SessionRef
+from nacre.core.operations.parameters import Format, MaxChars, Scale, SessionRef
 from nacre.core.operations.results import EarlierScreen, Recording, Restored
 
 _Moment = Annotated[
@@ -55,6 +55,33 @@ class ExportRecording(Operation, frozen=True, kw_only=True):
     input: Annotated[bool, Meta(description="Include typed input where it was shown.")] = False
     markers: Annotated[bool, Meta(description="Add a marker where each command starts.")] = False
     max_chars: MaxChars | None = None
+
+
+class FilmTaken(Result, frozen=True, kw_only=True, omit_defaults=True):
+    session: str
+    format: Literal["gif", "svg"]
+    width: int  # in pixels
+    height: int
+    frames: int
+    omitted_frames: int = 0  # left out evenly: there were more than max_film_frames
+    seconds: float  # that it plays
+    data: str  # base64 of a GIF file; an SVG file as it is
+
+
+@operation("film_recording", "POST /sessions/{session}/film", result=FilmTaken, scope=Scope.DRIVE)
+class FilmRecording(Operation, frozen=True, kw_only=True):
+    """Make a GIF of a live or ended session, or an SVG that moves: all of it or a time span.
+
+    Pauses are cut to 2 seconds.
+    """
+
+    session: SessionRef
+    format: Annotated[
+        Literal["gif", "svg"], Meta(description="gif: pixels; svg: shapes, sharp at any size.")
+    ] = "gif"
+    since: _Moment | None = None
+    until: _Moment | None = None
+    scale: Scale = 1
 
 
 class ActivityEntry(Result, frozen=True, kw_only=True, omit_defaults=True):

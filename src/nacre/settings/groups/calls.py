@@ -84,6 +84,26 @@ class CallSettings(PeopleSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 30_000
+    max_film_frames: Annotated[
+        int,
+        Meta(
+            ge=2,
+            le=5000,
+            description="Most frames of a recording as GIF or SVG (`film_recording`); of more, "
+            "some are left out evenly.",
+        ),
+    ] = 300
+    max_film_bytes: Annotated[
+        int,
+        Meta(
+            ge=100_000,
+            description="Largest such film, and longest recording that one is made of.",
+        ),
+    ] = 32 * 1024 * 1024
+    film_time: Annotated[
+        int,
+        Meta(ge=1, le=600, description="Seconds that making a film may take."),
+    ] = 60
     max_picture_pixels: Annotated[
         int,
         Meta(

@@ -68,17 +68,22 @@ class Rasteriser:
 
         All get the size of the largest.
         """
-        shown = [(self._painted(drawing, scale), seconds) for drawing, seconds in frames]
-        width = max(image.width for image, _ in shown)
-        height = max(image.height for image, _ in shown)
-        pages = [_widened(image, width, height) for image, _ in shown]
+        shown, layout = list(frames), PictureLayout(scale)
+        sizes = [layout.size(drawing.rows, drawing.cols) for drawing, _ in shown]
+        width, height = (max(side) for side in zip(*sizes, strict=True))
+        # One after the other: painted, a frame takes three times the memory.
+        pages = (
+            _widened(self._painted(drawing, scale), width, height).quantize(
+                _GIF_COLORS, dither=Image.Dither.NONE
+            )
+            for drawing, _ in shown
+        )
         file = BytesIO()
-        first, *rest = (page.quantize(_GIF_COLORS, dither=Image.Dither.NONE) for page in pages)
-        first.save(
+        next(pages).save(
             file,
             "GIF",
             save_all=True,
-            append_images=rest,
+            append_images=pages,
             duration=[max(_GIF_LEAST, round(seconds * 1000)) for _, seconds in shown],
             loop=0,
         )

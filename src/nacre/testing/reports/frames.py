@@ -6,13 +6,11 @@ So a report needs no terminal in the browser, and shows what the test saw.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nacre.core.journal.asciicast_reader import events_of
+from nacre.core.journal.played import play
 from nacre.core.screen.drawing import Drawing
 from nacre.core.screen.screen import Cursor, Line
 from nacre.core.terminal.terminal import Terminal
 
-# Output within so many seconds is one frame: nobody sees more, and a page stays small.
-_FRAME = 0.02
 MOST_FRAMES = 2000  # of one recording; the later ones are kept, where it failed
 
 
@@ -31,37 +29,10 @@ def frames_of(recording: str, *, drawn: bool = False) -> list[Frame]:
 
 
 def _frames(recording: str, drawn: bool) -> Iterator[Frame]:
-    terminal = Terminal(*_size_in(recording), scrollback=0)
-    try:
-        now, begun, waiting = 0.0, 0.0, False
-        for event in events_of(recording):
-            now += event.delay
-            if waiting and now - begun >= _FRAME:
-                yield _look(terminal, begun, drawn)
-                waiting = False
-            if event.code == "o":
-                terminal.feed(event.text.encode(errors="surrogatepass"))
-            elif event.code == "r":
-                cols, _, rows = event.text.partition("x")
-                terminal.resize(int(rows), int(cols))
-            else:
-                continue
-            if not waiting:
-                begun, waiting = now, True
-        yield _look(terminal, begun if waiting else now, drawn)
-    finally:
-        terminal.close()
+    for moment, terminal in play(recording):
+        yield _look(terminal, moment, drawn)
 
 
 def _look(terminal: Terminal, moment: float, drawn: bool) -> Frame:
     drawing = terminal.drawing() if drawn else None
     return Frame(moment, terminal.styled_lines(), terminal.cols, terminal.cursor(), drawing)
-
-
-def _size_in(recording: str) -> tuple[int, int]:
-    """Return rows and columns of an asciicast, version 3 or 2."""
-    import json
-
-    header = json.loads(recording.partition("\n")[0])
-    size = header.get("term", {"rows": header.get("height"), "cols": header.get("width")})
-    return int(size["rows"]), int(size["cols"])

@@ -12,13 +12,13 @@ from typing import Any
 from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.apps.programs import ViewScreen
 from nacre.core.operations.follow import ApprovalEvent, Event
-from nacre.core.operations.recordings import ExportRecording
+from nacre.core.operations.recordings import ExportRecording, FilmRecording
 from nacre.core.operations.safety.approvals import AnswerApproval, ListApprovals
 from nacre.core.text.unseen import Counts, is_suspect, neutralise, neutralise_all, told
 from nacre.errors import NacreError
 from nacre.services.dispatch.call import Call, Onward
 
-_AS_IT_IS = (ExportRecording, ListApprovals, AnswerApproval)
+_AS_IT_IS = (ExportRecording, FilmRecording, ListApprovals, AnswerApproval)
 
 
 class Neutralise:

@@ -8,7 +8,7 @@ Rule 2: an answer without a secret is the same object, and costs a look at its t
 from typing import Any, Protocol
 
 from nacre.core.catalog.caller import Caller
-from nacre.core.operations.recordings import ExportRecording
+from nacre.core.operations.recordings import ExportRecording, FilmRecording
 from nacre.core.text.placeholders import PLACE
 from nacre.core.text.redaction import Redaction, redacted, redacting
 from nacre.errors import NacreError
@@ -36,8 +36,9 @@ class Redact:
             except NacreError as error:
                 redact_error(error, redaction)
                 raise
-            # A recording was redacted by the thread that wrote it: it may be many megabytes.
-            if not isinstance(call.operation, ExportRecording):
+            # A recording was redacted by the thread that wrote it: it may be many megabytes. So was
+            # what a film is made of.
+            if not isinstance(call.operation, ExportRecording | FilmRecording):
                 result = redacted(result, redaction)
         if redaction.count:
             call.notices.append(_told(redaction.count))

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lastBefore } from "../../../web/src/cast/frames";
-import { Pauses } from "../../../web/src/cast/pauses";
-import { readCast } from "../../../web/src/cast/recording";
-import { grouped, parts, placeOf, summary, type Hit } from "../../../web/src/search/found";
+import { lastBefore } from "../src/cast/frames";
+import { Pauses } from "../src/cast/pauses";
+import { readCast } from "../src/cast/recording";
+import { grouped, parts, placeOf, summary, type Hit } from "../src/search/found";
 
 const hit = (session_id: string, more: Partial<Hit> = {}): Hit => ({
   session: session_id.toUpperCase(),

@@ -1,0 +1,1 @@
+"""Recordings as pictures that move: GIF and SVG."""
