@@ -7,10 +7,12 @@ long a test that fails takes.
 import base64
 import json
 import os
+import re
 import signal
 import string
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -396,8 +398,13 @@ def test_the_control_key_takes_over_and_gives_back(
     person.sees("you drive")
     person.sees("beforeafter")
     assert running.listed(session)["driver"] == "attach"
-    person.type(b"\x1e")
-    person.see(lambda: "you drive" not in person.text)
+    with ThreadPoolExecutor(1) as agent:
+        sent = agent.submit(running.call, "send_input", session=session, input="waited\r")
+        since = re.compile(r"an agent waits since \d\d:\d\d:\d\d")
+        person.see(lambda: bool(since.search(person.text)))
+        person.type(b"\x1e")
+        person.see(lambda: "you drive" not in person.text and "waits since" not in person.text)
+        assert sent.result()["success"]
     assert running.listed(session)["driver"] is None
     other = attach(session, "--control-key", "ctrl+g", "--no-status")
     other.sees("Ctrl+G takes over")

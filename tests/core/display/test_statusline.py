@@ -1,5 +1,7 @@
 """The status line says what matters, and fits."""
 
+from typing import Any
+
 import pytest
 
 from nacre.core.display.statusline import StatusLine, status_line
@@ -27,6 +29,13 @@ def test_who_drives_is_told() -> None:
     mine = text(driver="attach", yours=True)
     assert "you drive" in mine
     assert "Ctrl+^ gives back" in mine
+
+
+def test_driver_is_told_that_an_agent_waits_and_since_when() -> None:
+    waits: dict[str, Any] = {"driver": "attach", "yours": True, "waited": "13:42:05"}
+    assert "you drive  an agent waits since 13:42:05  " in text(**waits)
+    assert text(44, **waits).rstrip().endswith("you drive  an agent waits")
+    assert "waits" not in text(driver="web page", waited="13:42:05")  # it is not this person's turn
 
 
 def test_captured_keys_are_told_with_the_way_out() -> None:

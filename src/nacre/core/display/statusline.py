@@ -22,6 +22,7 @@ _ASKS |= {"pager": "in a pager", "editor": "in an editor", "repl": "at its promp
 _MUST = 7  # the weight of anything unusual
 _LEAST_NAME = 8  # columns that a long name keeps
 _QUESTION = 40  # columns of a command that waits for approval
+_WAITS = "an agent waits"
 _CAPTURED = "keys captured: Ctrl+\\ frees"
 
 
@@ -33,6 +34,7 @@ class StatusLine(NamedTuple):
     asks: str | None = None
     driver: str | None = None
     yours: bool = False
+    waited: str = ""  # since when an agent waits for who drives: the time of day
     captured: bool = False
     viewers: int = 1
     read_only: bool = False
@@ -77,6 +79,10 @@ def _left(status: StatusLine, cols: int) -> list[_Part]:
         parts.append(_Part("Ctrl+\\ frees" if narrow else _CAPTURED, _MUST + 1, bold=True))
     if status.yours:
         parts.append(_Part("you drive", _MUST, bold=True))
+        if status.waited:
+            narrow = cols < _LEAST_NAME + text_width("you drive") + text_width(_WAITS) + 16
+            since = "" if narrow else f" since {status.waited}"
+            parts.append(_Part(f"{_WAITS}{since}", _MUST, bold=True))
     elif status.driver is not None:
         parts.append(_Part(f"{status.driver} drives", _MUST, bold=True))
     if status.question:

@@ -5,6 +5,7 @@ Rule: the status line is drawn again when something happens, never by a timer.
 
 import asyncio
 import base64
+import time
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -268,7 +269,7 @@ class _Attached:
     async def _whole_status(self, *, captured: bool) -> StatusLine | None:
         try:
             found = await self._dispatch(self._caller, ListSessions(session=self._session))
-            mine = not self._hello.read_only and (await self._control()).yours
+            control = None if self._hello.read_only else await self._control()
         except NacreError:  # it is gone: the watch reports that
             return self._status
         assert isinstance(found, SessionDetails)
@@ -277,7 +278,8 @@ class _Attached:
             state=found.state,
             asks=found.asks,
             driver=found.driver,
-            yours=mine,
+            yours=control is not None and control.yours,
+            waited=_time_of_day(control.waiting_since) if control is not None else "",
             captured=captured,
             viewers=found.viewers,
             read_only=self._hello.read_only,
@@ -294,6 +296,10 @@ class _Attached:
         if status is not None and (anyway or status != self._status):
             self._status = status
             watch.show_status(status_line(status, self._size[1] if self._size else 80))
+
+
+def _time_of_day(moment: float | None) -> str:
+    return "" if moment is None else time.strftime("%H:%M:%S", time.localtime(moment))
 
 
 def _parsed(cls: type[OperationT], **params: Any) -> OperationT:
