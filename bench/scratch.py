@@ -18,6 +18,8 @@ def scratch_environment(**settings: object) -> Iterator[dict[str, str]]:
     """An environment with an empty home; a daemon on demand in it ends with its last client."""
     with tempfile.TemporaryDirectory(prefix="nacre-bench-") as home:
         env = {key: value for key, value in os.environ.items() if not key.startswith("NACRE_")}
+        # As in the Makefile: where it is forbidden, each empty home would compile all files first.
+        env.pop("PYTHONDONTWRITEBYTECODE", None)
         # An empty HOME: a user's own prompt commands would be measured else.
         env.update(HOME=home, NACRE_HOME=home, NACRE_PORT="0", NACRE_GRACE="0", PYTHONPATH=SOURCE)
         env.update({f"NACRE_{name.upper()}": str(value) for name, value in settings.items()})

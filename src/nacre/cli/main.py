@@ -13,6 +13,8 @@ def main() -> int:
     arguments = sys.argv[1:]
     _fill_closed_streams()
     _forgive_standard_error()
+    if arguments[:1] in (["mcp"], ["server"]):
+        _keep_compiled()
     try:
         if arguments[:1] == ["mcp"] and not {"-h", "--help"} & set(arguments):
             # The bridge is started by AI hosts that wait for it: no argument parser before it.
@@ -24,6 +26,26 @@ def main() -> int:
         return run(arguments)
     except KeyboardInterrupt:
         return 130  # as a program that SIGINT ended
+
+
+def _keep_compiled() -> None:
+    """Keep compiled modules in the state folder if none are beside the sources.
+
+    PYTHONDONTWRITEBYTECODE (usual in containers), or a folder that is not ours, forbids them there.
+    Compiling everything at each start takes twice as long as the rest of it.
+    """
+    compiled = __spec__.cached  # this module's
+    if compiled is None or os.path.exists(compiled):
+        return
+    from nacre.settings.paths import find_paths, make_private
+
+    state = find_paths().state
+    try:
+        make_private(state)
+    except OSError:
+        return  # who needs the folder says so
+    sys.pycache_prefix = os.path.join(state, "compiled")
+    sys.dont_write_bytecode = False
 
 
 def _fill_closed_streams() -> None:

@@ -11,6 +11,10 @@ import sys
 from nacre.errors import DaemonUnreachable
 from nacre.settings.paths import Paths, SocketAddress, make_private
 
+TYPE_CHECKING = False  # typing takes a while to load
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # Not imported: it is a separate program (its first lines say how it is started).
 _KEEPER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "system", "keeper", "keeper.py")
 
@@ -51,10 +55,15 @@ def _written_address(paths: Paths) -> "str | None":
     return path if isinstance(path, str) and path != paths.socket else None
 
 
-def connect_or_start(paths: Paths, env: "dict[str, str] | None" = None) -> socket.socket:
+def connect_or_start(
+    paths: Paths,
+    env: "dict[str, str] | None" = None,
+    meanwhile: "Callable[[int], None] | None" = None,
+) -> socket.socket:
     """Return a connection; start a daemon on demand if none is running.
 
-    `env` is the environment of a daemon that is started; None: ours.
+    `env` is the environment of a daemon that is started; None: ours. `meanwhile` is called if one
+    is started, and returns when the descriptor that it gets is readable.
     Raises DaemonUnreachable, which names the log, when it does not start.
     """
     try:
@@ -72,7 +81,7 @@ def connect_or_start(paths: Paths, env: "dict[str, str] | None" = None) -> socke
         except DaemonUnreachable:
             pass
         try:
-            _start(paths, env)
+            _start(paths, env, meanwhile)
         except DaemonUnreachable as error:
             try:
                 return connect(paths)  # it found one whose socket was missing for a moment
@@ -100,7 +109,9 @@ def _open_gate(paths: Paths) -> int:
     )
 
 
-def _start(paths: Paths, env: "dict[str, str] | None") -> None:
+def _start(
+    paths: Paths, env: "dict[str, str] | None", meanwhile: "Callable[[int], None] | None"
+) -> None:
     import subprocess
 
     listening, ready = os.pipe()
@@ -121,6 +132,8 @@ def _start(paths: Paths, env: "dict[str, str] | None") -> None:
         )
         os.close(ready)
         ready = -1
+        if meanwhile is not None:
+            meanwhile(listening)
         if os.read(listening, 1):
             # It keeps running without us; Popen must not warn that nobody waits for it.
             process.returncode = 0

@@ -138,7 +138,8 @@ class Serving:
     ) -> _Early:
         from nacre.doors.mcp.late import LateMcpDoor
 
-        mcp = LateMcpDoor(dispatch, self.settings, services.catalog, services.upstreams.hub)
+        hub = services.upstreams.hub
+        mcp = LateMcpDoor(dispatch, self.settings, services.catalog, hub, self.paths)
         local = local_door(dispatch, mcp, self.settings, life.client)
         askpass = await open_askpass(dispatch, self.settings, self.paths)
         presence = self._presence(local)

@@ -2,7 +2,8 @@
 
 Rule 1: it copies lines and parses only what is needed to know which requests are unanswered
 (inflight.py). It loads no MCP library, so it is ready at once.
-Rule 2: it exits when its input closes, after the last answers, and with an error when the daemon
+Rule 2: while it starts a daemon, it gives the answers that an earlier one wrote down (early.py).
+Rule 3: it exits when its input closes, after the last answers, and with an error when the daemon
 was stopped. When a daemon dies, the bridge connects the host to the next one.
 """
 
@@ -22,6 +23,7 @@ TYPE_CHECKING = False  # typing takes a while to load
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nacre.cli.bridge.early import Early
     from nacre.client.upstream_values import WatchedValues
 
 _CHUNK = 65536
@@ -73,7 +75,14 @@ def run_bridge(paths: Paths, toolsets: str | None, prefix: str | None) -> int:
         more = {} if values is None else {"values": values.now}
         return greeting("mcp", toolsets=toolsets, prefix=prefix, client_id=identity, **more)
 
-    return Bridge(paths, hello, InFlight(prefix or "", toolsets or ""), values).run()
+    def early() -> "Early | None":
+        from nacre.cli.bridge.early import Early
+        from nacre.client.written_answers import read_answers
+
+        answers = read_answers(paths, toolsets, prefix)
+        return None if answers is None else Early(answers)
+
+    return Bridge(paths, hello, InFlight(prefix or "", toolsets or ""), values, early).run()
 
 
 class _Broken(Exception):
@@ -94,11 +103,16 @@ class Bridge:
         hello: "Callable[[], bytes]",
         inflight: InFlight,
         values: "WatchedValues | None" = None,
+        early: "Callable[[], Early | None]" = lambda: None,
     ) -> None:
+        """`early` gives what answers the host while a daemon starts, if something can."""
         self._paths = paths
         self._hello = hello
         self._inflight = inflight
         self._values = values
+        self._find_early = early
+        self._early: Early | None = None  # while the first daemon starts
+        self._begun = b""  # of a line that is not wholly read yet, meanwhile
         self._whole = True  # whether the last that the host sent was the end of a line
         self._to_daemon = self._to_host = memoryview(b"")
         self._input_open = True
@@ -109,7 +123,7 @@ class Bridge:
     def run(self) -> int:
         while True:
             try:
-                with connect_or_start(self._paths) as connection:
+                with connect_or_start(self._paths, None, self._starting) as connection:
                     self._greet(connection)
                     return self._pump(connection)
             except _Broken:
@@ -122,6 +136,7 @@ class Bridge:
         connection.settimeout(_GREETING_PATIENCE)
         try:
             connection.sendall(self._hello())
+            self._answer_early(connection.fileno())
             line, rest = read_line(connection)
             read_greeting(line)
             connection.sendall(self._inflight.again())
@@ -130,11 +145,61 @@ class Bridge:
         except TimeoutError:
             raise DaemonUnreachable("the daemon does not answer; see 'nacre doctor'") from None
         connection.settimeout(None)
-        self._known = True
-        self._to_daemon = memoryview(self._inflight.unsent() + self._to_daemon)
+        self._known, self._early = True, None
+        self._to_daemon = memoryview(self._inflight.unsent() + self._to_daemon + self._begun)
+        self._begun = b""
         self._to_host = memoryview(
             bytes(self._to_host) + self._inflight.apologies() + self._inflight.received(rest)
         )
+
+    def _starting(self, listening: int) -> None:
+        """Answer the host until the daemon that was started listens."""
+        if not self._known and self._values is None:
+            self._early = self._find_early()
+        self._answer_early(listening)
+
+    def _answer_early(self, daemon: int) -> None:
+        """Give answers that stand until there is something to read from the daemon."""
+        early = self._early
+        deadline = time.monotonic() + _GREETING_PATIENCE
+        while early is not None:
+            poll = select.poll()
+            poll.register(daemon, select.POLLIN)
+            if self._early is not None and not self._to_daemon:
+                poll.register(0, select.POLLIN)
+            if self._to_host:
+                poll.register(1, select.POLLOUT)
+            ready = dict(poll.poll(max(0, deadline - time.monotonic()) * 1000))
+            if 0 in ready:
+                self._take_early(early, os.read(0, _CHUNK))
+            if 1 in ready and not self._write_to_host():
+                return  # the host is gone: the pump will find its input closed
+            if not ready or daemon in ready:
+                return
+
+    def _take_early(self, early: "Early", data: bytes) -> None:
+        """Answer what can be answered. From the first line that cannot, all waits."""
+        *lines, self._begun = (self._begun + data).split(b"\n")
+        for count, line in enumerate(lines):
+            answer = early.answer(line) if line else b""
+            if answer is None:
+                self._to_daemon = memoryview(b"\n".join((*lines[count:], self._begun)))
+                self._begun = b""
+                break
+            self._inflight.sent(line + b"\n")
+            self._to_host = memoryview(bytes(self._to_host) + self._inflight.received(answer))
+        if not data or len(self._begun) >= _CHUNK:
+            self._early = None  # the rest is the pump's: it reads the end again
+
+    def _write_to_host(self) -> bool:
+        """Write what it takes without blocking; return whether it is there."""
+        try:
+            # A pipe that is ready accepts this much without blocking (pipe(7), PIPE_BUF).
+            written = os.write(1, self._to_host[: select.PIPE_BUF])
+        except BrokenPipeError:
+            return False
+        self._to_host = self._to_host[written:]
+        return True
 
     def _gives_up(self) -> bool:
         now = time.monotonic()
@@ -169,13 +234,8 @@ class Bridge:
                     connection.shutdown(socket.SHUT_WR)
                 elif writable:
                     writable = self._send(connection)  # mostly it takes it at once
-            if 1 in ready:
-                try:
-                    # A pipe that is ready accepts this much without blocking (pipe(7), PIPE_BUF).
-                    written = os.write(1, self._to_host[: select.PIPE_BUF])
-                except BrokenPipeError:  # the host is gone
-                    return 0
-                self._to_host = self._to_host[written:]
+            if 1 in ready and not self._write_to_host():
+                return 0  # the host is gone
             events = ready.get(daemon, 0)
             if sending and events & (select.POLLOUT | select.POLLERR | select.POLLHUP):
                 # It died, but what it sent before must still be read.

@@ -4,6 +4,8 @@ Rule 1: it is loaded for the first client that asks for something only the libra
 (lines/connection.py), or when nobody has asked for anything for a while (mcp_load_after): recovery
 of sessions, and clients that do not need it, come first. Loading beside them makes them slow.
 Rule 2: it is loaded once, in the background; a client that leaves meanwhile does not stop that.
+Rule 3: what a client of the bridge is answered first is written down for the next start, when
+nobody waits for anything: at leisure, or when the client has left (client/written_answers.py).
 """
 
 import asyncio
@@ -11,15 +13,18 @@ import gc
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from nacre.client.written_answers import write_answers
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.upstream import GatherUpstreamTools
 from nacre.doors.mcp.lines.connection import LineConnection, LineQueue, Served
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.server import build_call_tool
+from nacre.doors.mcp.standing import Standing
 from nacre.doors.mcp.tools.selection import Selection, parse_selection
 from nacre.errors import InvalidInput
 from nacre.late_import import import_alone
 from nacre.services.dispatch.dispatch import Dispatch
+from nacre.settings.paths import Paths
 from nacre.settings.table import Settings
 
 if TYPE_CHECKING:
@@ -41,20 +46,25 @@ class LateMcpDoor:
         settings: Settings,
         source: "CommandSource | None" = None,
         hub: "Callable[[], UpstreamHub] | None" = None,
+        paths: Paths | None = None,
     ) -> None:
         """`source` has the commands of the catalog, for the toolset of that name; `hub` gives what
-        knows the servers behind us, for the toolset upstream.
+        knows the servers behind us, for the toolset upstream; `paths` is where answers are written.
         """
         self._dispatch = dispatch
         self._settings = settings
         self._source = source
         self._hub = hub
+        self._paths = paths
         self._offered: OfferedCommands | None = None
         self._upstream: UpstreamTools | None = None
         self._loop = asyncio.get_running_loop()
         self._loading: asyncio.Task[McpDoor] | None = None
         self._leisure: asyncio.TimerHandle | None = None
         self._served: dict[Selection, Served] = {}
+        self._unwritten: dict[tuple[str | None, str | None], Selection] = {}  # by what was asked
+        self._known: set[tuple[str | None, str | None]] = set()
+        self._writing: asyncio.Task[None] | None = None
         if settings.mcp_load_after:
             self._await_leisure()
 
@@ -63,12 +73,28 @@ class LateMcpDoor:
 
         Raises InvalidInput for an unknown toolset or an invalid prefix.
         """
-        served = self._serve(parse_selection(toolsets, prefix, self._commands, self._upstreams))
+        selection = parse_selection(toolsets, prefix, self._commands, self._upstreams)
+        served = self._serve(selection)
+        if not selection.changes and (asked := (toolsets, prefix)) not in self._known:
+            self._known.add(asked)
+            self._unwritten[asked] = selection
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await LineConnection(served, caller, reader, writer, self._settings).serve()
+            await self._write_down()
 
         return serve
+
+    async def _write_down(self) -> None:
+        """Write what stands for the next start. Where it cannot be written, that one is slower."""
+        while self._paths is not None and self._unwritten:
+            asked, selection = self._unwritten.popitem()
+            standing = self._served[selection].standing
+            await self._loop.run_in_executor(None, self._write, self._paths, asked, standing)
+
+    @staticmethod
+    def _write(paths: Paths, asked: tuple[str | None, str | None], standing: Standing) -> None:
+        write_answers(paths, *asked, standing.written())
 
     def _commands(self) -> "OfferedCommands":
         """Return the tools of the toolset commands; loaded with the first client that names it.
@@ -125,6 +151,8 @@ class LateMcpDoor:
 
     async def close(self) -> None:
         self.give_up()
+        if self._writing is not None:
+            await self._writing
         await self.settle()
         # If the library could not be loaded, its clients know already; closing continues.
         if self._loading is None or self._loading.cancelled():
@@ -153,6 +181,7 @@ class LateMcpDoor:
     def _load_at_leisure(self, seen: int) -> None:
         """Load it if nobody has asked for anything since; else look again later."""
         if self._dispatch.calls == seen:
+            self._writing = self._loop.create_task(self._write_down(), name="written answers")
             self._load()
         else:
             self._await_leisure()

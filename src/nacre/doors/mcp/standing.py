@@ -99,6 +99,19 @@ class Standing:
         }
         return {name: msgspec.json.encode({**answer, **_STAMP}) for name, answer in answers.items()}
 
+    def written(self) -> dict[str, bytes]:
+        """Return all of them, for a bridge that has no daemon yet (cli/bridge/early.py).
+
+        What depends on the revision has it before the method.
+        """
+        handshakes = {f"{one} initialize": self.initialize(one) for one in HANDSHAKE_REVISIONS}
+        modern = {
+            f"{one} {method}": answer
+            for one in MODERN_REVISIONS
+            for method, answer in self.modern.items()
+        }
+        return {"ping": b"{}", **self.lists, **handshakes, **modern}
+
     def tools(self) -> dict[str, Any]:
         words = ToolWords(self.offered)
         return {"tools": [tool.as_wire(words.name) for tool in self.offered.values()]}
