@@ -5,7 +5,24 @@ Rule: an exit code is right, or None. After the command that did the harm, every
 
 from typing import Any
 
-from runs.corpus import ASH, BASH, BOURNE, DASH, FISH, ZSH, Case, Keys, Run, Screen, Step, asks, run
+from runs.corpus import (
+    ASH,
+    BASH,
+    BOURNE,
+    DASH,
+    FISH,
+    LONG_5K,
+    ZSH,
+    Case,
+    Keys,
+    Run,
+    Screen,
+    Step,
+    asks,
+    inner,
+    opens,
+    run,
+)
 
 # Whatever was done to the shell, these must come out.
 AFTER: tuple[Step, ...] = (
@@ -454,6 +471,35 @@ TRACED = [
             run("true\nfalse", "ERR", 1),
             run("true\nfalse", "", 1),
             run("echo on", "on"),
+        ),
+    ),
+    Case(
+        "what a trap prints is no part of the command",
+        ZSH,
+        (
+            run("TRAPEXIT() { print bye; }"),
+            run("echo one\nsh -c 'exit 3'", "one", 3),
+            run(f"x={LONG_5K}\nsh -c 'exit 4'", "", 4),
+            run("unfunction TRAPEXIT; trap 'print -n ,' DEBUG", None),
+            run("true\nsh -c 'exit 5'", None, 5, lacks=("not found",)),
+            run(f"x={LONG_5K}\nsh -c 'exit 6'", None, 6, lacks=("not found",)),
+        ),
+    ),
+    Case(
+        "what a trap prints is no part of a long command",
+        BASH,
+        (
+            run("set -T; trap 'printf ,' DEBUG", None),
+            run(f"x={LONG_5K}\nsh -c 'exit 6'", None, 6, lacks=("not found",)),
+        ),
+    ),
+    Case(
+        "what a trap prints is no part of the command, behind ssh",
+        BASH,
+        (
+            opens("@ssh@ -t zsh -f"),
+            inner("TRAPEXIT() { print bye; }"),
+            inner("echo one\nsh -c 'exit 3'", "one", 3),
         ),
     ),
     Case(

@@ -93,16 +93,24 @@ _LEAVE = (
     'case $_nacre_s in 0);;*)(\\exit "$_nacre_s")&&:;;esac;} 2>/dev/null'
 )
 _TAKE = "_nacre_c=\"$(\\command printf '{body}')\""
+# In zsh, and in bash with functrace, a trap of the user's prints in a subshell, too (DEBUG; zsh's
+# TRAPEXIT): what stands before the first word of ours and behind the last is not the command.
+_BOUND = "_nacre_:"
+_CUT = f"_nacre_c=${{_nacre_c#*{_BOUND}}};_nacre_c=${{_nacre_c%{_BOUND}*}}"
+_TAKE_BOUND = f"_nacre_c=\"$(\\command printf '{_BOUND}{{body}}{_BOUND}')\";{_CUT}"
 # `stty` is a program, which a subshell becomes.
-_READ = (
+_READ_LINES = (
     "(\\exec stty -echo);{reading};_nacre_c=;while IFS= \\command read -r _nacre_l;"
     "do case $_nacre_l in '')\\break;;esac;_nacre_c=$_nacre_c$_nacre_l;done;"
-    '(\\exec stty echo);{start};_nacre_c="$(\\command printf "$_nacre_c")"'
+    "(\\exec stty echo);{start};"
 )
+_READ = f'{_READ_LINES}_nacre_c="$(\\command printf "$_nacre_c")"'
+_READ_BOUND = f'{_READ_LINES}_nacre_c="$(\\command printf "{_BOUND}${{_nacre_c}}{_BOUND}")";{_CUT}'
 # A pattern that takes all away if it is found. To ask for the host takes a process, once a shell;
-# $HOSTNAME may be another machine's, which was passed on. The id tells whose $_nacre_h it is.
+# $HOSTNAME may be another machine's, which was passed on. The id tells whose $_nacre_h it is. By
+# `exec` no trap of the user's prints at the end of the subshell.
 _FOLDER = "${PWD##*[[:cntrl:]]*}"
-_PLACE = f'"${{_nacre_h:=$$ $(\\command uname -n 2>/dev/null)}};{_FOLDER}"'
+_PLACE = f'"${{_nacre_h:=$$ $(\\exec uname -n 2>/dev/null)}};{_FOLDER}"'
 _KNOWN_PLACE = f'"${{_nacre_h-}};{_FOLDER}"'
 # `command eval`: a syntax error must not end the line of a POSIX shell before its end mark.
 _RUN = '\\command eval "$_nacre_c"'
@@ -177,7 +185,7 @@ BASH = Dialect(
         run=_by(_BASH_WORD, _RUN),
         place=_by(_BASH_WORD, _PLACE),
         known_place=_KNOWN_PLACE,
-        read=_by(_BASH_WORD, _READ),
+        read=_by(_BASH_WORD, f'{_READ_LINES}\\command printf -v _nacre_c "$_nacre_c"'),
     ),
     programs=("bash",),
     offered=("bash",),
@@ -195,11 +203,11 @@ ZSH = Dialect(
         keep=_by(_ZSH_WORD, _KEEP),
         leave=_by(_ZSH_WORD, _LEAVE.replace("\\exit", "\\command exit")),
         itself='"$$"',
-        take=_by(_ZSH_WORD, _TAKE),
+        take=_by(_ZSH_WORD, _TAKE_BOUND),
         run=_by(_ZSH_WORD, _RUN),
         place=f'"$$ $HOST;{_FOLDER}"',
         known_place=f'"$$ $HOST;{_FOLDER}"',
-        read=_by(_ZSH_WORD, _READ),
+        read=_by(_ZSH_WORD, _READ_BOUND),
     ),
     programs=("zsh",),
     offered=("zsh",),
@@ -263,10 +271,11 @@ ANY_SHELL = Dialect(
         keep=_KEEP,
         leave=_LEAVE,
         itself='"$$"',
-        take=_TAKE,
+        take=_TAKE_BOUND,
         run='"$_nacre_b" eval "$_nacre_c"',
         place=_PLACE,
         known_place=_KNOWN_PLACE,
+        # Not bound: with more words the line would be too long for ash.
         read=_READ.replace("\\command read", "\\read"),
     ),
     programs=(),

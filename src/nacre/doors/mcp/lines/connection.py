@@ -192,7 +192,9 @@ class LineConnection:
             return
         request = found.get("id") if isinstance(found, dict) else None
         raw = msgspec.json.encode(request) if isinstance(request, str | int | float) else NULL
-        self.wire.refuse(INVALID_REQUEST, "not a JSON-RPC 2.0 message", raw)
+        batch = "; send each message of a batch on a line of its own"
+        more = batch if isinstance(found, list) else ""
+        self.wire.refuse(INVALID_REQUEST, f"not a JSON-RPC 2.0 message{more}", raw)
 
     # --- the beginning -----------------------------------------------------------------------
 
