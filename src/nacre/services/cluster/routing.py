@@ -321,11 +321,10 @@ class ClusterRouting:
 
     def _note(self, host: str, result: object) -> None:
         """Remember where a new session and a new run are."""
-        for name in ("session", "name", "session_id"):
-            if isinstance(made := getattr(result, name, None), str) and hasattr(
-                result, "session_id"
-            ):
-                self._names.remember(made, host)
+        if hasattr(result, "session_id"):
+            for name in ("session", "name", "session_id"):
+                if isinstance(made := getattr(result, name, None), str):
+                    self._names.remember(made, host)
         if isinstance(run_id := getattr(result, "run_id", None), str):
             self._remember_run(run_id, host)
 

@@ -129,7 +129,8 @@ class HostServing:
         try:
             caller = await self._believing.caller(ask.credential, sender)
             operation = unpack_operation(ask.operation, ask.params)
-            caller = replace(caller, patience=ask.patience)
+            if ask.patience is not None:
+                caller = replace(caller, patience=ask.patience)
             REQUEST.set(ask.request)
             if ask.tells:
                 answer = await self._dispatch.ask(caller, operation)
