@@ -83,6 +83,7 @@ class Cluster:
             self._member.hosts,
             self._ask_for_name,
             self._taken,
+            lambda name: name in self._promised,
             settings.cluster_known_places,
         )
         self._viewing = Viewing(self.name, self._link, self._asking, signing, settings)
@@ -241,8 +242,9 @@ class Cluster:
             self._promised[name] -= 1
             self._promised += Counter()  # removes those with a count of zero
 
-    def release(self, name: str) -> None:
-        self._keep_promise(name)
+    def release(self, name: str, *, promised: bool = True) -> None:
+        if promised:
+            self._keep_promise(name)
         self._to_note.put_nowait(lambda: self.names.release(name))
 
     async def _ask_for_name(self, host: str, name: str) -> bool:

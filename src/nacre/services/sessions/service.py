@@ -170,7 +170,7 @@ class Sessions:
         except NacreError:
             others.release(name)
             raise
-        others.release(before)
+        others.release(before, promised=False)
 
     async def restart(self, caller: Caller, request: RestartSession) -> SessionCreated:
         session = self._registry.find(request.session)
