@@ -1,4 +1,4 @@
-"""What the benchmarks of a cluster share: real NATS servers, real daemons, and callers of a door."""
+"""What the benchmarks of a cluster share: real NATS servers, real daemons, callers of a door."""
 
 import asyncio
 import json
@@ -15,12 +15,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from scratch import scratch_environment
-
 from nacre.client.calls import Client
 from nacre.client.greeting import greeting
 from nacre.client.start import connect
 from nacre.settings.paths import find_paths
+
+from scratch import scratch_environment
 
 PATIENCE = 60.0  # seconds
 

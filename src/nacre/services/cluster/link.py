@@ -105,6 +105,10 @@ class ClusterLink:
             **options,
         )
 
+    async def renew_store(self) -> None:
+        """Make the store anew if a server has come back without it. Raises OSError."""
+        self._store = await _tried(self._open_store(self._client))
+
     async def _open_store(self, client: Client) -> KeyValue:
         stream = client.jetstream()
         try:

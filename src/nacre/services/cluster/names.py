@@ -13,7 +13,7 @@ import asyncio
 import base64
 import logging
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from typing import Protocol
 
@@ -176,6 +176,12 @@ class Names:
 
     async def remove(self, identifier: str) -> None:
         await self._link.delete(f"s.{self._host}.{identifier}")
+
+    async def remove_unlisted(self, listed: Collection[str]) -> None:
+        """Remove what is known of sessions of this host that are no longer there, by their ids."""
+        for key, _ in await self._link.find(f"s.{self._host}.*"):
+            if (identifier := key.rpartition(".")[2]) not in listed:
+                await self.remove(identifier)
 
     async def last_known(self, host: str) -> list[SessionDetails]:
         """Return the sessions of a host as they were when it was last heard."""

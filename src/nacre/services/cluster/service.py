@@ -52,6 +52,7 @@ from nacre.services.session.session import Session
 _log = logging.getLogger("nacre.cluster")
 
 _NOTED = frozenset({"created", "ended", "renamed", "restarted", "removed"})
+_UNSETTLED = 2.0  # seconds until it is tried again
 _OURSELVES = Caller(door="cluster", via="itself")
 
 
@@ -116,6 +117,7 @@ class Cluster:
         self._link.when_cut = self._viewing.break_all
         self._member.when_heard = self._heard
         self._member.when_lost = self._lost
+        self._member.when_restarted = self._restarted
         self._settling = asyncio.Event()
         self._promised: Counter[str] = Counter()  # names that sessions in the making will have
         self._tasks: list[asyncio.Task[None]] = []
@@ -137,9 +139,11 @@ class Cluster:
             await self._member.join(listen)
             self._member.when_back = self._settling.set
             while True:
-                await self._settle_names(dispatch)
-                await self._settling.wait()
                 self._settling.clear()
+                if await self._settle(dispatch):
+                    await self._settling.wait()
+                else:
+                    await asyncio.sleep(_UNSETTLED)  # no event tells that the store takes it again
 
         self._host.events.add(self)
         self._tasks = [
@@ -255,25 +259,36 @@ class Cluster:
         assert isinstance(answer.result, GivenUp)
         return answer.result.given_up
 
+    async def _settle(self, dispatch: Dispatch) -> bool:
+        """Bring the cluster's store up to date. Return whether that went well."""
+        await self._recovering.every_session()
+        try:
+            await self._member.renew()
+            await self.names.remove_unlisted({one.identity.id for one in self._registry})
+            await self._settle_names(dispatch)
+        except OSError as error:
+            _log.warning("the cluster's store is not up to date", extra={"error": str(error)})
+            return False
+        return True
+
     async def _settle_names(self, dispatch: Dispatch) -> None:
         """Tell the cluster of the sessions that are here: those of a daemon that died, for example.
 
         A session whose name was given to another meanwhile is ended: callers were told that it is
         lost, and what they type by its name is for the other one.
         """
-        await self._recovering.every_session()
         for session in list(self._registry):
             name = session.identity.name
-            with suppress(OSError):
-                owner = await self.names.owner(name)
-                if owner in (None, self.name):
-                    await self.names.claim(name, "")
-                    await self.names.note(view_details(session, self._host.loop.time()))
-                    continue
-                _log.warning(
-                    "a session is ended: its name is another host's",
-                    extra={"session": name, "host": owner},
-                )
+            owner = await self.names.owner(name)
+            if owner in (None, self.name):
+                await self.names.claim(name, "")
+                await self.names.note(view_details(session, self._host.loop.time()))
+                continue
+            _log.warning(
+                "a session is ended: its name is another host's",
+                extra={"session": name, "host": owner},
+            )
+            with suppress(NacreError):  # somebody has just ended it
                 await dispatch(
                     _OURSELVES, ManageSession(session=session.identity.id, action="kill")
                 )
@@ -297,18 +312,25 @@ class Cluster:
     async def _note_all(self) -> None:
         while True:
             work = await self._to_note.get()
-            with suppress(OSError):  # what is missing is settled when we are back
+            try:
                 await work()
+            except OSError:
+                self._settling.set()  # then what is missing is noted
 
     def _heard(self, host: str) -> None:
         self._asking.host_heard(host)
         self._everywhere.host_heard(host)
 
+    def _restarted(self, host: str) -> None:
+        """Whoever watched or asked through its last daemon is gone."""
+        self._streaming.end_of(host)
+        self._serving.end_of(host)
+
     def _lost(self, host: str) -> None:
         self.names.forget_host(host)
         self._asking.host_lost(host)
         self._viewing.host_lost(host)
-        self._streaming.end_of(host)
+        self._restarted(host)
 
 
 def own_name() -> str:

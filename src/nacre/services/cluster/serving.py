@@ -66,6 +66,12 @@ class HostServing:
         for task in self._running.values():
             task.cancel()
 
+    def end_of(self, host: str) -> None:
+        """Stop what the callers of another host's daemon asked for, which is gone."""
+        for known, task in list(self._running.items()):
+            if known.startswith(f"{host}/"):
+                task.cancel()
+
     def _came(self, subject: str, reply: str, data: bytes, _: str | None) -> None:
         sender = subject.rpartition(".")[2]
         try:
