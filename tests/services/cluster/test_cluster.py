@@ -254,3 +254,31 @@ def test_a_person_types_at_the_screen_of_a_session_on_another_host(hosts: Hosts)
         while b"42-typed" not in shown:
             part = socket.recv(60)
             shown += part if isinstance(part, bytes) else b""
+
+
+def test_pages_of_a_list_are_the_same_at_every_door(hosts: Hosts) -> None:
+    for on in "abcd":
+        for number in range(3):
+            made(hosts, f"paged-{on}-{number}", on)
+
+    def paged(door: str) -> list[tuple[str, str]]:
+        found, more = [], {}
+        while True:
+            page = hosts[door].call("list_sessions", limit=5, **more)
+            assert len(page["sessions"]) <= 5
+            found += [(one["host"], one["name"]) for one in page["sessions"]]
+            if "next_cursor" not in page:
+                return found
+            more = {"cursor": page["next_cursor"]}
+
+    whole = [
+        (one["host"], one["name"])
+        for one in hosts["a"].call("list_sessions", max_chars=10_000_000)["sessions"]
+    ]
+    assert [host for host, _ in paged("a")] == sorted(host for host, _ in whole)
+    assert sorted(paged("a")) == sorted(paged("d")) == sorted(whole)
+    assert paged("a") == paged("d")
+    short = hosts["b"].call("list_sessions", max_chars=4000)  # no room for all about each
+    assert all(one["details_left_out"] and one["host"] for one in short["sessions"])
+    with pytest.raises(AnsweredError, match="cursor"):
+        hosts["a"].call("list_sessions", cursor="nonsense")

@@ -4,7 +4,6 @@ Rule 1: a session of this host is found first, without a question to anybody. `h
 host, too. A port is one of this host.
 Rule 2: a new session goes to the host that was asked for; else to the least loaded one with room
 and the labels that were asked for. This host counts as any other.
-Rule 3: lists have the sessions of all hosts. Of a lost host they have what was last known of it.
 """
 
 import asyncio
@@ -19,17 +18,15 @@ from msgspec.structs import replace
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.follow import EventStream, Follow
-from nacre.core.operations.results import SessionDetails, SessionList
-from nacre.core.operations.sessions import ListSessions
 from nacre.core.operations.steps import LIST_SESSIONS
 from nacre.errors import BadParameter, HostUnreachable, LimitReached, NacreError, SessionNotFound
 from nacre.services.cluster.asking import Asking
+from nacre.services.cluster.listing import Listing
 from nacre.services.cluster.member import Member
 from nacre.services.cluster.names import Names
 from nacre.services.cluster.viewing import Viewing
 from nacre.services.dispatch.call import Call, Onward
 from nacre.services.dispatch.forwarding.relay import relay_of_call, relayed_by
-from nacre.services.observe.views import fit_list
 from nacre.system.logs import REQUEST
 from nacre.wording import Omit
 
@@ -67,7 +64,7 @@ class ClusterRouting:
         self._here = here
         self._viewing = viewing
         self._everywhere = everywhere
-        self._budget = budget
+        self._listing = Listing(member, asking, names, budget)
         self._most_runs = most_runs
         self._runs: OrderedDict[str, str] = OrderedDict()  # their hosts
 
@@ -78,7 +75,7 @@ class ClusterRouting:
         if name in _MAKING:
             return await self._make(call, onward)
         if name == "list_sessions" and getattr(call.operation, "session", None) is None:
-            return await self._list(call, onward)
+            return await self._listing.page(call, onward)
         given = {one: getattr(call.operation, one) for one in call.spec.references}
         if given.get("run_id") is not None:
             return await self._of_run(call, onward, given["run_id"])
@@ -261,38 +258,7 @@ class ClusterRouting:
         more = f" and {len(hosts) - _NAMED} more" if len(hosts) > _NAMED else ""
         return f"there are: {', '.join(hosts[:_NAMED])}{more}"
 
-    # --- lists -----------------------------------------------------------------------------
-
-    async def _list(self, call: Call, onward: Onward) -> SessionList:
-        assert isinstance(call.operation, ListSessions)
-        budget = self._budget(call.operation.max_chars)
-        caller = call.caller
-
-        async def ask(host: str) -> list[SessionDetails]:
-            asked = ListSessions(max_chars=budget)
-            answer = await self._asking.ask(host, caller, asked, request=REQUEST.get(""))
-            return [replace(one, host=host) for one in answer.result.sessions]  # type: ignore[attr-defined]
-
-        ours = await onward(call)
-        found = [replace(one, host=self._member.host) for one in ours.sessions]
-        for answer in await self._ask_all(ask):
-            found += answer if isinstance(answer, list) else []
-        for said, standing in self._member.hosts.all(_now()).items():
-            if standing == "lost":
-                found += await self._last_known(said.host, call)
-        return fit_list(found, budget)
-
-    async def _last_known(self, host: str, call: Call) -> list[SessionDetails]:
-        try:
-            known = await self._names.last_known(host)
-        except OSError:
-            return []
-        notice = f"host {host} is lost: this is what was last known"
-        return [
-            replace(one, host=host, running=False, alive=False, state="lost", notice=notice)
-            for one in known
-            if call.caller.sees(one.name)
-        ]
+    # --- asking ----------------------------------------------------------------------------
 
     async def _ask_all(self, ask: Callable[[str], Awaitable[Any]]) -> list[Any]:
         """Ask all hosts that are up; one that cannot be reached answers with its error."""

@@ -18,7 +18,10 @@ _NOT_THE_DOCUMENTS = frozenset({"read_run"})
 
 # Taken, but not listed: a model on one host has no use for them, and pays for the list.
 _OF_A_CLUSTER = ("host", "labels")
-_MAKING = frozenset({"create_session", "start_session", "launch_app"})
+_UNLISTED = {
+    **dict.fromkeys(("create_session", "start_session", "launch_app"), _OF_A_CLUSTER),
+    "list_sessions": ("limit", "cursor"),
+}
 
 # A session's reference in a schema, and the same in fewer words.
 _EITHER, _EITHER_SHORT = [{"type": "string"}, {"type": "integer"}], ["string", "integer"]
@@ -80,9 +83,8 @@ class Tool:
 
     def input(self) -> dict[str, Any]:
         schema = input_schema(self.spec.type)
-        if self.spec.name in _MAKING:
-            for name in _OF_A_CLUSTER:
-                schema["properties"].pop(name)
+        for name in _UNLISTED.get(self.spec.name, ()):
+            schema["properties"].pop(name)
         properties = schema["properties"].items()
         schema["properties"] = {self.parameter(name): value for name, value in properties}
         schema["required"] = [self.parameter(name) for name in schema.get("required", ())]
