@@ -1,7 +1,7 @@
 """Which host a call goes to, and how answers of several become one.
 
 Rule 1: a session of this host is found first, without a question to anybody. `host/name` names the
-host, too. A port is one of this host.
+host, too. A port is one of this host, which may stand for a session of another one.
 Rule 2: a new session goes to the host that was asked for; else to the least loaded one with room
 and the labels that were asked for. This host counts as any other.
 Rule 3: lists have the sessions of all hosts. Of a lost host they have what was last known of it.
@@ -25,7 +25,9 @@ from nacre.core.operations.steps import LIST_SESSIONS
 from nacre.errors import BadParameter, HostUnreachable, LimitReached, NacreError, SessionNotFound
 from nacre.services.cluster.asking import Asking
 from nacre.services.cluster.member import Member
+from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.names import Names
+from nacre.services.cluster.people import QuestionsEverywhere
 from nacre.services.cluster.viewing import Viewing
 from nacre.services.dispatch.call import Call, Onward
 from nacre.services.dispatch.forwarding.relay import relay_of_call, relayed_by
@@ -48,6 +50,8 @@ class Here(Protocol):
 
     def has_run(self, run_id: str) -> bool: ...
 
+    def has_question(self, identifier: str) -> bool: ...
+
 
 class ClusterRouting:
     def __init__(
@@ -58,8 +62,9 @@ class ClusterRouting:
         here: Here,
         viewing: Viewing,
         everywhere: Everywhere,
+        ports: MirroredPorts,
         budget: Callable[[int | None], int],
-        most_runs: int,
+        most_places: int,
     ) -> None:
         self._member = member
         self._asking = asking
@@ -68,8 +73,10 @@ class ClusterRouting:
         self._viewing = viewing
         self._everywhere = everywhere
         self._budget = budget
-        self._most_runs = most_runs
+        self._most_runs = most_places
         self._runs: OrderedDict[str, str] = OrderedDict()  # their hosts
+        self._ports = ports
+        self._questions = QuestionsEverywhere(member.host, asking, here, self._ask_all, most_places)
 
     async def route(self, call: Call, onward: Onward) -> Any:
         name = call.spec.name
@@ -86,6 +93,11 @@ class ClusterRouting:
             return await self._of_several(call, onward, given["sessions"])
         if given.get("session") is not None:
             return await self._of_one(call, onward, given["session"])
+        if name == "list_approvals":
+            return await self._questions.list(call, onward)
+        if name == "answer_approval":
+            host = await self._questions.place(call.operation.id, call.caller)  # type: ignore[attr-defined]
+            return await (onward(call) if host is None else self._ask(host, call, call.operation))
         if name == "drain_host":
             return await self._of_host(call, onward, call.operation.host)  # type: ignore[attr-defined]
         return await onward(call)
@@ -104,6 +116,7 @@ class ClusterRouting:
         if host is None:
             call.operation = replace(request, session=inner)
             return await onward(call)
+        call.host = host
         there = self._viewing.stream(host, call.caller, replace(request, session=inner))
         return await call.stack.enter_async_context(there)
 
@@ -118,9 +131,11 @@ class ClusterRouting:
         operation = replace(call.operation, session=inner)
         try:
             return await self._ask(host, call, operation)
-        except (SessionNotFound, HostUnreachable):
+        except (SessionNotFound, HostUnreachable) as error:
             # Its name may be another session's since we asked where it is.
             self._names.forget(str(inner))
+            if isinstance(error, SessionNotFound):
+                self._ports.release(host, str(inner))
             again, _ = await self._find(reference)
             if again in (None, host):
                 raise
@@ -135,7 +150,9 @@ class ClusterRouting:
             if self._member.hosts.of(host) is None:
                 raise SessionNotFound(f"no host {host[:64]!r} ({self._there()})", LIST_SESSIONS)
             return host, inner
-        if str(reference).isdigit() or await self._here.has(reference):
+        if str(reference).isdigit():
+            return self._ports.session(int(reference)) or (None, reference)
+        if await self._here.has(reference):
             return None, reference
         place = await self._place(str(reference))
         return (None if place == self._member.host else place), reference
@@ -271,7 +288,14 @@ class ClusterRouting:
         async def ask(host: str) -> list[SessionDetails]:
             asked = ListSessions(max_chars=budget)
             answer = await self._asking.ask(host, caller, asked, request=REQUEST.get(""))
-            return [replace(one, host=host) for one in answer.result.sessions]  # type: ignore[attr-defined]
+            assert isinstance(answer.result, SessionList)
+            sessions = answer.result.sessions
+            if caller.sessions is None and not answer.result.omitted_sessions:
+                self._ports.keep_only(host, {one.session_id for one in sessions})
+            return [
+                replace(one, host=host, port=self._ports.of(host, one.session_id))
+                for one in sessions
+            ]
 
         ours = await onward(call)
         found = [replace(one, host=self._member.host) for one in ours.sessions]
@@ -289,7 +313,15 @@ class ClusterRouting:
             return []
         notice = f"host {host} is lost: this is what was last known"
         return [
-            replace(one, host=host, running=False, alive=False, state="lost", notice=notice)
+            replace(
+                one,
+                host=host,
+                port=self._ports.known(host, one.session_id),
+                running=False,
+                alive=False,
+                state="lost",
+                notice=notice,
+            )
             for one in known
             if call.caller.sees(one.name)
         ]
@@ -301,6 +333,7 @@ class ClusterRouting:
 
     async def _ask(self, host: str | None, call: Call, operation: Operation) -> Any:
         assert host is not None
+        call.host = host
         relay = relay_of_call()
         if relay is not None and relay.begun is not None:
             told = relay.begun
@@ -317,7 +350,13 @@ class ClusterRouting:
         call.told = answer.told
         call.notices += answer.notices
         self._note(host, answer.result)
-        return answer.result
+        return self._with_port(host, answer.result)
+
+    def _with_port(self, host: str, result: Any) -> Any:
+        """Return the result with a port of this host, if it has one."""
+        if not (isinstance(getattr(result, "port", None), int) and hasattr(result, "session_id")):
+            return result
+        return replace(result, port=self._ports.of(host, result.session_id))
 
     def _note(self, host: str, result: object) -> None:
         """Remember where a new session and a new run are."""
