@@ -30,7 +30,13 @@ def hosts(
     home = tmp_path_factory.mktemp("hosts")
 
     def start(name: str) -> HostUnderTest:
-        return start_host(home / name, name, shared_server.url, cluster_labels=f"{name},any")
+        return start_host(
+            home / name,
+            name,
+            shared_server.url,
+            cluster_labels=f"{name},any",
+            progress_interval=0.1,
+        )
 
     with ThreadPoolExecutor(4) as pool:
         made = dict(zip("abcd", pool.map(start, "abcd"), strict=True))

@@ -12,7 +12,7 @@ from websockets.sync.client import connect as connect_socket
 
 from nacre.client.calls import AnsweredError
 
-from services.cluster.several_hosts import HostUnderTest
+from services.cluster.several_hosts import HostUnderTest, metrics
 
 Hosts = dict[str, HostUnderTest]
 
@@ -286,7 +286,7 @@ def test_metrics_tell_of_hosts_and_routed_calls(hosts: Hosts) -> None:
     hosts["d"].call("get_screen", session="measured")
     with pytest.raises(AnsweredError):
         hosts["d"].call("get_screen", session="c/nothing")
-    text = _metrics(hosts["d"])
+    text = metrics(hosts["d"])
     found = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
     assert found['nacre_cluster_hosts{state="up"}'] == "4"
     assert int(found['nacre_cluster_call_seconds_count{tool="get_screen"}']) >= 2
@@ -294,15 +294,8 @@ def test_metrics_tell_of_hosts_and_routed_calls(hosts: Hosts) -> None:
     assert int(found[failed]) >= 1
     for way in ("in", "out"):
         assert int(found[f'nacre_cluster_bytes_total{{way="{way}"}}']) > 0
-    served = _metrics(hosts["c"]).split("\nnacre_cluster_served_total ")[1]
+    served = metrics(hosts["c"]).split("\nnacre_cluster_served_total ")[1]
     assert int(served.split()[0]) > 0
-
-
-def _metrics(host: HostUnderTest) -> str:
-    headers = {"Authorization": f"Bearer {host.daemon.token}"}
-    request = urllib.request.Request(f"{host.daemon.url}/metrics", headers=headers)
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return str(answer.read().decode())
 
 
 def test_a_session_of_another_host_has_a_port_here(hosts: Hosts) -> None:

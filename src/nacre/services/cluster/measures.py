@@ -40,6 +40,9 @@ class ClusterMeasures(NamedTuple):
         )
         served.add(self.serving.served)
         yield served
+        serving = Family("nacre_cluster_serving", "gauge", "Calls that run for other hosts now.")
+        serving.add(self.serving.count)
+        yield serving
         streams = Family(
             "nacre_cluster_streams", "gauge", "Streams from other hosts, and to them, now."
         )

@@ -22,12 +22,21 @@ from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.results import SessionDetails, SessionList
 from nacre.core.operations.sessions import ListSessions
 from nacre.core.operations.steps import LIST_SESSIONS
-from nacre.errors import BadParameter, HostUnreachable, LimitReached, NacreError, SessionNotFound
+from nacre.errors import (
+    BadParameter,
+    HostUnreachable,
+    InvalidInput,
+    LimitReached,
+    NacreError,
+    SessionNotFound,
+)
+from nacre.services.cluster.all_hosts.joined import first_match
+from nacre.services.cluster.all_hosts.people import QuestionsEverywhere
+from nacre.services.cluster.all_hosts.searching import SearchingAll
 from nacre.services.cluster.asking import Asking
 from nacre.services.cluster.member import Member
 from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.names import Names
-from nacre.services.cluster.people import QuestionsEverywhere
 from nacre.services.cluster.viewing import Viewing
 from nacre.services.dispatch.call import Call, Onward
 from nacre.services.dispatch.forwarding.relay import relay_of_call, relayed_by
@@ -76,6 +85,7 @@ class ClusterRouting:
         self._most_runs = most_places
         self._runs: OrderedDict[str, str] = OrderedDict()  # their hosts
         self._ports = ports
+        self._searching = SearchingAll(member, asking, budget)
         self._questions = QuestionsEverywhere(member.host, asking, here, self._ask_all, most_places)
 
     async def route(self, call: Call, onward: Onward) -> Any:
@@ -86,6 +96,8 @@ class ClusterRouting:
             return await self._make(call, onward)
         if name == "list_sessions" and getattr(call.operation, "session", None) is None:
             return await self._list(call, onward)
+        if name == "search" and getattr(call.operation, "session", None) is None:
+            return await self._searching.search(call, onward)
         given = {one: getattr(call.operation, one) for one in call.spec.references}
         if given.get("run_id") is not None:
             return await self._of_run(call, onward, given["run_id"])
@@ -215,7 +227,7 @@ class ClusterRouting:
                 work = self._ask(host, call, operation)
             tasks.append(asyncio.ensure_future(work))
         try:
-            return await _join(tasks, wants_all=wants_all)
+            return await first_match(tasks, wants_all=wants_all)
         finally:
             for task in tasks:
                 task.cancel()
@@ -335,6 +347,11 @@ class ClusterRouting:
         assert host is not None
         call.host = host
         relay = relay_of_call()
+        if relay is not None and relay.input_of is not None:
+            raise InvalidInput(
+                f"standard input cannot be passed to a session on another host ({host})",
+                "leave it out with --no-stdin, or write it into a file there first (nacre cp)",
+            )
         if relay is not None and relay.begun is not None:
             told = relay.begun
 
@@ -372,20 +389,6 @@ class ClusterRouting:
         self._runs[run_id] = host
         while len(self._runs) > self._most_runs:
             self._runs.popitem(last=False)
-
-
-async def _join(tasks: list["asyncio.Task[Any]"], *, wants_all: bool) -> Any:
-    """Return the first answer that matched, or the last one; with `wants_all` all as one."""
-    answers = []
-    for done in asyncio.as_completed(tasks):
-        answer = await done
-        answers.append(answer)
-        if answer.matched != wants_all:
-            return answer
-    if not wants_all:
-        return answers[-1]
-    matches = [name for one in answers for name in one.matches or ()]
-    return replace(answers[-1], matches=matches or None)
 
 
 def _now() -> float:

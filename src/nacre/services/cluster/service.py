@@ -31,9 +31,9 @@ from nacre.core.operations.hosts.cluster import (
 from nacre.core.operations.results import Success
 from nacre.core.operations.sessions import ManageSession
 from nacre.errors import HostUnreachable, NacreError, SessionNotFound
+from nacre.services.cluster.all_hosts.everywhere import Everywhere
 from nacre.services.cluster.asking import Asking
 from nacre.services.cluster.credentials import Believing, Vouching, load_key
-from nacre.services.cluster.everywhere import Everywhere
 from nacre.services.cluster.link import ClusterLink
 from nacre.services.cluster.local import LocalSessions
 from nacre.services.cluster.measures import ClusterMeasures

@@ -77,6 +77,11 @@ class HostServing:
         self._kept = 0  # bytes of them
         self._forgotten: OrderedDict[str, None] = OrderedDict()  # answered, and not kept
 
+    @property
+    def count(self) -> int:
+        """Return how many calls are under way."""
+        return len(self._running)
+
     async def listen(self, dispatch: Dispatch) -> None:
         self._dispatch = dispatch
         await self._link.subscribe(f"nacre.h.{self._host}.call.*", self._came)
