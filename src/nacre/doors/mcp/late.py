@@ -63,7 +63,14 @@ class LateMcpDoor:
 
         Raises InvalidInput for an unknown toolset or an invalid prefix.
         """
-        served = self._serve(parse_selection(toolsets, prefix, self._commands, self._upstreams))
+        selection = parse_selection(
+            toolsets,
+            prefix,
+            self._commands,
+            self._upstreams,
+            clustered=bool(self._settings.cluster),
+        )
+        served = self._serve(selection)
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await LineConnection(served, caller, reader, writer, self._settings).serve()

@@ -1,7 +1,7 @@
 """Which host a call goes to, and how answers of several become one.
 
 Rule 1: a session of this host is found first, without a question to anybody. `host/name` names the
-host, too. A port is one of this host.
+host, too. A port is one of this host, which may stand for a session of another one.
 Rule 2: a new session goes to the host that was asked for; else to the least loaded one with room
 and the labels that were asked for. This host counts as any other.
 """
@@ -19,10 +19,21 @@ from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.steps import LIST_SESSIONS
-from nacre.errors import BadParameter, HostUnreachable, LimitReached, NacreError, SessionNotFound
+from nacre.errors import (
+    BadParameter,
+    HostUnreachable,
+    InvalidInput,
+    LimitReached,
+    NacreError,
+    SessionNotFound,
+)
+from nacre.services.cluster.all_hosts.joined import first_match
+from nacre.services.cluster.all_hosts.listing import Listing
+from nacre.services.cluster.all_hosts.people import QuestionsEverywhere
+from nacre.services.cluster.all_hosts.searching import SearchingAll
 from nacre.services.cluster.asking import Asking
-from nacre.services.cluster.listing import Listing
 from nacre.services.cluster.member import Member
+from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.names import Names
 from nacre.services.cluster.viewing import Viewing
 from nacre.services.dispatch.call import Call, Onward
@@ -45,6 +56,8 @@ class Here(Protocol):
 
     def has_run(self, run_id: str) -> bool: ...
 
+    def has_question(self, identifier: str) -> bool: ...
+
 
 class ClusterRouting:
     def __init__(
@@ -55,8 +68,9 @@ class ClusterRouting:
         here: Here,
         viewing: Viewing,
         everywhere: Everywhere,
+        ports: MirroredPorts,
         budget: Callable[[int | None], int],
-        most_runs: int,
+        most_places: int,
     ) -> None:
         self._member = member
         self._asking = asking
@@ -64,9 +78,12 @@ class ClusterRouting:
         self._here = here
         self._viewing = viewing
         self._everywhere = everywhere
-        self._listing = Listing(member, asking, names, budget)
-        self._most_runs = most_runs
+        self._listing = Listing(member, asking, names, ports, budget)
+        self._most_runs = most_places
         self._runs: OrderedDict[str, str] = OrderedDict()  # their hosts
+        self._ports = ports
+        self._searching = SearchingAll(member, asking, budget)
+        self._questions = QuestionsEverywhere(member.host, asking, here, self._ask_all, most_places)
 
     async def route(self, call: Call, onward: Onward) -> Any:
         name = call.spec.name
@@ -76,6 +93,8 @@ class ClusterRouting:
             return await self._make(call, onward)
         if name == "list_sessions" and getattr(call.operation, "session", None) is None:
             return await self._listing.page(call, onward)
+        if name == "search" and getattr(call.operation, "session", None) is None:
+            return await self._searching.search(call, onward)
         given = {one: getattr(call.operation, one) for one in call.spec.references}
         if given.get("run_id") is not None:
             return await self._of_run(call, onward, given["run_id"])
@@ -83,6 +102,11 @@ class ClusterRouting:
             return await self._of_several(call, onward, given["sessions"])
         if given.get("session") is not None:
             return await self._of_one(call, onward, given["session"])
+        if name == "list_approvals":
+            return await self._questions.list(call, onward)
+        if name == "answer_approval":
+            host = await self._questions.place(call.operation.id, call.caller)  # type: ignore[attr-defined]
+            return await (onward(call) if host is None else self._ask(host, call, call.operation))
         if name == "drain_host":
             return await self._of_host(call, onward, call.operation.host)  # type: ignore[attr-defined]
         return await onward(call)
@@ -101,6 +125,7 @@ class ClusterRouting:
         if host is None:
             call.operation = replace(request, session=inner)
             return await onward(call)
+        call.host = host
         there = self._viewing.stream(host, call.caller, replace(request, session=inner))
         return await call.stack.enter_async_context(there)
 
@@ -115,9 +140,11 @@ class ClusterRouting:
         operation = replace(call.operation, session=inner)
         try:
             return await self._ask(host, call, operation)
-        except (SessionNotFound, HostUnreachable):
+        except (SessionNotFound, HostUnreachable) as error:
             # Its name may be another session's since we asked where it is.
             self._names.forget(str(inner))
+            if isinstance(error, SessionNotFound):
+                self._ports.release(host, str(inner))
             again, _ = await self._find(reference)
             if again in (None, host):
                 raise
@@ -132,7 +159,9 @@ class ClusterRouting:
             if self._member.hosts.of(host) is None:
                 raise SessionNotFound(f"no host {host[:64]!r} ({self._there()})", LIST_SESSIONS)
             return host, inner
-        if str(reference).isdigit() or await self._here.has(reference):
+        if str(reference).isdigit():
+            return self._ports.session(int(reference)) or (None, reference)
+        if await self._here.has(reference):
             return None, reference
         place = await self._place(str(reference))
         return (None if place == self._member.host else place), reference
@@ -195,7 +224,7 @@ class ClusterRouting:
                 work = self._ask(host, call, operation)
             tasks.append(asyncio.ensure_future(work))
         try:
-            return await _join(tasks, wants_all=wants_all)
+            return await first_match(tasks, wants_all=wants_all)
         finally:
             for task in tasks:
                 task.cancel()
@@ -267,7 +296,13 @@ class ClusterRouting:
 
     async def _ask(self, host: str | None, call: Call, operation: Operation) -> Any:
         assert host is not None
+        call.host = host
         relay = relay_of_call()
+        if relay is not None and relay.input_of is not None:
+            raise InvalidInput(
+                f"standard input cannot be passed to a session on another host ({host})",
+                "leave it out with --no-stdin, or write it into a file there first (nacre cp)",
+            )
         if relay is not None and relay.begun is not None:
             told = relay.begun
 
@@ -283,7 +318,13 @@ class ClusterRouting:
         call.told = answer.told
         call.notices += answer.notices
         self._note(host, answer.result)
-        return answer.result
+        return self._with_port(host, answer.result)
+
+    def _with_port(self, host: str, result: Any) -> Any:
+        """Return the result with a port of this host, if it has one."""
+        if not (isinstance(getattr(result, "port", None), int) and hasattr(result, "session_id")):
+            return result
+        return replace(result, port=self._ports.of(host, result.session_id))
 
     def _note(self, host: str, result: object) -> None:
         """Remember where a new session and a new run are."""
@@ -298,20 +339,6 @@ class ClusterRouting:
         self._runs[run_id] = host
         while len(self._runs) > self._most_runs:
             self._runs.popitem(last=False)
-
-
-async def _join(tasks: list["asyncio.Task[Any]"], *, wants_all: bool) -> Any:
-    """Return the first answer that matched, or the last one; with `wants_all` all as one."""
-    answers = []
-    for done in asyncio.as_completed(tasks):
-        answer = await done
-        answers.append(answer)
-        if answer.matched != wants_all:
-            return answer
-    if not wants_all:
-        return answers[-1]
-    matches = [name for one in answers for name in one.matches or ()]
-    return replace(answers[-1], matches=matches or None)
 
 
 def _now() -> float:

@@ -20,7 +20,7 @@ _SHORT_COMMAND = 100  # characters of a command in a long list
 _HIGHER = Higher("max_chars", "get all")
 
 
-class Place(NamedTuple):
+class ListPlace(NamedTuple):
     """Where a session stands in a list of all: by its host, then the oldest first."""
 
     host: str  # "" outside of a cluster
@@ -31,17 +31,17 @@ class Place(NamedTuple):
         return f"{self.host}/{self.created:.3f}/{self.session_id}"
 
 
-def place_of(session: SessionDetails) -> Place:
+def place_of(session: SessionDetails) -> ListPlace:
     host = "" if isinstance(session.host, msgspec.UnsetType) else session.host
-    return Place(host, session.created, session.session_id)
+    return ListPlace(host, session.created, session.session_id)
 
 
-def read_cursor(cursor: str) -> Place:
+def read_cursor(cursor: str) -> ListPlace:
     """Raises BadParameter."""
     host, *rest = cursor.split("/")
     try:
         created, identifier = rest
-        return Place(host, float(created), identifier)
+        return ListPlace(host, float(created), identifier)
     except ValueError as error:
         raise BadParameter("cursor", "is not one that list_sessions has returned") from error
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.shell.dialects import SH, Dialect
+from nacre.system.logs import REQUEST
 
 # native: the session's own shell, with marks; wrapped: another shell; repl: without marks.
 Context = Literal["native", "wrapped", "repl"]
@@ -37,3 +38,4 @@ class RunRequest:
     fed_by: str | None = None  # the file that is its standard input, instead of the terminal
     shown: str | None = None  # what people see instead of a command of nacre's own
     caller: Caller | None = None  # the same; None after a restart of the daemon
+    asked_in: str = field(default_factory=lambda: REQUEST.get(""))  # the id of the call

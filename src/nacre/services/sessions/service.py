@@ -51,7 +51,7 @@ from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import type_into
 from nacre.services.host.host import Host
 from nacre.services.observe.first_prompt import after_first_prompt
-from nacre.services.observe.lists import Place, fit_details, fit_list, fit_page, read_cursor
+from nacre.services.observe.lists import ListPlace, fit_details, fit_list, fit_page, read_cursor
 from nacre.services.observe.state import look
 from nacre.services.observe.views import (
     view_details,
@@ -390,5 +390,5 @@ def _created(session: Session) -> SessionCreated:
     )
 
 
-def _place(session: Session) -> Place:
-    return Place("", round(session.created, 3), session.identity.id)
+def _place(session: Session) -> ListPlace:
+    return ListPlace("", round(session.created, 3), session.identity.id)

@@ -16,7 +16,8 @@ from nacre.errors import InvalidInput
 _PROTOCOL_ERRORS = frozenset({"terminal"})
 _NOT_THE_DOCUMENTS = frozenset({"read_run"})
 
-# Taken, but not listed: a model on one host has no use for them, and pays for the list.
+# Outside of a cluster they are taken, but not listed: a model on one host has no use for them, and
+# pays for the list.
 _OF_A_CLUSTER = ("host", "labels")
 _UNLISTED = {
     **dict.fromkeys(("create_session", "start_session", "launch_app"), _OF_A_CLUSTER),
@@ -34,6 +35,11 @@ class Tool:
     output: dict[str, Any] | None  # the schema of what is structured
     renamed: Mapping[str, str]
     toolset: str = DEFAULT_TOOLSET  # the first of those chosen that has it
+
+    @property
+    def clustered(self) -> bool:
+        """Whether there are hosts to choose from."""
+        return False
 
     @property
     def plain(self) -> bool:
@@ -84,11 +90,20 @@ class Tool:
     def input(self) -> dict[str, Any]:
         schema = input_schema(self.spec.type)
         for name in _UNLISTED.get(self.spec.name, ()):
-            schema["properties"].pop(name)
+            if name not in _OF_A_CLUSTER or not self.clustered:
+                schema["properties"].pop(name)
         properties = schema["properties"].items()
         schema["properties"] = {self.parameter(name): value for name, value in properties}
         schema["required"] = [self.parameter(name) for name in schema.get("required", ())]
         return schema
+
+
+class ClusteredTool(Tool):
+    """A tool of a daemon that is in a cluster."""
+
+    @property
+    def clustered(self) -> bool:
+        return True
 
 
 def _plain_wire(tool: Tool, name_of: Callable[[str], str | None]) -> dict[str, Any]:
