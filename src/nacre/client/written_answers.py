@@ -28,6 +28,8 @@ def read_answers(
     paths: Paths, toolsets: "str | None", prefix: "str | None"
 ) -> "dict[str, bytes] | None":
     """Return the answers by their keys; None if there are none, or the program is another."""
+    if _may_be_clustered(paths):
+        return None
     for place in _places(paths, toolsets, prefix):
         try:
             with open(place, "rb") as file:
@@ -59,6 +61,20 @@ def write_answers(
             continue
         return True
     return False
+
+
+def _may_be_clustered(paths: Paths) -> bool:
+    """Whether the daemon may be one of many hosts: then its tools have more parameters.
+
+    It is the only setting that changes them. TOML is not read for that: it takes a while to load.
+    """
+    if os.environ.get("NACRE_CLUSTER"):
+        return True
+    try:
+        with open(paths.config_file, "rb") as file:
+            return b"cluster" in file.read()
+    except OSError:
+        return False
 
 
 def _places(paths: Paths, toolsets: "str | None", prefix: "str | None") -> "list[str]":

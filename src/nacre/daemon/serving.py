@@ -262,7 +262,7 @@ class Serving:
         lifetime, port = self.settings.code_lifetime, self.listeners.port
         pages = Pages(services.registry, port, credentials.new_code, lifetime, life.client)
         tokens = Tokens(self.keys.tokens, credentials.use.end, services.host.audit)
-        metrics = Metrics(services.registry, services.host.calls)
+        metrics = Metrics(services.registry, services.host.calls, services.cluster)
         more = (life, pages, tokens, metrics)
         return services.dispatch(*(one.handlers() for one in more))
 

@@ -254,9 +254,11 @@ def _connect(host: Host, home: str, config: str | None) -> Services:
     recovery = Recovery(registry, ports, ledger, host)
     cluster = None
     if settings.cluster and state is not None:
+        from nacre.services.cluster.local import LocalSessions
         from nacre.services.cluster.service import Cluster
 
-        cluster = Cluster(registry, ledger, recovery, host, os.path.join(state, "cluster.key"))
+        local = LocalSessions(registry, ledger, recovery, ports, approvals, is_inside)
+        cluster = Cluster(local, host, os.path.join(state, "cluster.key"))
     return Services(
         registry=registry,
         ports=ports,
@@ -346,10 +348,13 @@ def _saver(rulebooks: Rulebooks) -> Callable[[str, str], str] | None:
     return None if rulebooks.config is None else save
 
 
-def _finder(registry: Registry) -> Callable[[int], Awaitable[bool]]:
-    """Return what tells whether a process runs in one of the sessions."""
+def _finder(registry: Registry) -> Callable[[Caller], Awaitable[bool]]:
+    """Return what tells whether a caller is a process in one of the sessions."""
 
-    async def is_inside(pid: int) -> bool:
-        return pid in await find_members([known.supervisor.tree for known in registry.all()])
+    async def is_inside(caller: Caller) -> bool:
+        if caller.pid is None:
+            return caller.inside  # another host's caller: that host has looked
+        trees = [known.supervisor.tree for known in registry.all()]
+        return caller.pid in await find_members(trees)
 
     return is_inside

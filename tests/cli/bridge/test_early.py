@@ -141,6 +141,19 @@ def test_answers_of_another_program_do_not_count(
     assert read_answers(paths, None, None) is None
 
 
+def test_answers_do_not_count_where_a_cluster_may_be_set(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert write_answers(paths, None, None, ANSWERS)
+    os.makedirs(paths.config, exist_ok=True)
+    Path(paths.config_file).write_text('cluster = "nats://127.0.0.1:4222"\n')
+    assert read_answers(paths, None, None) is None
+    Path(paths.config_file).write_text("port = 0\n")
+    assert read_answers(paths, None, None) == ANSWERS
+    monkeypatch.setenv("NACRE_CLUSTER", "nats://127.0.0.1:4222")
+    assert read_answers(paths, None, None) is None
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b'{"version": 1}', b'{"files": 3}\nx\ty'])
 def test_a_file_that_is_none_does_not_count(paths: Paths, text: bytes) -> None:
     assert write_answers(paths, None, None, ANSWERS)

@@ -1,4 +1,4 @@
-"""One server and four hosts for a test file."""
+"""A server for a test file, and four hosts with a server of their own for all of them."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,15 +15,28 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     started.kill()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    started = Server(tmp_path_factory.mktemp("nats"))
+    yield started
+    started.kill()
+
+
+@pytest.fixture(scope="package")
 def hosts(
-    server: Server, tmp_path_factory: pytest.TempPathFactory
+    shared_server: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, HostUnderTest]]:
     """Four hosts that know each other: a, b, c, d. The labels of each are its name and `any`."""
     home = tmp_path_factory.mktemp("hosts")
 
     def start(name: str) -> HostUnderTest:
-        return start_host(home / name, name, server.url, cluster_labels=f"{name},any")
+        return start_host(
+            home / name,
+            name,
+            shared_server.url,
+            cluster_labels=f"{name},any",
+            progress_interval=0.1,
+        )
 
     with ThreadPoolExecutor(4) as pool:
         made = dict(zip("abcd", pool.map(start, "abcd"), strict=True))

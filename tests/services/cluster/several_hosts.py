@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,3 +97,10 @@ def start_host(folder: Path, name: str, server: str, **settings: object) -> Host
     folder.mkdir(exist_ok=True)
     given = {"cluster": server, "cluster_host": name, **settings}
     return HostUnderTest(name, start_daemon(folder, **given))
+
+
+def metrics(host: HostUnderTest) -> str:
+    headers = {"Authorization": f"Bearer {host.daemon.token}"}
+    request = urllib.request.Request(f"{host.daemon.url}/metrics", headers=headers)
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        return str(answer.read().decode())

@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,7 +12,7 @@ from websockets.sync.client import connect as connect_socket
 
 from nacre.client.calls import AnsweredError
 
-from services.cluster.several_hosts import HostUnderTest
+from services.cluster.several_hosts import HostUnderTest, metrics
 
 Hosts = dict[str, HostUnderTest]
 
@@ -31,6 +33,7 @@ def test_a_run_on_another_host_has_its_output_and_exit_code(hosts: Hosts) -> Non
 def test_an_answer_is_the_same_at_every_door(hosts: Hosts) -> None:
     made(hosts, "same", "c")
     hosts["a"].call("run", session="same", command="printf '\\033[31mred\\033[0m\\n'")
+    hosts["a"].call("wait_for", session="same", state=["prompt"], quiet_ms=300)
     screens = [hosts[door].call("get_screen", session="same") for door in "abcd"]
     assert screens[1:] == screens[:1] * 3
     with pytest.raises(AnsweredError) as there:
@@ -163,8 +166,6 @@ def test_a_draining_host_takes_no_new_sessions_and_keeps_those_it_has(hosts: Hos
 
 
 def test_the_scope_of_a_token_holds_on_the_host_that_has_the_session(hosts: Hosts) -> None:
-    import urllib.error
-    import urllib.request
 
     made(hosts, "guarded", "b")
     made(hosts, "hidden", "b")
@@ -231,8 +232,11 @@ def test_who_follows_all_is_told_of_the_sessions_of_all_hosts(hosts: Hosts) -> N
         socket.send(
             json.dumps({"id": 1, "method": "subscribe", "params": {"events": ["sessions"]}})
         )
+        firsts: list[str] = []
         for told in socket:
             event = json.loads(told)
+            if "event" in event:
+                firsts.append(event["event"])
             if event.get("event") == "sync":
                 assert ("followed", "b") in {
                     (one["name"], one["host"]) for one in event["sessions"]
@@ -241,6 +245,7 @@ def test_who_follows_all_is_told_of_the_sessions_of_all_hosts(hosts: Hosts) -> N
             if event.get("change") == "created" and event["session"] == "followed-later":
                 assert event["details"]["host"] == "c"
                 break
+    assert firsts[0] == "sync"
 
 
 def test_a_person_types_at_the_screen_of_a_session_on_another_host(hosts: Hosts) -> None:
@@ -254,3 +259,108 @@ def test_a_person_types_at_the_screen_of_a_session_on_another_host(hosts: Hosts)
         while b"42-typed" not in shown:
             part = socket.recv(60)
             shown += part if isinstance(part, bytes) else b""
+
+
+def test_pages_of_a_list_are_the_same_at_every_door(hosts: Hosts) -> None:
+    for on in "abcd":
+        for number in range(3):
+            made(hosts, f"paged-{on}-{number}", on)
+
+    def paged(door: str) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = []
+        more: dict[str, str] = {}
+        while True:
+            page = hosts[door].call("list_sessions", limit=5, **more)
+            assert len(page["sessions"]) <= 5
+            found += [(one["host"], one["name"]) for one in page["sessions"]]
+            if "next_cursor" not in page:
+                return found
+            more = {"cursor": page["next_cursor"]}
+
+    whole = [
+        (one["host"], one["name"])
+        for one in hosts["a"].call("list_sessions", max_chars=10_000_000)["sessions"]
+    ]
+    assert [host for host, _ in paged("a")] == sorted(host for host, _ in whole)
+    assert sorted(paged("a")) == sorted(paged("d")) == sorted(whole)
+    assert paged("a") == paged("d")
+    short = hosts["b"].call("list_sessions", max_chars=4000)  # no room for all about each
+    assert all(one["details_left_out"] and one["host"] for one in short["sessions"])
+    with pytest.raises(AnsweredError, match="cursor"):
+        hosts["a"].call("list_sessions", cursor="nonsense")
+
+
+def test_a_call_has_one_id_in_the_audits_of_both_hosts(hosts: Hosts) -> None:
+    made(hosts, "audited", "b")
+    hosts["a"].call("run", session="audited", command="echo for the record")
+
+    def records(host: str, *conditions: str) -> list[dict[str, object]]:
+        command = [sys.executable, "-m", "nacre", "audit", "query", "--json", *conditions]
+        ran = subprocess.run(
+            command, env=hosts[host].daemon.env, capture_output=True, text=True, check=True
+        )
+        return [json.loads(line) for line in ran.stdout.splitlines()]
+
+    [ran] = records("b", "--text", "for the record", "--kind", "run")
+    request = str(ran["request"])
+    there = records("b", "--request", request)
+    assert {"input", "run"} <= {one["kind"] for one in there}
+    assert {one["caller"]["via"] for one in there} == {"a"}  # type: ignore[index]
+    [here] = records("a", "--request", request)
+    told = (here["kind"], here["operation"], here["host"], here["session"], here["outcome"])
+    assert told == ("call", "run", "b", "audited", "ok")
+
+
+def test_metrics_tell_of_hosts_and_routed_calls(hosts: Hosts) -> None:
+    made(hosts, "measured", "c", door="d")
+    hosts["d"].call("get_screen", session="measured")
+    with pytest.raises(AnsweredError):
+        hosts["d"].call("get_screen", session="c/nothing")
+    text = metrics(hosts["d"])
+    found = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
+    assert found['nacre_cluster_hosts{state="up"}'] == "4"
+    assert int(found['nacre_cluster_call_seconds_count{tool="get_screen"}']) >= 2
+    failed = 'nacre_cluster_errors_total{tool="get_screen",code="SESSION_NOT_FOUND"}'
+    assert int(found[failed]) >= 1
+    for way in ("in", "out"):
+        assert int(found[f'nacre_cluster_bytes_total{{way="{way}"}}']) > 0
+    served = metrics(hosts["c"]).split("\nnacre_cluster_served_total ")[1]
+    assert int(served.split()[0]) > 0
+
+
+def test_a_session_of_another_host_has_a_port_here(hosts: Hosts) -> None:
+    """A SILC caller knows a session by its port: that must not be another session's."""
+    started = hosts["a"].call("start_session", name="ported", host="b")
+    port, there = started["port"], hosts["b"].call("list_sessions", session="ported")["port"]
+    local = hosts["a"].call("create_session", name="ported-here", host="a")["port"]
+    assert len({port, local}) == 2
+    assert hosts["a"].call("run", session=port, command="echo by port")["output"] == "by port"
+    token = hosts["a"].daemon.token
+    ran = _at_port(port, token, "POST", "/run", {"command": "echo $((40 + 2))"})
+    assert json.loads(ran)["output"] == "42"
+    assert json.loads(_at_port(port, token, "GET", "/"))["session"] == "ported"
+    listed = {one["name"]: one["port"] for one in hosts["a"].call("list_sessions")["sessions"]}
+    assert (listed["ported"], listed["ported-here"]) == (port, local)
+    at_owner = {one["name"]: one["port"] for one in hosts["b"].call("list_sessions")["sessions"]}
+    assert at_owner["ported"] == there
+    _at_port(port, token, "POST", "/close")
+    hosts["a"].until(
+        lambda: (
+            "ported" not in {one["name"] for one in hosts["a"].call("list_sessions")["sessions"]}
+        ),
+        what="it is still listed",
+    )
+    with pytest.raises(AnsweredError, match="no session"):
+        hosts["a"].call("get_screen", session=port)
+    with pytest.raises(urllib.error.URLError, match="refused"):
+        _at_port(port, token, "GET", "/status")
+
+
+def _at_port(port: int, token: str, method: str, path: str, body: object = None) -> bytes:
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}{path}", data, headers=headers, method=method
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return bytes(answer.read())

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import nats
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect as connect_socket
 
 from conftest import PATIENCE
 from nacre.client.calls import AnsweredError
@@ -66,7 +69,7 @@ def test_a_lost_host_is_said_and_its_names_can_be_taken(start: Start) -> None:
             one.call, "wait_for", session="gone", text="never", timeout_ms=50_000
         )
         other.kill_all()
-        with pytest.raises(AnsweredError, match="'l2' was lost before it answered"):
+        with pytest.raises(AnsweredError, match=r"'l2' (was|is) lost"):
             under_way.result()
     one.sees("l2", state="lost")
     third.sees("l2", state="lost")
@@ -215,3 +218,77 @@ def test_a_server_that_restarts_costs_no_session(start: Start, tmp_path: Path) -
         assert one.call("run", session="through", command="echo $n")["output"] == "1"
     finally:
         own.kill()
+
+
+def test_a_server_that_lost_all_it_kept_is_told_again(start: Start, tmp_path: Path) -> None:
+    own = Server(tmp_path)
+    patient = {"cluster": own.url, "cluster_lost_time": 60}
+    one, _ = start("e1", **patient), start("e2", **patient)
+    try:
+        one.sees("e2")
+        one.call("create_session", name="before", host="e2")
+        own.kill()
+        shutil.rmtree(tmp_path / "store")
+        own.start()
+
+        def taken() -> bool:
+            with suppress(AnsweredError):  # neither is back yet
+                one.call("create_session", name="after", host="e1")
+                return True
+            return False
+
+        one.until(taken, what="the store is not made anew")
+        newcomer = start("e3", **patient)
+        newcomer.sees("e1", "e2")
+        newcomer.until(
+            lambda: "before" in str(newcomer.call("list_sessions")), what="it is not told again"
+        )
+        assert newcomer.call("run", session="before", command="echo on")["output"] == "on"
+        with pytest.raises(AnsweredError, match="already a session 'before'"):
+            newcomer.call("create_session", name="before", host="e3")
+    finally:
+        own.kill()
+
+
+def test_a_host_whose_name_is_taken_does_not_join(start: Start, tmp_path: Path) -> None:
+    one, first = start("t1"), start("t2")
+    one.sees("t2")
+    one.call("create_session", name="real", host="t2")
+    second = start_host(tmp_path / "second", "t2", one.daemon.env["NACRE_CLUSTER"])
+    try:
+        told = second.until(
+            lambda: [
+                line for line in second.call("status")["warnings"] if "has the name 't2'" in line
+            ],
+            what="it does not say so",
+        )
+        assert "cluster_host" in told[0]
+        assert second.call("create_session", name="own")  # alone, as without servers
+        for _ in range(3):
+            assert one.call("run", session="t2/real", command="echo on")["output"] == "on"
+        first.daemon.stop()
+        one.sees("t2", state="left")
+        second.until(lambda: second.call("cluster_status")["joined"], what="it does not join later")
+    finally:
+        second.daemon.stop()
+
+
+def test_who_watched_through_a_daemon_that_died_no_longer_watches(start: Start) -> None:
+    patient = {"cluster_lost_time": 60}
+    door, owner = start("v1", **patient), start("v2", **patient)
+    door.sees("v2")
+    owner.sees("v1")
+    door.call("create_session", name="watched", host="v2")
+
+    def viewers() -> int:
+        return int(owner.call("list_sessions", session="watched")["viewers"])
+
+    address = f"ws{door.daemon.url[4:]}/ws/raw/watched?rows=24&cols=80"
+    headers = {"Authorization": f"Bearer {door.daemon.person_token()}"}
+    with suppress(ConnectionClosed), connect_socket(address, additional_headers=headers) as socket:
+        socket.recv(60)
+        owner.until(lambda: viewers() == 1, what="nobody watches")
+        os.kill(door.daemon.pid, signal.SIGKILL)
+        while True:
+            socket.recv(60)  # until it is closed
+    owner.until(lambda: viewers() == 0, what="it is still watched")

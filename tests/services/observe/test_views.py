@@ -10,8 +10,10 @@ from nacre.core.operations.results import SessionDetails, SessionList
 from nacre.core.operations.terminal import GetScreen, GetScrollback, ReadOutput
 from nacre.core.screen.screen import Line, Span
 from nacre.core.text.budget import json_size
+from nacre.errors import BadParameter
 from nacre.services.observe import views
-from nacre.services.observe.views import fit_details, fit_list, position, text_since
+from nacre.services.observe.lists import fit_details, fit_list, fit_page, place_of, read_cursor
+from nacre.services.observe.views import position, text_since
 from nacre.services.session.session import Session
 from nacre.wording import OPERATIONS, Hint, Use
 
@@ -450,3 +452,28 @@ async def test_a_line_that_the_width_has_broken_is_joined_if_that_is_asked_for()
                 CALLER, ReadOutput(session=session.identity.id, lines=lines, join=True)
             )
             assert output.output.split("\n") == ["5", f"{7:0200d}", "end"][-lines:]
+
+
+@pytest.mark.parametrize("budget", [300, 2_000, 30_000])
+def test_pages_of_a_list_have_every_session_once_within_the_budget(budget: int) -> None:
+    sessions = [
+        msgspec.structs.replace(listed(number), host="a", created=float(number))
+        for number in range(70)
+    ]
+    seen: list[str] = []
+    left = sessions
+    while left:
+        page = fit_page(left[:20], budget, more=len(left) > 20)
+        assert json_size(page) <= budget or len(page.sessions) == 1
+        seen += [one.session_id for one in page.sessions]
+        if page.next_cursor is None:
+            break
+        after = read_cursor(page.next_cursor)
+        left = [one for one in sessions if place_of(one) > after]
+    assert seen == [one.session_id for one in sessions]
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "a/b/c", "a/1", "a/1/b/c", "//"])
+def test_what_is_no_cursor_is_refused(cursor: str) -> None:
+    with pytest.raises(BadParameter, match="cursor"):
+        read_cursor(cursor)

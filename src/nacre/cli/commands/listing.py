@@ -13,6 +13,8 @@ from nacre.cli.output.table import format_table
 from nacre.client.calls import Client
 from nacre.settings.paths import find_paths
 
+_PAGE = 1000  # sessions that are asked for at once
+_NO_LIMIT = 1 << 40  # a table has the folders of all sessions, however many
 _WIDEST_CELL = 40  # columns; on a terminal only, a pipe gets everything
 
 
@@ -28,7 +30,7 @@ def run_list(arguments: Namespace) -> int:
     sessions: list[dict[str, Any]] = []  # without a daemon there are none: that is no error
     if client is not None:
         with client:
-            sessions = client.ask("list_sessions")["sessions"]
+            sessions = _all(client)
     if arguments.json:
         print_json(sessions)
     elif sessions:
@@ -36,6 +38,17 @@ def run_list(arguments: Namespace) -> int:
     else:
         print("no sessions; start one with 'nacre new'")
     return 0
+
+
+def _all(client: Client) -> list[dict[str, Any]]:
+    """Return all sessions, of a large cluster one page after the other."""
+    whole = {"limit": _PAGE, "max_chars": _NO_LIMIT}
+    listed = client.ask("list_sessions", **whole)
+    sessions: list[dict[str, Any]] = listed["sessions"]
+    while "next_cursor" in listed:
+        listed = client.ask("list_sessions", **whole, cursor=listed["next_cursor"])
+        sessions += listed["sessions"]
+    return sessions
 
 
 def _some_are_lost() -> bool:

@@ -1,4 +1,4 @@
-"""Find records of the audit: by session, kind, caller, time and text."""
+"""Find records of the audit: by session, kind, caller, call, time and text."""
 
 import json
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ class AuditSearch(NamedTuple):
     since: str | None = None  # as records write their time, which sorts as text
     until: str | None = None
     text: str | None = None  # anywhere in it, in any case
+    request: str | None = None  # the id of the call, which all hosts of a cluster have
 
     def finds(self, record: dict[str, Any]) -> bool:
         moment = str(record.get("time", ""))
@@ -22,6 +23,7 @@ class AuditSearch(NamedTuple):
                 self.session is None
                 or self.session in (record.get("session"), record.get("session_id"))
             )
+            and (self.request is None or record.get("request") == self.request)
             and (self.since is None or moment >= self.since)
             and (self.until is None or moment < self.until)
             and (self.caller is None or _is_by(record.get("caller"), self.caller))

@@ -36,6 +36,7 @@ class Caller:
     alike: bool = False  # others may come under the same: the door cannot tell them apart
     prefix: str = ""  # what stands before the names of its tools
     via: str = ""  # the host of the cluster whose door it came in at; "": this one's
+    inside: bool = False  # its process runs in a session of that host, which says so
 
     def sees(self, name: str) -> bool:
         """Tell whether a session of this name exists for this caller."""

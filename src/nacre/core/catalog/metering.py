@@ -26,7 +26,13 @@ class _Durations:
 
 
 class CallCounts:
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        times: tuple[str, str, str] | None = None,
+        errors: tuple[str, str, str] | None = None,
+    ) -> None:
+        """`times` and `errors` are name, kind and help of the two metrics."""
+        self._named = times or _REQUESTS, errors or _ERRORS
         self._taken: dict[str, _Durations] = {}
         self._errors: dict[tuple[str, str], int] = {}
 
@@ -41,7 +47,7 @@ class CallCounts:
             self._errors[operation, code] = self._errors.get((operation, code), 0) + 1
 
     def families(self) -> "Iterator[Family]":
-        taken, errors = Family(*_REQUESTS), Family(*_ERRORS)
+        taken, errors = (Family(*one) for one in self._named)
         for operation, one in sorted(self._taken.items()):
             below = 0
             for bound, count in zip((*BUCKETS, "+Inf"), one.counts, strict=True):

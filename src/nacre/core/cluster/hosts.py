@@ -7,6 +7,7 @@ Rule 2: no clock is read here: times are given.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -126,6 +127,7 @@ def _without_load(said: Heartbeat) -> Heartbeat:
     return msgspec.structs.replace(said, sessions=0)
 
 
+@lru_cache(64)  # asked at every call
 def work_together(one: str, other: str) -> bool:
     """Tell whether two versions work together: if they differ by one minor at most."""
     first, second = _numbers(one), _numbers(other)

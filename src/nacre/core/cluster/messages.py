@@ -1,7 +1,8 @@
 """What hosts of a cluster say to each other, as MessagePack.
 
 Rule 1: an AskHost has an id that the asking host chose. Who gets it twice does it once, and answers
-twice. So an ask may be repeated when no answer comes.
+twice. When no answer comes, the asking host asks whether it arrived (StillAsked), and repeats it
+only if it did not.
 Rule 2: an AskHost names the daemon that it is meant for by its incarnation. The next daemon of that
 host does not know what the one before it has done, and says so (HostRestarted) instead of doing it.
 Rule 3: fields are added at the end, with a default: hosts of the next and the last minor version
@@ -23,6 +24,22 @@ class AskHost(msgspec.Struct, frozen=True, array_like=True, tag="ask"):
     request: str = ""  # the id of the call in logs and audit of both hosts
     patience: float | None = None  # seconds that the caller still waits, if that is known
     follows: bool = False  # the caller wants the id of its run as soon as there is one
+    asks: bool = False  # its client can ask the person at it
+
+
+class StillAsked(msgspec.Struct, frozen=True, array_like=True, tag="still"):
+    """No answer came yet: did the ask arrive? It is sent in place of the ask, which may be long."""
+
+    id: str
+    incarnation: str
+
+
+class PersonAnswered(msgspec.Struct, frozen=True, array_like=True, tag="answered"):
+    """What the person at the caller's client said to a question."""
+
+    id: str
+    number: int
+    answer: str | None  # None: nothing
 
 
 class GiveUp(msgspec.Struct, frozen=True, array_like=True, tag="give up"):
@@ -32,7 +49,18 @@ class GiveUp(msgspec.Struct, frozen=True, array_like=True, tag="give up"):
 
 
 class Working(msgspec.Struct, frozen=True, array_like=True, tag="working"):
-    """It goes on: an answer to an AskHost that came again."""
+    """It goes on: an answer to StillAsked."""
+
+
+class NotHere(msgspec.Struct, frozen=True, array_like=True, tag="not here"):
+    """The ask did not arrive: an answer to StillAsked."""
+
+
+class AskPerson(msgspec.Struct, frozen=True, array_like=True, tag="person"):
+    """The person at the caller's client is asked something. It may come again."""
+
+    number: int
+    approval: bytes
 
 
 class RunBegun(msgspec.Struct, frozen=True, array_like=True, tag="begun"):
@@ -108,7 +136,8 @@ class StreamEnded(msgspec.Struct, frozen=True, array_like=True, tag="ended"):
 
 
 OfStream = StreamOpened | StreamItem | Acted | StreamEnded | HostRestarted
-HostAnswer = Working | RunBegun | AskDone | AskFailed | HostRestarted
+ToHost = AskHost | StillAsked | PersonAnswered | GiveUp
+HostAnswer = Working | NotHere | RunBegun | AskPerson | AskDone | AskFailed | HostRestarted
 
 
 class Claim(msgspec.Struct, frozen=True, array_like=True):

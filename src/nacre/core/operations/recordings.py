@@ -165,6 +165,7 @@ class SessionHit(Result, frozen=True, kw_only=True, omit_defaults=True):
     row: int | None = None  # of a full-screen program
     run_id: str | None = None  # the run that printed it, if it is still known
     versions: int = 1  # how many texts of this line were found; this is the last
+    host: str = ""  # in a cluster: where the session is
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 

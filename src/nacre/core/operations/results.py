@@ -47,6 +47,7 @@ class SessionBrief(Result, frozen=True, kw_only=True):
     alive: bool
     idle_seconds: int
     state: str
+    host: str | msgspec.UnsetType = msgspec.UNSET  # in a cluster: where it is
 
 
 class SessionShort(SessionBrief, frozen=True, kw_only=True):
@@ -77,11 +78,11 @@ class SessionDetails(SessionBrief, frozen=True, kw_only=True):
     driver: str | None = None  # the person who has taken it over
     policy: str = "open"  # the preset that applies: its own or the daemon's
     notice: str | None = None  # what its user should know, such as that the journal has stopped
-    host: str | msgspec.UnsetType = msgspec.UNSET  # in a cluster: where it is
 
 
 class SessionList(Result, frozen=True, kw_only=True, omit_defaults=True):
     omitted_sessions: int = 0  # for which there was no room
+    next_cursor: str | None = None  # there are more: go on with this one
     hint: str | None = None
     sessions: list[SessionDetails]  # of each what there is room for
 

@@ -94,6 +94,10 @@ class ListSessions(Operation, frozen=True, kw_only=True):
 
     session: SessionRef | None = None
     max_chars: MaxChars | None = None
+    limit: Annotated[int, Meta(ge=1, description="Most sessions of a page.")] | None = None
+    cursor: (
+        Annotated[str, Meta(max_length=200, description="next_cursor of the page before.")] | None
+    ) = None
 
 
 @operation(

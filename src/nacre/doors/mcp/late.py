@@ -73,9 +73,16 @@ class LateMcpDoor:
 
         Raises InvalidInput for an unknown toolset or an invalid prefix.
         """
-        selection = parse_selection(toolsets, prefix, self._commands, self._upstreams)
+        selection = parse_selection(
+            toolsets,
+            prefix,
+            self._commands,
+            self._upstreams,
+            clustered=bool(self._settings.cluster),
+        )
         served = self._serve(selection)
-        if not selection.changes and (asked := (toolsets, prefix)) not in self._known:
+        stands = not selection.changes and not selection.clustered
+        if stands and (asked := (toolsets, prefix)) not in self._known:
             self._known.add(asked)
             self._unwritten[asked] = selection
 

@@ -23,6 +23,7 @@ from nacre.core.text.redaction import Redaction, SecretValues, redacted
 from nacre.errors import NacreError
 from nacre.services.audit.executions import ExecutionLog
 from nacre.settings.table import Settings
+from nacre.system.logs import REQUEST
 from nacre.system.storage.audit_log import AuditLog
 
 _log = logging.getLogger("nacre.audit")
@@ -45,6 +46,7 @@ class _Noted(NamedTuple):
     session_id: str
     caller: Caller | None
     fields: Fields
+    request: str = ""  # the id of the call that it was done for
 
     def settled(self) -> "_Noted":
         """Return it with its fields, so that it holds nothing else in memory."""
@@ -85,6 +87,7 @@ class Audit:
         self._trouble = ""  # why the last write failed
         self._second, self._written_second = 0, ""
         self.redaction = Redaction(SecretValues())  # of what is recorded
+        self.tells_requests = False  # in a cluster: another host has records of the same call
         self.executions: ExecutionLog | None = None
         if settings.audit_log is not None:
             self.executions = ExecutionLog(settings.audit_log, lambda: self.redaction)
@@ -130,7 +133,8 @@ class Audit:
             self._dropped += 1
             return
         name, identifier = ("", "") if session is None else (session.name, session.id)
-        self._pending.append(_Noted(self._clock(), kind, name, identifier, caller, fields))
+        request = REQUEST.get("") if self.tells_requests else ""
+        self._pending.append(_Noted(self._clock(), kind, name, identifier, caller, fields, request))
         at_once = ahead or self._tick_planned is None or kind in DECISIONS
         if at_once and self._planned is None:
             self._write()
@@ -206,12 +210,14 @@ class Audit:
             self._head_moved = self._loop.time()
 
     def _encoded(self, noted: _Noted) -> bytes:
-        at, kind, session, session_id, caller, fields = noted
+        at, kind, session, session_id, caller, fields, request = noted
         record: dict[str, Any] = {"time": self._time(at), "kind": kind}
         if session_id:
             record["session"], record["session_id"] = session, session_id
         if caller is not None:
             record["caller"] = described(caller)
+        if request:
+            record["request"] = request
         record.update(fields() if callable(fields) else fields)
         record = redacted(record, self.redaction)
         try:
@@ -258,6 +264,8 @@ def described(caller: Caller) -> dict[str, Any]:
         told["client"] = caller.client[:_CLIENT_CHARS]
     if caller.token:
         told["token"], told["token_name"] = caller.token, caller.token_name
+    if caller.via:
+        told["via"] = caller.via
     return told
 
 

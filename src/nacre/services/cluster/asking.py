@@ -1,39 +1,53 @@
 """Asking other hosts, and taking their answers.
 
-Rule 1: an ask is repeated, under the same id, until it is answered or its host is lost. The other
-host does it once. If its daemon has died meanwhile, only what changes nothing is asked again.
+Rule 1: an ask is sent once. While no answer comes, its host is asked whether it arrived, and it is
+repeated, under the same id, only if it did not. The other host does it once. If its daemon has died
+meanwhile, only what changes nothing is asked again.
 Rule 2: a caller gets one error when a host is lost: what it asked for may have taken effect.
 """
 
 import asyncio
 import logging
 import secrets
+import time
 from collections import defaultdict
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from dataclasses import dataclass
+from dataclasses import replace as replace_field
 from enum import Enum
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation, Result, Spec, spec_of
+from nacre.core.catalog.metering import CallCounts
 from nacre.core.cluster.carried import pack_operation, unpack_error, unpack_result
 from nacre.core.cluster.hosts import HostTable, work_together
 from nacre.core.cluster.messages import (
     AskDone,
     AskFailed,
     AskHost,
+    AskPerson,
     GiveUp,
     HostAnswer,
     HostRestarted,
+    NotHere,
+    PersonAnswered,
     RunBegun,
+    StillAsked,
+    ToHost,
     Working,
 )
 from nacre.core.operations.control import Handover
-from nacre.errors import HostUnreachable, Internal
+from nacre.core.operations.safety.approvals import Answer
+from nacre.errors import HostUnreachable, Internal, NacreError
 from nacre.services.cluster.credentials import Vouching
 from nacre.services.cluster.link import NO_RESPONDERS, ClusterLink
+from nacre.services.cluster.questions import QuestionsHere
+from nacre.services.dispatch.asking import asking_of_call
 from nacre.services.dispatch.call import HandedOver
 from nacre.services.dispatch.forwarding.relay import relay_of_call
 from nacre.services.host.wait import bounded
@@ -41,6 +55,13 @@ from nacre.settings.table import Settings
 
 _log = logging.getLogger("nacre.cluster")
 
+# What a program inside of a session may not do in the name of a person, or not unjudged.
+_PEOPLE_ALONE = frozenset(
+    {
+        *("answer_approval", "answer_question"),
+        *("export_recording", "put_file", "get_file", "edit_file"),
+    }
+)
 _ASKED_AGAIN = "look at its screen first: it may have taken effect"
 
 
@@ -60,9 +81,19 @@ class _Nobody(Enum):
     ANSWERS = "no answer came in time"
 
 
-class _Open(NamedTuple):
+@dataclass(slots=True)
+class _Open:
+    """An ask that is not answered yet."""
+
     host: str
     came: "asyncio.Queue[HostAnswer | _Nobody]"
+    begun: Callable[[str], None] | None  # takes the id of its run, once
+    questions: QuestionsHere | None
+
+    def tell_begun(self, run_id: str) -> None:
+        if self.begun is not None:
+            self.begun(run_id)
+            self.begun = None  # it may be told again
 
 
 class Asking:
@@ -74,7 +105,10 @@ class Asking:
         hosts: HostTable,
         signing: Vouching,
         settings: Settings,
+        is_inside: Callable[[Caller], Awaitable[bool]],
     ) -> None:
+        """`is_inside` tells of a caller in a session of this host."""
+        self._is_inside = is_inside
         self._host = host
         self._version = version
         self._link = link
@@ -82,6 +116,14 @@ class Asking:
         self._signing = signing
         self._settings = settings
         self._open: dict[str, _Open] = {}
+        self.calls = CallCounts(
+            (
+                "nacre_cluster_call_seconds",
+                "histogram",
+                "How long calls took that other hosts answered, by the names of operations.",
+            ),
+            ("nacre_cluster_errors_total", "counter", "Such calls that failed, by their codes."),
+        )
         self._heard: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
     async def listen(self) -> None:
@@ -102,7 +144,21 @@ class Asking:
         request: str = "",
     ) -> RemoteAnswer:
         """Ask a host to run an operation. Raises what it raises there, and HostUnreachable."""
+        began, failed = time.monotonic(), None
+        try:
+            return await self._ask(host, caller, operation, tells=tells, request=request)
+        except NacreError as error:
+            failed = error.code
+            raise
+        finally:
+            self.calls.note(spec_of(operation).name, time.monotonic() - began, failed)
+
+    async def _ask(
+        self, host: str, caller: Caller, operation: Operation, *, tells: bool, request: str
+    ) -> RemoteAnswer:
         spec = spec_of(operation)
+        if spec.name in _PEOPLE_ALONE:
+            caller = await self.placed(caller)
         while True:
             incarnation = self.incarnation_of(host)
             answer = await self._answer(host, incarnation, caller, operation, tells, request)
@@ -115,6 +171,12 @@ class Asking:
                     f"the daemon of host {host!r} restarted before it answered", _ASKED_AGAIN
                 )
             await self._until_heard(host, incarnation)
+
+    async def placed(self, caller: Caller) -> Caller:
+        """Return the caller with what only this host can find out: whether a session runs it."""
+        if caller.pid is None or not caller.person:
+            return caller
+        return replace_field(caller, inside=await self._is_inside(caller))
 
     def incarnation_of(self, host: str) -> str:
         """Return the incarnation of a host's daemon. Raises HostUnreachable."""
@@ -143,61 +205,91 @@ class Asking:
     ) -> AskDone | AskFailed | HostRestarted | None:
         """Return a host's answer; None if its daemon is another one, and did not get the ask."""
         name, params = pack_operation(operation)
-        credential = self._signing.credential(caller, host)
-        identifier = secrets.token_hex(8)
-        relay = relay_of_call()
+        relay, person = relay_of_call(), asking_of_call()
         begun = None if relay is None else relay.begun
         ask = AskHost(
-            id=identifier,
+            id=secrets.token_hex(8),
             incarnation=incarnation,
-            credential=credential,
+            credential=self._signing.credential(caller, host),
             operation=name,
             params=params,
             tells=tells,
             request=request,
             patience=caller.patience,
             follows=begun is not None,
+            asks=person is not None,
         )
-        data = msgspec.msgpack.encode(ask)
-        came: asyncio.Queue[HostAnswer | _Nobody] = asyncio.Queue()
-        self._open[identifier] = _Open(host, came)
-        to, reply = (
-            f"nacre.h.{host}.call.{self._host}",
-            f"nacre.h.{self._host}.answer.{host}.{identifier}",
-        )
-        answered = reached = False  # reached: the daemon that was meant may have got it
+        questions = None
+        if person is not None:
+            questions = QuestionsHere(
+                person,
+                partial(self._speaks_for_a_person, caller),
+                partial(self._pass_answer_on, host, ask.id),
+            )
+        underway = _Open(host, asyncio.Queue(), begun, questions)
+        self._open[ask.id] = underway
+        answered = False
         try:
-            while True:
-                with suppress(OSError):  # no connection: it is tried again
-                    await self._link.publish(to, data, reply)
-                answer = await self._next(came)
-                while isinstance(answer, Working | RunBegun):
-                    if isinstance(answer, RunBegun) and begun is not None:
-                        begun(answer.run_id)
-                        begun = None  # it may be told again
-                    answer = await self._next(came)
-                if isinstance(answer, _Nobody):
-                    reached = reached or answer is _Nobody.ANSWERS
-                    await self._wait_for_host(host, begun=reached)
-                    continue
-                answered = True
-                return None if isinstance(answer, HostRestarted) and not reached else answer
+            answer = await self._until_answered(ask, underway)
+            answered = True
+            return answer
         finally:
-            del self._open[identifier]
+            del self._open[ask.id]
+            if questions is not None:
+                questions.end()
             if not answered:
-                self._spawn(self._give_up(to, identifier))
+                self._spawn(self._send(host, GiveUp(ask.id)))
 
-    async def _give_up(self, to: str, identifier: str) -> None:
-        with suppress(OSError):
-            await self._link.publish(to, msgspec.msgpack.encode(GiveUp(identifier)))
+    async def _until_answered(
+        self, ask: AskHost, underway: "_Open"
+    ) -> AskDone | AskFailed | HostRestarted | None:
+        """Ask once; then ask whether that arrived, until there is an answer."""
+        host, message = underway.host, cast("ToHost", ask)
+        still = StillAsked(ask.id, ask.incarnation)
+        reached = False  # the daemon that was meant may have got it
+        while True:
+            await self._send(host, message)
+            answer = await self._next(underway)
+            if isinstance(answer, _Nobody):
+                reached = reached or answer is _Nobody.ANSWERS
+                await self._wait_for_host(host, begun=reached)
+                message = still if reached else ask
+            elif isinstance(answer, NotHere):
+                reached, message = False, ask
+            else:
+                return None if isinstance(answer, HostRestarted) and not reached else answer
 
-    async def _next(self, came: "asyncio.Queue[HostAnswer | _Nobody]") -> HostAnswer | _Nobody:
-        """Return the next answer, or that there is none yet."""
-        try:
-            async with bounded(self._settings.cluster_retry_time):
-                return await came.get()
-        except TimeoutError:
-            return _Nobody.ANSWERS
+    async def _send(self, host: str, message: ToHost) -> None:
+        to = f"nacre.h.{host}.call.{self._host}"
+        reply = f"nacre.h.{self._host}.answer.{host}.{message.id}"
+        with suppress(OSError):  # no connection: it is tried again
+            await self._link.publish(to, msgspec.msgpack.encode(message), reply)
+
+    async def _next(
+        self, underway: "_Open"
+    ) -> AskDone | AskFailed | HostRestarted | NotHere | _Nobody:
+        """Return the next answer, or that there is none yet; tell what happens meanwhile."""
+        while True:
+            try:
+                async with bounded(self._settings.cluster_retry_time):
+                    answer = await underway.came.get()
+            except TimeoutError:
+                return _Nobody.ANSWERS
+            if isinstance(answer, RunBegun):
+                underway.tell_begun(answer.run_id)
+            elif isinstance(answer, AskPerson):
+                if underway.questions is not None:
+                    underway.questions.came(answer)
+            elif not isinstance(answer, Working):
+                return answer
+
+    async def _speaks_for_a_person(self, caller: Caller) -> bool:
+        return not await self._is_inside(caller)
+
+    async def _pass_answer_on(
+        self, host: str, identifier: str, number: int, answer: Answer | None
+    ) -> None:
+        await self._send(host, PersonAnswered(identifier, number, answer))
 
     async def _wait_for_host(self, host: str, *, begun: bool) -> None:
         """Return when it makes sense to ask again. Raises HostUnreachable when the host is lost."""

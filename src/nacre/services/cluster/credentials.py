@@ -46,6 +46,7 @@ class SignedCaller(msgspec.Struct, frozen=True, array_like=True):
     told_as: str
     alike: bool
     prefix: str
+    inside: bool = False
 
 
 class SignedClaims(msgspec.Struct, frozen=True, array_like=True):
@@ -159,6 +160,7 @@ def _key_of(caller: Caller) -> SignedCallerKey:
         *(caller.door, caller.scope, caller.person, caller.client, caller.cwd),
         *(tuple(caller.env.items()), caller.key, caller.label, caller.sessions, caller.token),
         *(caller.token_name, caller.owner, caller.told_as, caller.alike, caller.prefix),
+        caller.inside,
     )
 
 
@@ -179,6 +181,7 @@ def _signed(caller: Caller) -> SignedCaller:
         told_as=caller.told_as,
         alike=caller.alike,
         prefix=caller.prefix,
+        inside=caller.inside,
     )
 
 
@@ -199,5 +202,6 @@ def _caller(signed: SignedCaller, scope: Scope, via: str) -> Caller:
         told_as=signed.told_as and f"{via}/{signed.told_as}",
         alike=signed.alike,
         prefix=signed.prefix,
+        inside=signed.inside,
         via=via,
     )

@@ -62,6 +62,8 @@ class ClusterLink:
         self._streams = Client()
         self._undone: OrderedDict[str, _Undone] = OrderedDict()
         self._store: KeyValue | None = None
+        self.sent = self.received = 0  # bytes, without what NATS adds
+        self.reconnects = 0
         self.when_changed: Callable[[], None] = _nothing
         self.when_cut: Callable[[], None] = _nothing  # what was under way may be lost
 
@@ -105,6 +107,10 @@ class ClusterLink:
             **options,
         )
 
+    async def renew_store(self) -> None:
+        """Make the store anew if a server has come back without it. Raises OSError."""
+        self._store = await _tried(self._open_store(self._client))
+
     async def _open_store(self, client: Client) -> KeyValue:
         stream = client.jetstream()
         try:
@@ -128,6 +134,7 @@ class ClusterLink:
     ) -> None:
         """Send a message, in parts if it is long. Raises OSError when there is no connection."""
         client = self._streams if stream else self._client
+        self.sent += len(data)
         try:
             if len(data) <= _PART:
                 await client.publish(subject, data, reply)
@@ -147,6 +154,7 @@ class ClusterLink:
     async def subscribe(self, subject: str, take: Take, *, stream: bool = False) -> None:
         async def came(message: Msg) -> None:
             headers = message.headers or {}
+            self.received += len(message.data)
             data: bytes | None = message.data
             if (part := headers.get("Part")) is not None:
                 data = self._whole(f"{message.subject} {part}", message.data)
@@ -230,6 +238,7 @@ class ClusterLink:
         self.when_changed()
 
     async def _changed(self) -> None:
+        self.reconnects += 1
         self.when_changed()
 
 

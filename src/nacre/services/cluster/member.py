@@ -28,6 +28,10 @@ _NEVER = 86_400.0  # seconds: nobody is known who could be lost
 _LATE = 0.2  # seconds that a timer may be late; more, and the daemon was held up
 
 
+class NameTaken(Exception):
+    """Another host of the cluster has this one's name."""
+
+
 class Member:
     def __init__(
         self,
@@ -47,6 +51,7 @@ class Member:
         self.when_lost: Callable[[str], None] = _ignore
         self.when_changed: Callable[[], None] = _nothing
         self.when_back: Callable[[], None] = _nothing  # others may have taken us for lost
+        self.when_restarted: Callable[[str], None] = _ignore  # what its last daemon did is over
         self._settings = settings
         self._link = link
         self._public_key = public_key
@@ -54,6 +59,8 @@ class Member:
         self._keys: dict[str, bytes] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._heard = asyncio.Event()
+        self._namesake = asyncio.Event()  # another daemon was heard under our name
+        self._has_name = False
 
     @property
     def patience(self) -> float:
@@ -62,7 +69,7 @@ class Member:
 
     @property
     def joined(self) -> bool:
-        return self._link.connected
+        return self._has_name and self._link.connected
 
     def warnings(self) -> tuple[str, ...]:
         if self.joined:
@@ -75,20 +82,18 @@ class Member:
         while True:
             try:
                 await self._link.connect()
+                await self._take_name()
                 break
             except Exception as error:  # noqa: BLE001  # whatever its library raises: try again
                 self.problem = str(error) or type(error).__name__
                 _log.warning("cannot join the cluster", extra={"error": self.problem})
+                await self._link.close()
                 self.when_changed()
             await asyncio.sleep(pause)  # there is no event for "a server has started"
             pause = min(pause * 2, _LONGEST_PAUSE)
+        self._has_name = True
         self.problem = "the connection to its servers is lost"
         self._link.when_changed = self._reconnected
-        found = await self._link.get(f"h.{self.host}")
-        if found is not None:
-            self.draining = msgspec.msgpack.decode(found[0], type=HostKey).draining
-        await self._write_key()
-        await self._link.subscribe("nacre.hb.*", self._took_heartbeat)
         await self._link.subscribe("nacre.who", self._was_asked)
         await when_joined()
         await self._link.publish("nacre.who", b"")
@@ -100,13 +105,41 @@ class Member:
         _log.info("joined the cluster", extra={"host": self.host})
         self.when_changed()
 
+    async def _take_name(self) -> None:
+        """Take the name of this host. Raises NameTaken if another host is heard under it.
+
+        A host has a key of its own. Only where the key is another one is it waited for a word.
+        """
+        await self._link.subscribe("nacre.hb.*", self._took_heartbeat)
+        found = await self._link.get(f"h.{self.host}")
+        if found is not None:
+            known = msgspec.msgpack.decode(found[0], type=HostKey)
+            if known.public_key != self._public_key:
+                self._namesake.clear()
+                await self._link.publish("nacre.who", b"")
+                with suppress(TimeoutError):
+                    async with bounded(self._settings.cluster_heartbeat * _OVERDUE):
+                        await self._namesake.wait()
+                        raise NameTaken(
+                            f"another host in it has the name {self.host!r}: give this one "
+                            "another (cluster_host)"
+                        )
+            self.draining = known.draining
+        await self._write_key()
+
+    async def renew(self) -> None:
+        """Write what others must know of us again, should the store be new. Raises OSError."""
+        await self._link.renew_store()
+        await self._write_key()
+
     async def leave(self) -> None:
         """Tell the others that this host goes."""
         for task in self._tasks:
             task.cancel()
-        with suppress(OSError):
-            await self.be_heard(leaving=True)
-            await self._link.flush()
+        if self._has_name:
+            with suppress(OSError):
+                await self.be_heard(leaving=True)
+                await self._link.flush()
         await self._link.close()
 
     async def drain(self, *, draining: bool) -> None:
@@ -189,11 +222,17 @@ class Member:
             said = msgspec.msgpack.decode(data, type=Heartbeat)
         except msgspec.DecodeError:
             return
-        if said.host != sender or sender == self.host:
+        if said.host != sender:
+            return
+        if sender == self.host:
+            if said.incarnation != self.incarnation and not said.leaving:
+                self._namesake.set()
             return
         before = self.hosts.of(sender)
         if before is None or before.incarnation != said.incarnation:
             self._keys.pop(sender, None)
+            if before is not None:
+                self.when_restarted(sender)
         changed = self.hosts.hear(said, self._now())
         self.when_heard(sender)
         if changed:

@@ -12,8 +12,8 @@ the host is lost.
 import asyncio
 import base64
 import logging
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from typing import Protocol
 
@@ -49,14 +49,20 @@ class Names:
         hosts: HostTable,
         give_up: Callable[[str, str], Awaitable[bool]],
         taken: Callable[[], frozenset[str]],
+        promised: Callable[[str], bool],
         most_places: int,
     ) -> None:
-        """`give_up` asks a host to give a name up, `taken` returns the names of this host."""
+        """`give_up` asks a host to give a name up, `taken` returns the names of this host.
+
+        `promised` tells whether a session in the making will have a name.
+        """
         self._host = host
         self._link = link
         self._hosts = hosts
         self._give_up = give_up
         self._taken = taken
+        self._promised = promised
+        self._claiming: Counter[str] = Counter()
         self._most_places = most_places
         self._places: OrderedDict[str, str] = OrderedDict()
 
@@ -88,9 +94,14 @@ class Names:
 
     async def _claimed(self, name: str, *, at_once: bool = False) -> bool:
         """Return whether the name is ours now. `at_once`: nobody is asked to give it up."""
-        for _ in range(_TRIES):  # what we read may have changed before we write
-            with suppress(KeyTaken):
-                return await self._try_claim(name_key(name), name, at_once=at_once)
+        self._claiming[name] += 1
+        try:
+            for _ in range(_TRIES):  # what we read may have changed before we write
+                with suppress(KeyTaken):
+                    return await self._try_claim(name_key(name), name, at_once=at_once)
+        finally:
+            self._claiming[name] -= 1
+            self._claiming += Counter()  # removes those with a count of zero
         return False
 
     async def _try_claim(self, key: str, name: str, *, at_once: bool) -> bool:
@@ -102,6 +113,8 @@ class Names:
             return True
         owner = msgspec.msgpack.decode(found[0], type=Claim).host
         if owner == self._host:
+            # Written again: should its last session's name just be given up, one of us fails.
+            await self._link.replace(key, ours, found[1])
             return True
         if at_once:
             return False
@@ -113,9 +126,11 @@ class Names:
         return True
 
     async def release(self, name: str) -> None:
-        """Give a name up, if it is ours."""
+        """Give a name up, if it is ours and no session here has it, or will have it."""
         self._places.pop(name, None)
         found = await self._link.get(name_key(name))
+        if name in self._claiming or self._promised(name) or name in self._taken():
+            return  # another session has got it meanwhile
         if found is not None and msgspec.msgpack.decode(found[0], type=Claim).host == self._host:
             with suppress(KeyTaken):  # another host has just taken it
                 await self._link.delete(name_key(name), found[1])
@@ -161,6 +176,12 @@ class Names:
 
     async def remove(self, identifier: str) -> None:
         await self._link.delete(f"s.{self._host}.{identifier}")
+
+    async def remove_unlisted(self, listed: Collection[str]) -> None:
+        """Remove what is known of sessions of this host that are no longer there, by their ids."""
+        for key, _ in await self._link.find(f"s.{self._host}.*"):
+            if (identifier := key.rpartition(".")[2]) not in listed:
+                await self.remove(identifier)
 
     async def last_known(self, host: str) -> list[SessionDetails]:
         """Return the sessions of a host as they were when it was last heard."""

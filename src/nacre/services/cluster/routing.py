@@ -1,10 +1,9 @@
 """Which host a call goes to, and how answers of several become one.
 
 Rule 1: a session of this host is found first, without a question to anybody. `host/name` names the
-host, too. A port is one of this host.
+host, too. A port is one of this host, which may stand for a session of another one.
 Rule 2: a new session goes to the host that was asked for; else to the least loaded one with room
 and the labels that were asked for. This host counts as any other.
-Rule 3: lists have the sessions of all hosts. Of a lost host they have what was last known of it.
 """
 
 import asyncio
@@ -19,17 +18,26 @@ from msgspec.structs import replace
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.follow import EventStream, Follow
-from nacre.core.operations.results import SessionDetails, SessionList
-from nacre.core.operations.sessions import ListSessions
 from nacre.core.operations.steps import LIST_SESSIONS
-from nacre.errors import BadParameter, HostUnreachable, LimitReached, NacreError, SessionNotFound
+from nacre.errors import (
+    BadParameter,
+    HostUnreachable,
+    InvalidInput,
+    LimitReached,
+    NacreError,
+    SessionNotFound,
+)
+from nacre.services.cluster.all_hosts.joined import first_match
+from nacre.services.cluster.all_hosts.listing import Listing
+from nacre.services.cluster.all_hosts.people import QuestionsEverywhere
+from nacre.services.cluster.all_hosts.searching import SearchingAll
 from nacre.services.cluster.asking import Asking
 from nacre.services.cluster.member import Member
+from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.names import Names
 from nacre.services.cluster.viewing import Viewing
 from nacre.services.dispatch.call import Call, Onward
 from nacre.services.dispatch.forwarding.relay import relay_of_call, relayed_by
-from nacre.services.observe.views import fit_list
 from nacre.system.logs import REQUEST
 from nacre.wording import Omit
 
@@ -48,6 +56,8 @@ class Here(Protocol):
 
     def has_run(self, run_id: str) -> bool: ...
 
+    def has_question(self, identifier: str) -> bool: ...
+
 
 class ClusterRouting:
     def __init__(
@@ -58,8 +68,9 @@ class ClusterRouting:
         here: Here,
         viewing: Viewing,
         everywhere: Everywhere,
+        ports: MirroredPorts,
         budget: Callable[[int | None], int],
-        most_runs: int,
+        most_places: int,
     ) -> None:
         self._member = member
         self._asking = asking
@@ -67,9 +78,12 @@ class ClusterRouting:
         self._here = here
         self._viewing = viewing
         self._everywhere = everywhere
-        self._budget = budget
-        self._most_runs = most_runs
+        self._listing = Listing(member, asking, names, ports, budget)
+        self._most_runs = most_places
         self._runs: OrderedDict[str, str] = OrderedDict()  # their hosts
+        self._ports = ports
+        self._searching = SearchingAll(member, asking, budget)
+        self._questions = QuestionsEverywhere(member.host, asking, here, self._ask_all, most_places)
 
     async def route(self, call: Call, onward: Onward) -> Any:
         name = call.spec.name
@@ -78,7 +92,9 @@ class ClusterRouting:
         if name in _MAKING:
             return await self._make(call, onward)
         if name == "list_sessions" and getattr(call.operation, "session", None) is None:
-            return await self._list(call, onward)
+            return await self._listing.page(call, onward)
+        if name == "search" and getattr(call.operation, "session", None) is None:
+            return await self._searching.search(call, onward)
         given = {one: getattr(call.operation, one) for one in call.spec.references}
         if given.get("run_id") is not None:
             return await self._of_run(call, onward, given["run_id"])
@@ -86,6 +102,11 @@ class ClusterRouting:
             return await self._of_several(call, onward, given["sessions"])
         if given.get("session") is not None:
             return await self._of_one(call, onward, given["session"])
+        if name == "list_approvals":
+            return await self._questions.list(call, onward)
+        if name == "answer_approval":
+            host = await self._questions.place(call.operation.id, call.caller)  # type: ignore[attr-defined]
+            return await (onward(call) if host is None else self._ask(host, call, call.operation))
         if name == "drain_host":
             return await self._of_host(call, onward, call.operation.host)  # type: ignore[attr-defined]
         return await onward(call)
@@ -104,6 +125,7 @@ class ClusterRouting:
         if host is None:
             call.operation = replace(request, session=inner)
             return await onward(call)
+        call.host = host
         there = self._viewing.stream(host, call.caller, replace(request, session=inner))
         return await call.stack.enter_async_context(there)
 
@@ -118,9 +140,11 @@ class ClusterRouting:
         operation = replace(call.operation, session=inner)
         try:
             return await self._ask(host, call, operation)
-        except (SessionNotFound, HostUnreachable):
+        except (SessionNotFound, HostUnreachable) as error:
             # Its name may be another session's since we asked where it is.
             self._names.forget(str(inner))
+            if isinstance(error, SessionNotFound):
+                self._ports.release(host, str(inner))
             again, _ = await self._find(reference)
             if again in (None, host):
                 raise
@@ -135,7 +159,9 @@ class ClusterRouting:
             if self._member.hosts.of(host) is None:
                 raise SessionNotFound(f"no host {host[:64]!r} ({self._there()})", LIST_SESSIONS)
             return host, inner
-        if str(reference).isdigit() or await self._here.has(reference):
+        if str(reference).isdigit():
+            return self._ports.session(int(reference)) or (None, reference)
+        if await self._here.has(reference):
             return None, reference
         place = await self._place(str(reference))
         return (None if place == self._member.host else place), reference
@@ -198,7 +224,7 @@ class ClusterRouting:
                 work = self._ask(host, call, operation)
             tasks.append(asyncio.ensure_future(work))
         try:
-            return await _join(tasks, wants_all=wants_all)
+            return await first_match(tasks, wants_all=wants_all)
         finally:
             for task in tasks:
                 task.cancel()
@@ -261,38 +287,7 @@ class ClusterRouting:
         more = f" and {len(hosts) - _NAMED} more" if len(hosts) > _NAMED else ""
         return f"there are: {', '.join(hosts[:_NAMED])}{more}"
 
-    # --- lists -----------------------------------------------------------------------------
-
-    async def _list(self, call: Call, onward: Onward) -> SessionList:
-        assert isinstance(call.operation, ListSessions)
-        budget = self._budget(call.operation.max_chars)
-        caller = call.caller
-
-        async def ask(host: str) -> list[SessionDetails]:
-            asked = ListSessions(max_chars=budget)
-            answer = await self._asking.ask(host, caller, asked, request=REQUEST.get(""))
-            return [replace(one, host=host) for one in answer.result.sessions]  # type: ignore[attr-defined]
-
-        ours = await onward(call)
-        found = [replace(one, host=self._member.host) for one in ours.sessions]
-        for answer in await self._ask_all(ask):
-            found += answer if isinstance(answer, list) else []
-        for said, standing in self._member.hosts.all(_now()).items():
-            if standing == "lost":
-                found += await self._last_known(said.host, call)
-        return fit_list(found, budget)
-
-    async def _last_known(self, host: str, call: Call) -> list[SessionDetails]:
-        try:
-            known = await self._names.last_known(host)
-        except OSError:
-            return []
-        notice = f"host {host} is lost: this is what was last known"
-        return [
-            replace(one, host=host, running=False, alive=False, state="lost", notice=notice)
-            for one in known
-            if call.caller.sees(one.name)
-        ]
+    # --- asking ----------------------------------------------------------------------------
 
     async def _ask_all(self, ask: Callable[[str], Awaitable[Any]]) -> list[Any]:
         """Ask all hosts that are up; one that cannot be reached answers with its error."""
@@ -301,7 +296,13 @@ class ClusterRouting:
 
     async def _ask(self, host: str | None, call: Call, operation: Operation) -> Any:
         assert host is not None
+        call.host = host
         relay = relay_of_call()
+        if relay is not None and relay.input_of is not None:
+            raise InvalidInput(
+                f"standard input cannot be passed to a session on another host ({host})",
+                "leave it out with --no-stdin, or write it into a file there first (nacre cp)",
+            )
         if relay is not None and relay.begun is not None:
             told = relay.begun
 
@@ -317,15 +318,20 @@ class ClusterRouting:
         call.told = answer.told
         call.notices += answer.notices
         self._note(host, answer.result)
-        return answer.result
+        return self._with_port(host, answer.result)
+
+    def _with_port(self, host: str, result: Any) -> Any:
+        """Return the result with a port of this host, if it has one."""
+        if not (isinstance(getattr(result, "port", None), int) and hasattr(result, "session_id")):
+            return result
+        return replace(result, port=self._ports.of(host, result.session_id))
 
     def _note(self, host: str, result: object) -> None:
         """Remember where a new session and a new run are."""
-        for name in ("session", "name", "session_id"):
-            if isinstance(made := getattr(result, name, None), str) and hasattr(
-                result, "session_id"
-            ):
-                self._names.remember(made, host)
+        if hasattr(result, "session_id"):
+            for name in ("session", "name", "session_id"):
+                if isinstance(made := getattr(result, name, None), str):
+                    self._names.remember(made, host)
         if isinstance(run_id := getattr(result, "run_id", None), str):
             self._remember_run(run_id, host)
 
@@ -333,20 +339,6 @@ class ClusterRouting:
         self._runs[run_id] = host
         while len(self._runs) > self._most_runs:
             self._runs.popitem(last=False)
-
-
-async def _join(tasks: list["asyncio.Task[Any]"], *, wants_all: bool) -> Any:
-    """Return the first answer that matched, or the last one; with `wants_all` all as one."""
-    answers = []
-    for done in asyncio.as_completed(tasks):
-        answer = await done
-        answers.append(answer)
-        if answer.matched != wants_all:
-            return answer
-    if not wants_all:
-        return answers[-1]
-    matches = [name for one in answers for name in one.matches or ()]
-    return replace(answers[-1], matches=matches or None)
 
 
 def _now() -> float:

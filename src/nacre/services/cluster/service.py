@@ -10,11 +10,12 @@ import logging
 import re
 import socket
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 
 from nacre import __version__
 from nacre.core.catalog.caller import Caller
+from nacre.core.catalog.metering import Family
 from nacre.core.cluster.hosts import Heartbeat, work_together
 from nacre.core.operations.follow import Event, SessionEvent
 from nacre.core.operations.hosts.cluster import (
@@ -30,11 +31,14 @@ from nacre.core.operations.hosts.cluster import (
 from nacre.core.operations.results import Success
 from nacre.core.operations.sessions import ManageSession
 from nacre.errors import HostUnreachable, NacreError, SessionNotFound
+from nacre.services.cluster.all_hosts.everywhere import Everywhere
 from nacre.services.cluster.asking import Asking
 from nacre.services.cluster.credentials import Believing, Vouching, load_key
-from nacre.services.cluster.everywhere import Everywhere
 from nacre.services.cluster.link import ClusterLink
+from nacre.services.cluster.local import LocalSessions
+from nacre.services.cluster.measures import ClusterMeasures
 from nacre.services.cluster.member import Member
+from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.names import Names
 from nacre.services.cluster.routing import ClusterRouting
 from nacre.services.cluster.serving import HostServing
@@ -42,16 +46,14 @@ from nacre.services.cluster.streaming import Streaming
 from nacre.services.cluster.viewing import Viewing
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.handlers import Handlers
-from nacre.services.dispatch.recovered import Recovering
 from nacre.services.host.host import Host
 from nacre.services.observe.views import view_details
-from nacre.services.registry.registry import Registry
-from nacre.services.runs.ledger import Ledger
 from nacre.services.session.session import Session
 
 _log = logging.getLogger("nacre.cluster")
 
 _NOTED = frozenset({"created", "ended", "renamed", "restarted", "removed"})
+_UNSETTLED = 2.0  # seconds until it is tried again
 _OURSELVES = Caller(door="cluster", via="itself")
 
 
@@ -60,40 +62,46 @@ class Cluster:
 
     kinds = frozenset({"sessions"})
 
-    def __init__(
-        self, registry: Registry, ledger: Ledger, recovering: Recovering, host: Host, key_file: str
-    ) -> None:
+    def __init__(self, local: LocalSessions, host: Host, key_file: str) -> None:
         settings = host.settings
         self.name = settings.cluster_host or own_name()
-        self._registry = registry
-        self._ledger = ledger
-        self._recovering = recovering
+        self._local = local
+        self._registry = local.registry
         self._host = host
         self._link = ClusterLink(settings, self.name)
         signing = Vouching(self.name, load_key(key_file), settings.cluster_credential_time)
         self._member = Member(
-            self.name, settings, self._link, signing.public_key, lambda: registry.alive
+            self.name, settings, self._link, signing.public_key, lambda: local.registry.alive
         )
         self._asking = Asking(
-            self.name, __version__, self._link, self._member.hosts, signing, settings
+            self.name,
+            __version__,
+            self._link,
+            self._member.hosts,
+            signing,
+            settings,
+            local.is_inside,
         )
         self.names = Names(
             self.name,
             self._link,
             self._member.hosts,
             self._ask_for_name,
-            self._taken,
+            local.names,
+            lambda name: name in self._promised,
             settings.cluster_known_places,
         )
         self._viewing = Viewing(self.name, self._link, self._asking, signing, settings)
-        self._everywhere = Everywhere(self._member, self._viewing, self.names)
+        ports = MirroredPorts(local.ports, settings.cluster_ports)
+        self._everywhere = Everywhere(self._member, self._viewing, self._asking, ports)
         self.routing = ClusterRouting(
             self._member,
             self._asking,
             self.names,
-            self,
+            local,
             self._viewing,
             self._everywhere.follow,
+            ports,
             host.budget,
             settings.cluster_known_places,
         )
@@ -115,11 +123,14 @@ class Cluster:
         self._link.when_cut = self._viewing.break_all
         self._member.when_heard = self._heard
         self._member.when_lost = self._lost
+        self._member.when_restarted = self._restarted
         self._settling = asyncio.Event()
         self._promised: Counter[str] = Counter()  # names that sessions in the making will have
         self._tasks: list[asyncio.Task[None]] = []
         self._to_note: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         host.names.others = self
+        if host.audit is not None:
+            host.audit.tells_requests = True
         host.warnings.add_source(self._member.warnings)
         self._member.when_changed = host.warnings.changed
 
@@ -136,9 +147,11 @@ class Cluster:
             await self._member.join(listen)
             self._member.when_back = self._settling.set
             while True:
-                await self._settle_names(dispatch)
-                await self._settling.wait()
                 self._settling.clear()
+                if await self._settle(dispatch):
+                    await self._settling.wait()
+                else:
+                    await asyncio.sleep(_UNSETTLED)  # no event tells that the store takes it again
 
         self._host.events.add(self)
         self._tasks = [
@@ -153,6 +166,13 @@ class Cluster:
         self._serving.end()
         self._streaming.end()
         await self._member.leave()
+
+    def families(self) -> Iterator[Family]:
+        """Return what /metrics has of the cluster."""
+        measures = ClusterMeasures(
+            self._member, self._link, self._asking, self._serving, self._viewing, self._streaming
+        )
+        return measures.families(self._host.loop.time())
 
     def handlers(self) -> Handlers:
         return (
@@ -185,7 +205,7 @@ class Cluster:
         return Success()
 
     async def find_run(self, caller: Caller, request: FindRun) -> FoundRun:
-        return FoundRun(found=self.has_run(request.run_id))
+        return FoundRun(found=self._local.has_run(request.run_id))
 
     async def give_up_name(self, caller: Caller, request: GiveUpName) -> GivenUp:
         """Give the name of an ended session up, as to a new session here."""
@@ -199,23 +219,6 @@ class Cluster:
             return GivenUp(given_up=False)
         self._registry.unlist(session)
         return GivenUp(given_up=True)
-
-    # --- sessions of this host -------------------------------------------------------------
-
-    async def has(self, reference: str | int) -> bool:
-        if not self._recovering.is_over:
-            await self._recovering.session(reference)
-        try:
-            self._registry.find(reference)
-        except SessionNotFound:
-            return False
-        return True
-
-    def has_run(self, run_id: str) -> bool:
-        return self._ledger.session_of(run_id) is not None
-
-    def _taken(self) -> frozenset[str]:
-        return frozenset(one.identity.name for one in self._registry)
 
     # --- names -----------------------------------------------------------------------------
 
@@ -241,8 +244,9 @@ class Cluster:
             self._promised[name] -= 1
             self._promised += Counter()  # removes those with a count of zero
 
-    def release(self, name: str) -> None:
-        self._keep_promise(name)
+    def release(self, name: str, *, promised: bool = True) -> None:
+        if promised:
+            self._keep_promise(name)
         self._to_note.put_nowait(lambda: self.names.release(name))
 
     async def _ask_for_name(self, host: str, name: str) -> bool:
@@ -253,25 +257,36 @@ class Cluster:
         assert isinstance(answer.result, GivenUp)
         return answer.result.given_up
 
+    async def _settle(self, dispatch: Dispatch) -> bool:
+        """Bring the cluster's store up to date. Return whether that went well."""
+        await self._local.recovering.every_session()
+        try:
+            await self._member.renew()
+            await self.names.remove_unlisted({one.identity.id for one in self._registry})
+            await self._settle_names(dispatch)
+        except OSError as error:
+            _log.warning("the cluster's store is not up to date", extra={"error": str(error)})
+            return False
+        return True
+
     async def _settle_names(self, dispatch: Dispatch) -> None:
         """Tell the cluster of the sessions that are here: those of a daemon that died, for example.
 
         A session whose name was given to another meanwhile is ended: callers were told that it is
         lost, and what they type by its name is for the other one.
         """
-        await self._recovering.every_session()
         for session in list(self._registry):
             name = session.identity.name
-            with suppress(OSError):
-                owner = await self.names.owner(name)
-                if owner in (None, self.name):
-                    await self.names.claim(name, "")
-                    await self.names.note(view_details(session, self._host.loop.time()))
-                    continue
-                _log.warning(
-                    "a session is ended: its name is another host's",
-                    extra={"session": name, "host": owner},
-                )
+            owner = await self.names.owner(name)
+            if owner in (None, self.name):
+                await self.names.claim(name, "")
+                await self.names.note(view_details(session, self._host.loop.time()))
+                continue
+            _log.warning(
+                "a session is ended: its name is another host's",
+                extra={"session": name, "host": owner},
+            )
+            with suppress(NacreError):  # somebody has just ended it
                 await dispatch(
                     _OURSELVES, ManageSession(session=session.identity.id, action="kill")
                 )
@@ -295,18 +310,25 @@ class Cluster:
     async def _note_all(self) -> None:
         while True:
             work = await self._to_note.get()
-            with suppress(OSError):  # what is missing is settled when we are back
+            try:
                 await work()
+            except OSError:
+                self._settling.set()  # then what is missing is noted
 
     def _heard(self, host: str) -> None:
         self._asking.host_heard(host)
         self._everywhere.host_heard(host)
 
+    def _restarted(self, host: str) -> None:
+        """Whoever watched or asked through its last daemon is gone."""
+        self._streaming.end_of(host)
+        self._serving.end_of(host)
+
     def _lost(self, host: str) -> None:
         self.names.forget_host(host)
         self._asking.host_lost(host)
         self._viewing.host_lost(host)
-        self._streaming.end_of(host)
+        self._restarted(host)
 
 
 def own_name() -> str:

@@ -1,7 +1,8 @@
 """What other hosts ask of this one.
 
 Rule 1: an ask that comes again is answered again, and done once: answers are kept for a while, but
-for what only reads, which can be done again.
+for what only reads, which can be done again. Of an answer that has no more room it is known that
+there was one.
 Rule 2: an ask that was meant for an earlier daemon of this host is not done: nobody knows what
 that one did.
 Rule 3: it passes dispatch as any other call does, with the scope that its own host has signed.
@@ -9,9 +10,11 @@ Rule 3: it passes dispatch as any other call does, with the scope that its own h
 
 import asyncio
 import logging
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,19 +27,32 @@ from nacre.core.cluster.messages import (
     GiveUp,
     HostAnswer,
     HostRestarted,
+    NotHere,
+    PersonAnswered,
     RunBegun,
+    StillAsked,
+    ToHost,
     Working,
 )
-from nacre.errors import Internal, InvalidInput, NacreError
+from nacre.errors import HostUnreachable, Internal, InvalidInput, LimitReached, NacreError
 from nacre.services.cluster.asking import pack_told
 from nacre.services.cluster.credentials import Believing
 from nacre.services.cluster.link import ClusterLink
+from nacre.services.cluster.questions import PersonElsewhere
+from nacre.services.dispatch.asking import asked_by
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.forwarding.relay import Relay, relayed_by
 from nacre.settings.table import Settings
 from nacre.system.logs import REQUEST
 
 _log = logging.getLogger("nacre.cluster")
+
+
+class _Running(NamedTuple):
+    """An ask that is being done."""
+
+    task: "asyncio.Task[None]"
+    person: PersonElsewhere
 
 
 class HostServing:
@@ -54,41 +70,93 @@ class HostServing:
         self._believing = believing
         self._settings = settings
         self._dispatch: Dispatch | None = None
-        self._running: dict[str, asyncio.Task[None]] = {}
+        self.served = 0  # calls so far
+        self._running: dict[str, _Running] = {}
+        self._counts: Counter[str] = Counter()  # of them, by the host that asks
         self._answered: OrderedDict[str, bytes] = OrderedDict()
         self._kept = 0  # bytes of them
+        self._forgotten: OrderedDict[str, None] = OrderedDict()  # answered, and not kept
+
+    @property
+    def count(self) -> int:
+        """Return how many calls are under way."""
+        return len(self._running)
 
     async def listen(self, dispatch: Dispatch) -> None:
         self._dispatch = dispatch
         await self._link.subscribe(f"nacre.h.{self._host}.call.*", self._came)
 
     def end(self) -> None:
-        for task in self._running.values():
-            task.cancel()
+        for running in self._running.values():
+            running.task.cancel()
+
+    def end_of(self, host: str) -> None:
+        """Stop what the callers of another host's daemon asked for, which is gone."""
+        for known, running in list(self._running.items()):
+            if known.startswith(f"{host}/"):
+                running.task.cancel()
 
     def _came(self, subject: str, reply: str, data: bytes, _: str | None) -> None:
         sender = subject.rpartition(".")[2]
         try:
-            message = msgspec.msgpack.decode(data, type=AskHost | GiveUp)
+            message = msgspec.msgpack.decode(data, type=ToHost)
         except msgspec.DecodeError as error:
             _log.warning("unreadable message", extra={"host": sender, "error": str(error)})
             return
         known = f"{sender}/{message.id}"
+        running = self._running.get(known)
         if isinstance(message, GiveUp):
-            if (running := self._running.get(known)) is not None:
-                running.cancel()
+            if running is not None:
+                running.task.cancel()
+        elif isinstance(message, PersonAnswered):
+            if running is not None:
+                running.person.answered(message.number, message.answer)
         elif not reply.startswith(f"nacre.h.{sender}.answer.{self._host}."):
             _log.warning("an ask without a way back", extra={"host": sender})
-        elif known in self._running:
-            self._send_soon(reply, msgspec.msgpack.encode(Working()))
+        elif running is not None:
+            self._send_soon(reply, Working())
+            running.person.repeat()
         elif (before := self._answered.get(known)) is not None:
-            self._send_soon(reply, before)
+            self._send_data_soon(reply, before)
+        elif known in self._forgotten:
+            self._send_soon(reply, _FORGOTTEN)
+        elif isinstance(message, StillAsked):
+            ours = message.incarnation == self._incarnation
+            self._send_soon(reply, NotHere() if ours else HostRestarted(self._incarnation))
+        elif self._counts[sender] >= self._settings.cluster_asks:
+            self._send_soon(reply, self._too_many())
         else:
-            task = asyncio.create_task(self._serve(known, sender, message, reply))
-            self._running[known] = task
-            task.add_done_callback(lambda _: self._running.pop(known, None))
+            self._begin(known, sender, message, reply)
 
-    def _send_soon(self, reply: str, data: bytes) -> None:
+    def _begin(self, known: str, sender: str, ask: AskHost, reply: str) -> None:
+        person = PersonElsewhere(partial(self._send_soon, reply))
+        task = asyncio.create_task(self._serve(known, sender, ask, reply, person))
+        self._running[known] = _Running(task, person)
+        self._counts[sender] += 1
+        self.served += 1
+
+        def ended(_: object) -> None:
+            del self._running[known]
+            self._counts[sender] -= 1
+
+        task.add_done_callback(ended)
+
+    def _too_many(self) -> AskFailed:
+        most = self._settings.cluster_asks
+        return AskFailed(
+            pack_error(
+                LimitReached(
+                    f"host {self._host!r} has {most} calls of this host under way already "
+                    "(cluster_asks)",
+                    "wait until some are answered",
+                )
+            )
+        )
+
+    def _send_soon(self, reply: str, message: HostAnswer) -> None:
+        self._send_data_soon(reply, _encode(message))
+
+    def _send_data_soon(self, reply: str, data: bytes) -> None:
         task = asyncio.create_task(self._send(reply, data))
         _SENDING.add(task)
         task.add_done_callback(_SENDING.discard)
@@ -97,30 +165,40 @@ class HostServing:
         with suppress(OSError):  # it will ask again
             await self._link.publish(reply, data)
 
-    async def _serve(self, known: str, sender: str, ask: AskHost, reply: str) -> None:
+    async def _serve(
+        self, known: str, sender: str, ask: AskHost, reply: str, person: PersonElsewhere
+    ) -> None:
         def begun(run_id: str) -> None:
-            self._send_soon(reply, msgspec.msgpack.encode(RunBegun(run_id)))
+            self._send_soon(reply, RunBegun(run_id))
 
-        with relayed_by(Relay(begun=begun) if ask.follows else None):
+        relay = Relay(begun=begun) if ask.follows else None
+        with relayed_by(relay), asked_by(person if ask.asks else None):
             answer = await self._answer(sender, ask)
         try:
-            data = msgspec.msgpack.encode(answer)
+            data = _encode(answer)
         except (TypeError, ValueError) as error:  # else it would be asked for again and again
             _log.exception("an answer cannot be sent")
-            data = msgspec.msgpack.encode(_unexpected(error))
+            data = _encode(_unexpected(error))
         if not isinstance(answer, HostRestarted) and not _only_reads(ask.operation):
             self._keep(known, data)
         await self._send(reply, data)
 
     def _keep(self, known: str, data: bytes) -> None:
+        """Keep an answer; of what has no room, that there was one."""
         settings = self._settings
         self._answered[known] = data
         self._kept += len(data)
-        while self._answered and (
-            len(self._answered) > settings.cluster_kept_answers
-            or self._kept > settings.cluster_kept_bytes
-        ):
-            self._kept -= len(self._answered.popitem(last=False)[1])
+        while len(self._answered) > settings.cluster_kept_answers:
+            self._kept -= len(self._drop_oldest())
+        while self._answered and self._kept > settings.cluster_kept_bytes:
+            self._kept -= len(self._drop_oldest())
+        while len(self._forgotten) > settings.cluster_kept_answers:
+            self._forgotten.popitem(last=False)
+
+    def _drop_oldest(self) -> bytes:
+        known, data = self._answered.popitem(last=False)
+        self._forgotten[known] = None
+        return data
 
     async def _answer(self, sender: str, ask: AskHost) -> HostAnswer:
         if ask.incarnation != self._incarnation:
@@ -129,7 +207,8 @@ class HostServing:
         try:
             caller = await self._believing.caller(ask.credential, sender)
             operation = unpack_operation(ask.operation, ask.params)
-            caller = replace(caller, patience=ask.patience)
+            if ask.patience is not None:
+                caller = replace(caller, patience=ask.patience)
             REQUEST.set(ask.request)
             if ask.tells:
                 answer = await self._dispatch.ask(caller, operation)
@@ -158,4 +237,13 @@ def _unexpected(error: Exception) -> AskFailed:
     return AskFailed(pack_error(Internal(f"unexpected error in another host's daemon ({kind})")))
 
 
+_encode = msgspec.msgpack.Encoder().encode
+_FORGOTTEN = AskFailed(
+    pack_error(
+        HostUnreachable(
+            "this was done, but its answer got lost on the way and is no longer kept",
+            "look at the session first: it has taken effect",
+        )
+    )
+)
 _SENDING: set[asyncio.Task[None]] = set()

@@ -34,6 +34,7 @@ from nacre.errors import Internal, InvalidInput, NacreError
 from nacre.services.cluster.credentials import Believing
 from nacre.services.cluster.link import ClusterLink
 from nacre.services.dispatch.dispatch import Dispatch
+from nacre.system.logs import REQUEST
 
 _log = logging.getLogger("nacre.cluster")
 
@@ -74,6 +75,11 @@ class Streaming:
         self._believing = believing
         self._dispatch: Dispatch | None = None
         self._streams: dict[str, _ServedStream] = {}
+
+    @property
+    def count(self) -> int:
+        """Return how many streams are open."""
+        return len(self._streams)
 
     async def listen(self, dispatch: Dispatch) -> None:
         self._dispatch = dispatch
@@ -118,6 +124,7 @@ class Streaming:
 
     async def _serve(self, stream: _ServedStream, sender: str, message: OpenStream) -> None:
         ended = StreamEnded()
+        REQUEST.set(message.request)
         try:
             if message.incarnation != self._incarnation:
                 await self._send(stream, HostRestarted(self._incarnation))

@@ -47,6 +47,7 @@ from nacre.services.cluster.credentials import Vouching
 from nacre.services.cluster.link import NO_RESPONDERS, ClusterLink
 from nacre.services.host.wait import bounded
 from nacre.settings.table import Settings
+from nacre.system.logs import REQUEST
 
 _log = logging.getLogger("nacre.cluster")
 
@@ -72,6 +73,11 @@ class Viewing:
         self._open: dict[str, RemoteStream] = {}
         self._outgoing: asyncio.Queue[tuple[str, _Sent]] = asyncio.Queue()
 
+    @property
+    def count(self) -> int:
+        """Return how many streams are open."""
+        return len(self._open)
+
     async def listen(self) -> None:
         subject = f"nacre.h.{self._host}.shown.>"
         await self._link.subscribe(subject, self._came, stream=True)
@@ -95,12 +101,15 @@ class Viewing:
         self, stream: "RemoteStream", caller: Caller, request: WatchSession | Follow
     ) -> None:
         kind = "watch" if isinstance(request, WatchSession) else "follow"
+        if kind == "watch":  # who types from inside of a session may be its agent
+            caller = await self._asking.placed(caller)
         opening = OpenStream(
             stream.id,
             self._asking.incarnation_of(stream.host),
             self._signing.credential(caller, stream.host),
             kind,
             msgspec.msgpack.encode(request),
+            REQUEST.get(""),
         )
         self._send(stream.host, opening)
         try:

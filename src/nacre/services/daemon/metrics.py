@@ -5,6 +5,7 @@ than how many there were.
 """
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.metering import CallCounts, Family, exposition
@@ -14,9 +15,16 @@ from nacre.services.registry.registry import Registry
 from nacre.system.own_process import process_facts
 
 
+class MeasuredCluster(Protocol):
+    def families(self) -> Iterator[Family]: ...
+
+
 class Metrics:
-    def __init__(self, registry: Registry, calls: CallCounts) -> None:
+    def __init__(
+        self, registry: Registry, calls: CallCounts, cluster: MeasuredCluster | None = None
+    ) -> None:
         self._registry = registry
+        self._cluster = cluster
         self._calls = calls
 
     def handlers(self) -> Handlers:
@@ -31,6 +39,8 @@ class Metrics:
         sessions.add(sum(one.alive for one in seen))
         yield sessions
         yield from self._calls.families()
+        if self._cluster is not None:
+            yield from self._cluster.families()
         for fact in process_facts():
             family = Family(fact.name, fact.kind, fact.help)
             family.add(fact.value)

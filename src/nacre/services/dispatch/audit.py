@@ -3,7 +3,8 @@
 Rule 1: what was typed and what ran is recorded where it happens, with what is known there: whether
 it was shown, how it ended (services/session, services/runs). Here is recorded what these do not
 tell: other acts, and everything that was refused or failed.
-Rule 2: only reading is not recorded.
+Rule 2: only reading is not recorded. Of a call that another host of the cluster answers, here is
+recorded that it was asked, and there what was done: with one request id.
 Rule 3: no text that was to be typed is recorded here: nobody knows yet whether it is a password.
 """
 
@@ -34,7 +35,10 @@ class RecordCalls:
     async def __call__(self, call: Call, onward: Onward) -> Any:
         spec = call.spec
         if spec.scope is Scope.OBSERVE:
-            return await onward(call)
+            result = await onward(call)
+            if call.host and call.stack is not None and spec.name == "watch":
+                self._note(call, "ok")  # what is typed there is recorded there, under this id
+            return result
         try:
             result = await self._judged(call, onward)
         except NacreError as error:
@@ -47,7 +51,7 @@ class RecordCalls:
         except Exception:
             self._note(call, "INTERNAL_ERROR")
             raise
-        if not spec.types_into(call.operation):
+        if call.host or not spec.types_into(call.operation):
             self._note(call, "ok")
         elif (status := getattr(result, "status", None)) in ("busy", "error"):
             self._note(call, status)
@@ -90,6 +94,10 @@ class RecordCalls:
                 fields[name] = value
         if names := getattr(operation, "env", None):
             fields["env"] = sorted(names)  # not the values
+        if call.host:  # its host knows the session; here it is what the caller named
+            named = getattr(operation, "session", None)
+            fields["host"] = call.host
+            fields |= {} if named is None else {"session": str(named)}
         fields["ms"] = round((time.monotonic() - call.began) * 1000, 1)
         for target in call.targets or (None,):
             self._audit.record("call", target, call.caller, fields)

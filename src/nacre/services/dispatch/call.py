@@ -44,6 +44,7 @@ class Call:
     targets: tuple[Target, ...] = ()
     told: HandedOver | None = None
     notices: list[str] = field(default_factory=list)  # what the caller is told of its own request
+    host: str = ""  # the other host of the cluster that was asked for it
     stack: AsyncExitStack | None = None  # of a stream: what it enters is left at its end
     judged: Judged = field(default_factory=Judged)  # what the policy said of it
     began: float = field(default_factory=time.monotonic)

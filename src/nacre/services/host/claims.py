@@ -12,8 +12,8 @@ class OtherHosts(Protocol):
         Raises SessionExists for a name that a session on another host has.
         """
 
-    def release(self, name: str) -> None:
-        """The name is not used after all."""
+    def release(self, name: str, *, promised: bool = True) -> None:
+        """The name is not used after all; or no longer, if it was not claimed just now."""
 
 
 class NameClaims:

@@ -16,28 +16,23 @@ from nacre.core.operations.results import (
     Output,
     Screen,
     Scrollback,
-    SessionBrief,
     SessionDetails,
-    SessionList,
-    SessionShort,
 )
 from nacre.core.operations.terminal import GetScreen, GetScrollback, ReadOutput
 from nacre.core.policy.verdicts import stricter
 from nacre.core.screen.screen import Line, ScreenMode, Span
 from nacre.core.text.budget import (
     first_lines,
-    fitting,
     item_size,
     json_size,
     last_lines,
     last_text,
-    shortened,
 )
 from nacre.core.text.redaction import redact_lines, redact_rows, redaction_of_call
 from nacre.core.text.widths import from_column
 from nacre.services.observe.state import glance, question_of
 from nacre.services.session.session import Session
-from nacre.wording import Higher, Hint, NextStep, Use, also
+from nacre.wording import Higher, Hint, NextStep, Use
 
 if TYPE_CHECKING:
     from nacre.core.terminal.terminal import Terminal
@@ -49,7 +44,6 @@ _STYLED_PART = 100
 _PLAIN_PART = 500
 _AROUND = 64  # rows around a part that are looked at for secrets that begin or end outside of it
 _ABOVE = 8  # the same, above a screen
-_SHORT_COMMAND = 100  # characters of a command in a long list
 
 ScreenT = TypeVar("ScreenT", Screen, EarlierScreen)
 
@@ -250,55 +244,7 @@ def _last_joined(terminal: "Terminal", wanted: int) -> list[str]:
         rows *= 2
 
 
-# --- lists -------------------------------------------------------------------------------------
-
-
-def fit_list(sessions: list[SessionDetails], budget: int) -> SessionList:
-    """Over the budget each session has its main facts; then those that run come before the ended.
-
-    What is left out is counted. Of many sessions only those are looked at that may fit: a thousand
-    would hold all others for a tenth of a second.
-    """
-    room = budget - json_size(SessionList(sessions=[])) + 1  # a comma less than sessions
-    if fitting((json_size(session) + 1 for session in sessions), room) == len(sessions):
-        return SessionList(sessions=sessions)
-    running_first = sorted(range(len(sessions)), key=lambda index: not sessions[index].alive)
-    room = budget - json_size(_list_of([], len(sessions)))
-    sizes = (json_size(_short(sessions[index])) + 1 for index in running_first)
-    count = fitting(sizes, room)
-    kept = [_short(sessions[index]) for index in sorted(running_first[:count])]
-    return _list_of(kept, len(sessions) - count)
-
-
-def fit_details(details: SessionDetails, budget: int) -> SessionDetails:
-    """Over the budget the command is shortened, args and tags are left out; the notice says so."""
-    if json_size(details) <= budget:
-        return details
-    told = Hint("its command is shortened, args and tags are left out", _HIGHER)
-    short = replace(
-        details,
-        command=shortened(details.command, _SHORT_COMMAND),
-        args=[],
-        tags=[],
-        notice=also(details.notice, told),
-    )
-    count = fitting(map(item_size, details.tags), budget - json_size(short))
-    return replace(short, tags=details.tags[:count])
-
-
-def _list_of(kept: list[Any], left_out: int) -> SessionList:
-    told = f"{left_out} sessions are left out; " if left_out else ""
-    hint = Hint(
-        f"{told}of each only the main facts are here",
-        Use("list_sessions", "get all about one", {"session": "its name"}),
-        _HIGHER,
-    )
-    return SessionList(sessions=kept, omitted_sessions=left_out, hint=hint)
-
-
-def _short(session: SessionDetails) -> SessionShort:
-    fields = {name: getattr(session, name) for name in SessionBrief.__struct_fields__}
-    return SessionShort(**{**fields, "command": shortened(session.command, _SHORT_COMMAND)})
+# --- sessions ----------------------------------------------------------------------------------
 
 
 def view_details(session: Session, now: float, *, handed_out: bool = True) -> SessionDetails:

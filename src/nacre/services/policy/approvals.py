@@ -97,13 +97,13 @@ class ProgramPrompt(NamedTuple):
 TakeAnswer = Callable[[Answer, str | None], Awaitable[bool | None]]
 Kind = AskedKind
 Status = Literal["asked", "answered", "expired", "left"]
-IsInside = Callable[[int], Awaitable[bool]]
+IsInside = Callable[[Caller], Awaitable[bool]]
 Save = Callable[[str, str], str]
 
 
 class Approvals:
     def __init__(self, host: Host, save: Save | None, is_inside: IsInside) -> None:
-        """`save` adds a rule to the user's file; `is_inside` tells of a process in a session."""
+        """`save` adds a rule to the user's file; `is_inside` tells of a caller in a session."""
         self._host = host
         self._save = save
         self._is_inside = is_inside
@@ -180,7 +180,7 @@ class Approvals:
                 "only a person can answer what the policy asks",
                 "let one do it on the web page, attached, or by the command line",
             )
-        if caller.pid is not None and await self._is_inside(caller.pid):
+        if await self._is_inside(caller):
             raise Forbidden(
                 "an approval cannot be given from inside of a session: its agent could do that too",
                 "give it on the web page, attached, or in a terminal of your own",
@@ -249,7 +249,7 @@ class Approvals:
         question = self._question(caller, bound, session, reasons, rule, tool)
         began = self._host.loop.time()
         asking = asking_of_call()
-        if asking is not None and caller.pid is not None and await self._is_inside(caller.pid):
+        if asking is not None and await self._is_inside(caller):
             asking = None  # a host inside of a session may be its agent
         question.waiting += 1
         if question.waiting == 1:
@@ -318,7 +318,7 @@ class Approvals:
         question, asking = self._open.get(identifier), asking_of_call()
         if question is None or asking is None or question.prompt is None:
             return None
-        if caller.pid is not None and await self._is_inside(caller.pid):
+        if await self._is_inside(caller):
             return None  # a host inside of a session may be its agent
 
         async def elicit() -> None:

@@ -64,7 +64,7 @@ class Police:
         host: Host,
         is_inside: IsInside,
     ) -> None:
-        """`is_inside` tells of a process in a session."""
+        """`is_inside` tells of a caller in a session."""
         self._is_inside = is_inside
         self._inside: OrderedDict[str, None] = OrderedDict()  # keys of who attach in a session
         self._registry = registry
@@ -117,7 +117,7 @@ class Police:
 
     async def _note_watcher(self, caller: Caller) -> None:
         """Who attaches from inside of a session may be its agent."""
-        if caller.pid is not None and await self._is_inside(caller.pid):
+        if await self._is_inside(caller):
             self._inside[caller.key] = None
             if len(self._inside) > _MOST_INSIDE:
                 self._inside.popitem(last=False)
@@ -236,7 +236,7 @@ class Police:
         caller = permit.caller
         if request.path is None or "\0" in request.path:  # no file's name; the operation says so
             return
-        if caller.person and not (caller.pid and await self._is_inside(caller.pid)):
+        if caller.person and not await self._is_inside(caller):
             return
         session = self._registry.find(request.session)
         folder = caller.cwd or self._judge.home
@@ -257,7 +257,7 @@ class Police:
     async def _file(self, permit: Permit, request: PutFile | GetFile | EditFile) -> None:
         """Judge a file that is read or written, as a line that does the same in its shell."""
         caller = permit.caller
-        if caller.person and not (caller.pid and await self._is_inside(caller.pid)):
+        if caller.person and not await self._is_inside(caller):
             return
         session = self._registry.find(request.session)
         if not session.alive or "\0" in request.path:

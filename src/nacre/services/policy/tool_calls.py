@@ -44,7 +44,7 @@ class ToolCalls:
         """Tell whether a person asks, outside of every session."""
         if not caller.person:
             return False
-        return caller.pid is None or not await self._is_inside(caller.pid)
+        return not await self._is_inside(caller)
 
     async def require_owner(self, caller: Caller) -> None:
         """Refuse who may not change what programs the daemon starts. Raises Forbidden."""

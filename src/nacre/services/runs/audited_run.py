@@ -22,7 +22,10 @@ def audit_run(audit: Audit, run: TrackedRun) -> None:
 
 def _fields(audit: Audit, run: TrackedRun) -> dict[str, Any]:
     told = audit.text(run.request.command or "")
+    asked_in = run.request.asked_in if audit.tells_requests else ""
+    asked = {"request": asked_in} if asked_in else {}  # it may have ended in another call
     return {
+        **asked,
         "command": told.pop("text"),
         **told,
         "run_id": run.id,

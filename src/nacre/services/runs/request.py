@@ -7,6 +7,7 @@ from typing import Literal
 from nacre.core.catalog.caller import Caller
 from nacre.core.shell.dialects import SH, Dialect
 from nacre.services.session.activity import RanBy
+from nacre.system.logs import REQUEST
 
 # native: the session's own shell, with marks; wrapped: another shell; repl: without marks.
 Context = Literal["native", "wrapped", "repl"]
@@ -39,3 +40,4 @@ class RunRequest:
     shown: str | None = None  # what people see instead of a command of nacre's own
     caller: Caller | None = None  # the same; None after a restart of the daemon
     by: RanBy | None = None  # who asked for it, also after a restart
+    asked_in: str = field(default_factory=lambda: REQUEST.get(""))  # the id of the call

@@ -1,7 +1,8 @@
 """The operations on sessions: one method each, called by dispatch."""
 
 import asyncio
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -50,10 +51,9 @@ from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import type_into
 from nacre.services.host.host import Host
 from nacre.services.observe.first_prompt import after_first_prompt
+from nacre.services.observe.lists import ListPlace, fit_details, fit_list, fit_page, read_cursor
 from nacre.services.observe.state import look
 from nacre.services.observe.views import (
-    fit_details,
-    fit_list,
     view_details,
     view_output,
     view_screen,
@@ -129,12 +129,27 @@ class Sessions:
         if request.session is not None:
             details = view_details(self._registry.find(request.session), now)
             return fit_details(details, self._host.budget(request.max_chars))
+        budget = self._host.budget(request.max_chars)
+        chosen, more = self._chosen(caller, request)
         listed = []
-        for known in self._registry:
-            if caller.sees(known.identity.name):
-                listed.append(view_details(known, now))
+        for known in chosen:
+            listed.append(view_details(known, now))
             await asyncio.sleep(0)  # many sessions take long: let others run in between
-        return fit_list(listed, self._host.budget(request.max_chars))
+        if listed and (request.limit is not None or request.cursor is not None):
+            return fit_page(listed, budget, more=more)
+        return fit_list(listed, budget)
+
+    def _chosen(self, caller: Caller, request: ListSessions) -> tuple[Sequence[Session], bool]:
+        """Return which are asked for, and whether there are more. Raises BadParameter."""
+        seen = [known for known in self._registry if caller.sees(known.identity.name)]
+        if request.limit is None and request.cursor is None:
+            return seen, False
+        order = sorted(seen, key=_place)
+        if request.cursor is not None:
+            after = read_cursor(request.cursor)._replace(host="")
+            order = order[bisect_right(order, after, key=_place) :]
+        limit = request.limit or len(order)
+        return order[:limit], len(order) > limit
 
     async def manage(self, caller: Caller, request: ManageSession) -> Success:
         session = self._registry.find(request.session)
@@ -170,7 +185,7 @@ class Sessions:
         except NacreError:
             others.release(name)
             raise
-        others.release(before)
+        others.release(before, promised=False)
 
     async def restart(self, caller: Caller, request: RestartSession) -> SessionCreated:
         session = self._registry.find(request.session)
@@ -373,3 +388,7 @@ def _created(session: Session) -> SessionCreated:
         cwd=session.launch.cwd,
         notice=session.notice and f"{session.notice} ({session.recorder.folder})",
     )
+
+
+def _place(session: Session) -> ListPlace:
+    return ListPlace("", round(session.created, 3), session.identity.id)

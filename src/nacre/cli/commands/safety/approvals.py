@@ -109,6 +109,7 @@ def _one(approval: dict[str, Any]) -> str:
     seconds = max(0, round(time.time() - approval["asked"]))
     waits = "its call waits" if approval["waiting"] else "its call has given up"
     where = approval["session"] or "a new session"
+    where += f" on {approval['host']}" if approval.get("host") else ""
     command = approval["command"].replace("\n", f"\n{' ' * 10}")  # below its first line
     if approval["kind"] != "command":
         lines = [

@@ -51,6 +51,9 @@ def add_audit(parser: ArgumentParser) -> None:
         metavar="WHO",
         help="Only by this caller: person, agent, a door, a token, a part of a client's name.",
     )
+    parser.add_argument(
+        "--request", metavar="ID", help="Only of this call; in a cluster all hosts have its id."
+    )
     parser.add_argument("--since", metavar="TIME", help="Not before: 10m, 2h, 3d ago, or a date.")
     parser.add_argument("--until", metavar="TIME", help="Before this time, given like --since.")
     parser.add_argument("--text", metavar="TEXT", help="Only with this text; case does not matter.")
@@ -145,6 +148,7 @@ def _search(arguments: Namespace) -> AuditSearch:
         since=_moment("--since", arguments.since),
         until=_moment("--until", arguments.until),
         text=arguments.text,
+        request=arguments.request,
     )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
@@ -31,6 +32,7 @@ class Approval(Result, frozen=True, kw_only=True):
     expires: float  # the same
     waiting: bool  # the call that asked still waits
     tool: str | None = None  # it is about a call of this upstream tool, not about a command
+    host: str | msgspec.UnsetType = msgspec.UNSET  # in a cluster: the one that asks
 
 
 class ApprovalList(Result, frozen=True, kw_only=True):

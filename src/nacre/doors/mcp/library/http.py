@@ -54,6 +54,7 @@ class McpOverHttp:
         self._server = server
         self._commands = commands
         self._upstream = upstream
+        self._clustered = bool(settings.cluster)
         self._max_body = settings.max_message_bytes
         self._replay_bytes = settings.mcp_replay_bytes
         self._name = name_daemon()
@@ -63,7 +64,11 @@ class McpOverHttp:
         query = QueryParams(scope["query_string"])
         try:
             selection = parse_selection(
-                query.get("toolsets"), query.get("prefix"), self._commands, self._upstream
+                query.get("toolsets"),
+                query.get("prefix"),
+                self._commands,
+                self._upstream,
+                clustered=self._clustered,
             )
             sessions = await self._sessions(selection)
         except InvalidInput as error:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from nacre.doors.mcp.tools.tool import Tool, output_of
+from nacre.doors.mcp.tools.tool import ClusteredTool, Tool, output_of
 from nacre.doors.mcp.tools.toolsets import (
     COMMANDS,
     DEFAULT_TOOLSET,
@@ -71,6 +71,7 @@ class Selection:
     prefix: str = ""
     commands: "OffersTools | None" = None  # those of the toolset commands
     upstream: "OffersUpstream | None" = None  # those of the toolset upstream
+    clustered: bool = False  # there are other hosts: tools say that one can be chosen
 
     @property
     def _changing(self) -> "dict[str, OffersTools]":
@@ -100,6 +101,7 @@ class Selection:
     def tools(self) -> dict[str, Tool]:
         """Return the tools by their names. Of two with one name the first toolset's counts."""
         found: dict[str, Tool] = {}
+        kind = ClusteredTool if self.clustered else Tool
         for toolset in self.toolsets:
             if (offers := self._changing.get(toolset)) is not None:
                 for tool in offers.tools(self.prefix):
@@ -112,7 +114,7 @@ class Selection:
             for name, entry in TOOLSETS[toolset].items():
                 spec = spec_named(entry.operation)
                 full = self.prefix + name
-                tool = Tool(full, spec, output_of(spec), entry.renamed, toolset)
+                tool = kind(full, spec, output_of(spec), entry.renamed, toolset)
                 found.setdefault(full, tool)
         return found
 
@@ -122,11 +124,13 @@ def parse_selection(
     prefix: str | None,
     commands: "Callable[[], OffersTools] | None" = None,
     upstream: "Callable[[], OffersUpstream] | None" = None,
+    *,
+    clustered: bool = False,
 ) -> Selection:
     """Parse "a,b" or "all", and a prefix. Raises InvalidInput, which lists the toolsets.
 
     `commands` and `upstream` give the tools of the toolsets of these names, for who names them; all
-    are all others.
+    are all others. `clustered`: the daemon is in a cluster.
     """
     names = [name.strip() for name in (toolsets or DEFAULT_TOOLSET).split(",") if name.strip()]
     if "all" in names:
@@ -149,4 +153,5 @@ def parse_selection(
         prefix or "",
         commands() if commands is not None and COMMANDS in chosen else None,
         upstream() if upstream is not None and UPSTREAM in chosen else None,
+        clustered,
     )

@@ -16,9 +16,13 @@ from nacre.errors import InvalidInput
 _PROTOCOL_ERRORS = frozenset({"terminal"})
 _NOT_THE_DOCUMENTS = frozenset({"read_run"})
 
-# Taken, but not listed: a model on one host has no use for them, and pays for the list.
+# Outside of a cluster they are taken, but not listed: a model on one host has no use for them, and
+# pays for the list.
 _OF_A_CLUSTER = ("host", "labels")
-_MAKING = frozenset({"create_session", "start_session", "launch_app"})
+_UNLISTED = {
+    **dict.fromkeys(("create_session", "start_session", "launch_app"), _OF_A_CLUSTER),
+    "list_sessions": ("limit", "cursor"),
+}
 
 # A session's reference in a schema, and the same in fewer words.
 _EITHER, _EITHER_SHORT = [{"type": "string"}, {"type": "integer"}], ["string", "integer"]
@@ -31,6 +35,11 @@ class Tool:
     output: dict[str, Any] | None  # the schema of what is structured
     renamed: Mapping[str, str]
     toolset: str = DEFAULT_TOOLSET  # the first of those chosen that has it
+
+    @property
+    def clustered(self) -> bool:
+        """Whether there are hosts to choose from."""
+        return False
 
     @property
     def plain(self) -> bool:
@@ -80,13 +89,21 @@ class Tool:
 
     def input(self) -> dict[str, Any]:
         schema = input_schema(self.spec.type)
-        if self.spec.name in _MAKING:
-            for name in _OF_A_CLUSTER:
+        for name in _UNLISTED.get(self.spec.name, ()):
+            if name not in _OF_A_CLUSTER or not self.clustered:
                 schema["properties"].pop(name)
         properties = schema["properties"].items()
         schema["properties"] = {self.parameter(name): value for name, value in properties}
         schema["required"] = [self.parameter(name) for name in schema.get("required", ())]
         return schema
+
+
+class ClusteredTool(Tool):
+    """A tool of a daemon that is in a cluster."""
+
+    @property
+    def clustered(self) -> bool:
+        return True
 
 
 def _plain_wire(tool: Tool, name_of: Callable[[str], str | None]) -> dict[str, Any]:

@@ -74,7 +74,21 @@ class ClusterSettings(ChatSettings, frozen=True, kw_only=True):
     cluster_kept_answers: Annotated[
         int,
         Meta(ge=1, description="Answers that are kept for a host that asks again."),
-    ] = 2000
+    ] = 20_000
+    cluster_asks: Annotated[
+        int,
+        Meta(ge=1, description="Calls of one other host that are under way here at once."),
+    ] = 4096
+    cluster_ports: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description=(
+                "Sessions of other hosts that have a port here, too. The others show port 0: use "
+                "their names."
+            ),
+        ),
+    ] = 500
     cluster_kept_bytes: Annotated[
         int,
         Meta(ge=0, description="Bytes of such answers together; the oldest are dropped first."),

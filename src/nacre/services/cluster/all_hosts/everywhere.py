@@ -14,10 +14,20 @@ from typing import Any
 from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
-from nacre.core.operations.follow import Event, EventStream, Follow, SessionEvent, Summary, SyncAll
+from nacre.core.operations.follow import (
+    ApprovalEvent,
+    Event,
+    EventStream,
+    Follow,
+    SessionEvent,
+    Summary,
+    SyncAll,
+)
+from nacre.core.operations.safety.approvals import Approval, ApprovalList, ListApprovals
 from nacre.errors import NacreError
+from nacre.services.cluster.asking import Asking
 from nacre.services.cluster.member import Member
-from nacre.services.cluster.names import Names
+from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.viewing import Viewing
 
 _log = logging.getLogger("nacre.cluster")
@@ -26,10 +36,13 @@ _MOST_WAITING = 1000  # events, after which the slowest part waits
 
 
 class Everywhere:
-    def __init__(self, member: Member, viewing: Viewing, names: Names) -> None:
+    def __init__(
+        self, member: Member, viewing: Viewing, asking: Asking, ports: MirroredPorts
+    ) -> None:
+        self._ports = ports
         self._member = member
         self._viewing = viewing
-        self._names = names
+        self._asking = asking
         self._followers: set[_FollowsAll] = set()
 
     @asynccontextmanager
@@ -37,7 +50,9 @@ class Everywhere:
         self, caller: Caller, request: Follow, ours: EventStream
     ) -> AsyncIterator[EventStream]:
         """Follow all hosts; `ours` are the events of this one."""
-        follower = _FollowsAll(self._member, self._viewing, caller, request)
+        follower = _FollowsAll(
+            self._member, self._viewing, self._asking, self._ports, caller, request
+        )
         self._followers.add(follower)
         try:
             await follower.begin(ours)
@@ -54,7 +69,17 @@ class Everywhere:
 class _FollowsAll:
     """One stream made of those of all hosts."""
 
-    def __init__(self, member: Member, viewing: Viewing, caller: Caller, request: Follow) -> None:
+    def __init__(
+        self,
+        member: Member,
+        viewing: Viewing,
+        asking: Asking,
+        ports: MirroredPorts,
+        caller: Caller,
+        request: Follow,
+    ) -> None:
+        self._asking = asking
+        self._ports = ports
         self._member = member
         self._viewing = viewing
         self._caller = caller
@@ -62,7 +87,9 @@ class _FollowsAll:
         self._events: asyncio.Queue[Event | None] = asyncio.Queue(_MOST_WAITING)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._shown: dict[str, dict[str, Summary]] = {}  # of each host, by id
+        self._asked: dict[str, dict[str, Approval]] = {}  # questions that were told, by host and id
         self._first: list[Summary] | None = []  # until the first event is out
+        self._begun = asyncio.Event()  # it is out
 
     async def begin(self, ours: EventStream) -> None:
         """Begin with the sessions of all hosts that answer soon."""
@@ -80,6 +107,7 @@ class _FollowsAll:
         assert self._first is not None
         sessions, self._first = self._first, None
         await self._events.put(SyncAll(sessions=sorted(sessions, key=lambda one: one.created)))
+        self._begun.set()
 
     def end(self) -> None:
         for task in self._tasks.values():
@@ -120,33 +148,70 @@ class _FollowsAll:
                 if not begun.done():
                     begun.set_result(None)
                 continue
+            await self._begun.wait()  # the first event has all sessions
             if isinstance(event, SessionEvent):
                 event = self._noted(host, event)
+            elif isinstance(event, ApprovalEvent):
+                event = self._noted_question(host, event)
             await self._events.put(event)
         if host == self._member.host:
             await self._events.put(None)
 
     async def _sync(self, host: str, event: SyncAll) -> None:
-        sessions = {one.session_id: replace(one, host=host) for one in event.sessions}
+        sessions = {one.session_id: self._placed(host, one) for one in event.sessions}
         before, self._shown[host] = self._shown.get(host, {}), sessions
+        asked = await self._questions(host)
         if self._first is not None:
             self._first += sessions.values()
             return
+        for question in asked:
+            await self._events.put(ApprovalEvent(status="asked", approval=question))
         for gone in before.keys() - sessions.keys():
             await self._tell(before[gone], "removed")
         for one in sessions.values():
             await self._tell(one, "restarted" if one.session_id in before else "created")
+
+    async def _questions(self, host: str) -> list[Approval]:
+        """Return what people are asked there, if that is followed: a sync does not have it."""
+        if host == self._member.host or "approvals" not in self._request.events:
+            return []
+        try:
+            answer = await self._asking.ask(host, self._caller, ListApprovals())
+        except NacreError:
+            return []
+        assert isinstance(answer.result, ApprovalList)
+        asked = [replace(one, host=host) for one in answer.result.approvals]
+        self._asked[host] = {one.id: one for one in asked}
+        return asked
 
     def _noted(self, host: str, event: SessionEvent) -> SessionEvent:
         """Return the event with the session's host; remember what it shows, should that be lost."""
         shown, identifier = self._shown.setdefault(host, {}), event.session_id or ""
         if event.details is None:
             shown.pop(identifier, None)
+            self._ports.release(host, identifier)
             return event
-        details = shown[identifier] = replace(event.details, host=host)
+        details = shown[identifier] = self._placed(host, event.details)
         return replace(event, details=details)
 
+    def _placed(self, host: str, one: Summary) -> Summary:
+        """Return a session with its host, and the port that it has here."""
+        if host == self._member.host:
+            return replace(one, host=host)
+        return replace(one, host=host, port=self._ports.known(host, one.session_id))
+
+    def _noted_question(self, host: str, event: ApprovalEvent) -> ApprovalEvent:
+        asked = replace(event.approval, host=host)
+        open_there = self._asked.setdefault(host, {})
+        if event.status in ("asked", "left"):
+            open_there[asked.id] = asked
+        else:
+            open_there.pop(asked.id, None)
+        return replace(event, approval=asked)
+
     async def _tell_lost(self, host: str) -> None:
+        for asked in self._asked.pop(host, {}).values():  # nobody can answer it now
+            await self._events.put(ApprovalEvent(status="expired", approval=asked))
         notice = f"host {host} is lost: this is what was last known"
         for one in self._shown.get(host, {}).values():
             lost = replace(one, running=False, alive=False, state="lost", notice=notice)

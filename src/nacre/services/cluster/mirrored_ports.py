@@ -1,0 +1,58 @@
+"""Ports of this host for sessions of other hosts: what a caller is told as such a session's port.
+
+A session's own port listens on the loopback of its own host, where a caller of this one cannot
+reach it; and a session here may have the same number. So each door's host has a port of its own for
+it, which takes the same requests.
+
+Rule 1: a port is opened when the session is first shown to a caller, up to `most`; without room
+the caller is told 0, and uses the name. It stays the same until the session is gone, or until this
+daemon ends.
+Rule 2: nothing is said of a port of another host: here it would mean another session.
+"""
+
+from collections.abc import Collection
+
+from nacre.errors import NacreError
+from nacre.services.registry.ports import PortPool
+
+NONE = 0
+
+
+class MirroredPorts:
+    def __init__(self, pool: PortPool, most: int) -> None:
+        self._pool = pool
+        self._most = most
+        self._ports: dict[tuple[str, str], int] = {}  # by host and id of the session
+        self._sessions: dict[int, tuple[str, str]] = {}
+
+    def of(self, host: str, session_id: str) -> int:
+        """Return the port for a session of another host; it is opened if there is room."""
+        known = self.known(host, session_id)
+        if known != NONE or len(self._ports) >= self._most:
+            return known
+        try:
+            port = self._pool.claim()
+        except NacreError:  # no port or no descriptor is left
+            return NONE
+        self._ports[host, session_id] = port
+        self._sessions[port] = host, session_id
+        return port
+
+    def known(self, host: str, session_id: str) -> int:
+        """Return the port that is open for a session."""
+        return self._ports.get((host, session_id), NONE)
+
+    def session(self, port: int) -> tuple[str, str] | None:
+        """Return host and id of the session behind a port; None if it is none of these."""
+        return self._sessions.get(port)
+
+    def release(self, host: str, session_id: str) -> None:
+        if (port := self._ports.pop((host, session_id), None)) is not None:
+            del self._sessions[port]
+            self._pool.release(port)
+
+    def keep_only(self, host: str, identifiers: Collection[str]) -> None:
+        """Free the ports of those sessions of a host that are gone."""
+        for at, identifier in list(self._ports):
+            if at == host and identifier not in identifiers:
+                self.release(at, identifier)
