@@ -128,7 +128,7 @@ class Police:
         presets = {self._judge.preset(known.record.policy) for known in alive}
         if caller.pid is None or {self._host.settings.policy, *presets} == {"open"}:
             return  # nobody is asked anything
-        if await self._is_inside(caller.pid):
+        if await self._is_inside(caller):
             raise Forbidden(
                 "who has this can answer what the policy asks, so it is not given out inside of a "
                 "session: its agent could do that too",
