@@ -149,10 +149,15 @@ class Fuzzed:
     def print_holds(self) -> None:
         """Print the callbacks that held the loop longest, in milliseconds of processor time."""
         held: dict[str, list[float]] = {}
+        turns: list[float] = []
         for line in self.holds.read_text().splitlines():
             _, kind, spent, *name = line.split(" ", 3)
-            if kind != "turn":
+            if kind == "turn":
+                turns.append(float(spent))
+            else:
                 held.setdefault(" ".join([kind, *name]).partition(" [")[0], []).append(float(spent))
+        longest = ", ".join(str(round(one)) for one in sorted(turns, reverse=True)[:10])
+        print(f"the longest turns of the loop, ms of processor time: {longest}")
         print("the loop was held by (worst ms, times over 2 ms):")
         for name, times in sorted(held.items(), key=lambda one: -max(one[1]))[:25]:
             print(f"  {max(times):7.1f} {len(times):5}  {name[:230]}")

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from nacre.system.keeper import client as keeper_client
 from nacre.system.keeper import keeper
 from nacre.system.keeper.client import Keeping, keeper_command
 
@@ -300,6 +301,7 @@ def test_watch_that_comes_after_the_end_is_answered_at_once(kept: Kept) -> None:
 
 UNREAD = """
 import os, socket
+
 from nacre.system.keeper import keeper
 
 kept = keeper.Keeper(["/bin/true"], 0)
@@ -714,6 +716,63 @@ def test_lost_keeper_leaves_no_reader_on_a_number_that_is_used_again() -> None:
         assert not loop.remove_reader(number), "nobody listens there any more"
 
     in_loop(test)
+
+
+def test_a_keeper_that_lags_holds_nobody_up_and_gets_everything_in_order() -> None:
+    async def test() -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, keeper._KIND)
+        keeping = Keeping(ours)
+        keeping.listen(asyncio.get_running_loop())
+        before, sent = len(os.listdir("/dev/fd")), 0
+        while len(os.listdir("/dev/fd")) < before + 20:  # those wait here that it did not take
+            keeping.keep(f"a/{sent}", 0)
+            sent += 1
+        keeping.drop("a/5")
+        theirs.setblocking(False)
+        got: list[str] = []
+        async with asyncio.timeout(PATIENCE):
+            while len(got) <= sent:
+                try:
+                    data, descriptors, _, _ = socket.recv_fds(theirs, 100, 1)
+                except BlockingIOError:
+                    await asyncio.sleep(0.001)  # what waits is written when there is room
+                    continue
+                got.append(data.decode())
+                for descriptor in descriptors:
+                    os.close(descriptor)
+        assert got == [*(f"KEEP a/{n}" for n in range(sent)), "DROP a/5"]
+        await asyncio.sleep(0)
+        assert len(os.listdir("/dev/fd")) == before
+        assert keeping.alive
+        theirs.close()
+        ours.close()
+
+    in_loop(test)
+
+
+def test_a_keeper_that_takes_nothing_is_killed_and_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper_client, "_PATIENCE", 0.01)
+    before = len(os.listdir("/dev/fd"))
+
+    async def test() -> None:
+        lost = asyncio.Event()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, keeper._KIND)
+        keeping = Keeping(None)
+        keeping.when_lost = lost.set
+        keeping._loop = asyncio.get_running_loop()
+        keeping.follow(ours, hung.pid)
+        while not keeping._outbox:
+            keeping.keep("a", 0)
+        async with asyncio.timeout(PATIENCE):
+            await lost.wait()
+        assert not keeping.alive
+        theirs.close()
+
+    with subprocess.Popen(["sleep", "1000"]) as hung:
+        hung.send_signal(signal.SIGSTOP)
+        in_loop(test)
+        assert hung.wait(PATIENCE) == -signal.SIGKILL
+    assert len(os.listdir("/dev/fd")) == before
 
 
 def test_exits_reach_who_watches_whether_they_come_before_or_after() -> None:

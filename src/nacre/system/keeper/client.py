@@ -4,14 +4,20 @@ Rule 1: keys are paths; `drop` removes everything below one. A new value replace
 key.
 Rule 2: a daemon without a keeper (by choice, or because the keeper was killed) works the same, but
 stores nothing; `alive` says so.
+Rule 3: a keeper that takes nothing (stopped, hung) holds nobody up: what it should know waits here,
+and after a while it is killed, so that another one takes its place (succession.py).
 """
 
 import asyncio
 import logging
 import os
+import select
+import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from nacre.system.keeper import keeper
 
@@ -19,6 +25,9 @@ _log = logging.getLogger("nacre.keeper")
 
 _PACKET = 65536
 _DESCRIPTORS = 253  # of one message, at most (SCM_MAX_FD)
+_LAG = 0.1  # seconds that a keeper may lag while we wait for it
+_PATIENCE = 10.0  # seconds in which it must take something
+_MOST_WAITING = 4096  # messages; a keeper that does not take that many is given up
 
 
 class Keeping:
@@ -39,6 +48,9 @@ class Keeping:
         self._on_exit: dict[int, Callable[[int], None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pid: int | None = None  # of a keeper that we started; else it is our parent
+        self._parent = os.getppid()
+        self._outbox: deque[tuple[bytes, list[int]]] = deque()  # with descriptors of our own
+        self._timer: asyncio.TimerHandle | None = None
 
     @classmethod
     def from_environment(cls) -> "Keeping":
@@ -162,15 +174,81 @@ class Keeping:
         channel = self._channel
         if channel is None:
             return
-        # The keeper only reads, so if it lags, we can wait for it.
-        channel.setblocking(True)
+        data = message.encode(errors="surrogateescape")  # a path may be bytes that are not text
+        if self._outbox or not self._is_sent(channel, data, descriptors, patience=_LAG):
+            self._queue(channel, data, descriptors)
+
+    def _is_sent(
+        self, channel: socket.socket, data: bytes, descriptors: Sequence[int], *, patience: float
+    ) -> bool:
+        """Send a message, if the keeper takes it in time. What nobody can get any more is sent."""
+        if self._loop is None:
+            channel.setblocking(True)  # nobody else is served yet
         try:
-            # A path may be bytes that are not text.
-            socket.send_fds(channel, [message.encode(errors="surrogateescape")], descriptors)
+            socket.send_fds(channel, [data], descriptors)
+        except BlockingIOError:
+            poll = select.poll()
+            poll.register(channel, select.POLLOUT)
+            if not patience or not poll.poll(patience * 1000):
+                return False
+            return self._is_sent(channel, data, descriptors, patience=0)
         except OSError:
             self._lost()
-        else:
-            channel.setblocking(False)
+        return True
+
+    def _queue(self, channel: socket.socket, data: bytes, descriptors: Sequence[int]) -> None:
+        assert self._loop is not None
+        if not self._outbox:
+            self._loop.add_writer(channel.fileno(), self._flush)
+            self._timer = self._loop.call_later(_PATIENCE, self._give_up)
+        try:
+            self._outbox.append((data, [os.dup(one) for one in descriptors]))
+        except OSError:  # no descriptor is left for it
+            self._give_up()
+        if len(self._outbox) > _MOST_WAITING:
+            self._give_up()
+
+    def _flush(self) -> None:
+        while self._outbox and self._channel is not None:
+            data, descriptors = self._outbox[0]
+            if not self._is_sent(self._channel, data, descriptors, patience=0):
+                return
+            if self._outbox:  # else it was lost
+                self._outbox.popleft()
+                _close_all(descriptors)
+                self._wait_again()
+        if self._channel is not None:
+            self._end_waiting(self._channel)
+
+    def _wait_again(self) -> None:
+        assert self._loop is not None
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(_PATIENCE, self._give_up)
+
+    def _end_waiting(self, channel: socket.socket) -> None:
+        """Nothing waits any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            assert self._loop is not None
+            self._loop.remove_writer(channel.fileno())
+        while self._outbox:
+            _close_all(self._outbox.popleft()[1])
+
+    def _give_up(self) -> None:
+        """Kill a keeper that takes nothing. What it holds we hold as well."""
+        pid = self._parent if self._pid is None else self._pid
+        _log.error("the keeper takes nothing: another one replaces it", extra={"pid": pid})
+        if hasattr(os, "pidfd_open"):  # else it may not be replaced either
+            with suppress(OSError):
+                pinned = os.pidfd_open(pid)  # whoever has its number later is not meant
+                try:
+                    if self._pid is not None or os.getppid() == pid:
+                        signal.pidfd_send_signal(pinned, signal.SIGKILL)
+                finally:
+                    os.close(pinned)
+        self._lost()
 
     def _receive(self) -> None:
         channel = self._channel
@@ -200,6 +278,7 @@ class Keeping:
 
     def _lost(self) -> None:
         if self._channel is not None:
+            self._end_waiting(self._channel)
             if self._loop is not None:
                 # Before it is closed: then its number may be reused for a terminal.
                 self._loop.remove_reader(self._channel.fileno())
@@ -215,6 +294,11 @@ class Keeping:
     def _change(self) -> None:
         if self.when_changed is not None:
             self.when_changed()
+
+
+def _close_all(descriptors: Sequence[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def keeper_command(daemon: list[str]) -> list[str]:
