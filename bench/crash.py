@@ -3,7 +3,8 @@
 Each is compared with a terminal of its own that was fed the same bytes and never disturbed: screen,
 cursor and scrollback. The time runs from the kill until every session has answered with its screen,
 all asked at once by clients of their own, while all of them print on. Other numbers:
-`python bench/crash.py SESSIONS KILLS NAME=VALUE…`, with settings of the daemon.
+`python bench/crash.py SESSIONS KILLS SECONDS NAME=VALUE…`, with settings of the daemon. After so
+many seconds (900) there are no more kills, and what was seen is told.
 """
 
 import json
@@ -130,7 +131,8 @@ class Printer:
 def main() -> int:
     given = [word for word in sys.argv[1:] if "=" not in word]
     settings = dict(word.split("=") for word in sys.argv[1:] if "=" in word)
-    sessions, kills = (int(word) for word in given or ("50", "20"))
+    numbers = [int(word) for word in given]
+    sessions, kills, seconds = numbers + [50, 20, 900][len(numbers) :]
     moments = random.Random(1)
     times: list[float] = []  # until all have answered
     back: list[float] = []  # until the daemon has
@@ -143,7 +145,8 @@ def main() -> int:
     ):
         calls = Daemon(env)
         printers = [Printer(calls, env, number) for number in range(sessions)]
-        for _ in range(kills):
+        end = time.monotonic() + seconds
+        while len(times) < kills and time.monotonic() < end:
             time.sleep(moments.uniform(0.1, 1.5))
             asked = time.perf_counter()
             list(clients.map(Printer.answer, printers))
@@ -163,7 +166,7 @@ def main() -> int:
         calls.hang_up()
     table(
         ("sessions that print at full speed", sessions),
-        ("kills of the daemon", kills),
+        ("kills of the daemon", len(times)),
         ("sessions lost", sessions - left),
         ("screens or scrollbacks wrong", wrong),
         ("until the next daemon answers, s, p50", p50(back)),

@@ -2,7 +2,8 @@
 
 The program writes down what it gets. No line may come twice, out of order or in halves; what is
 missing must have been told as dropped, since a kill can hit the very moment of a write.
-Another number: `python bench/keys.py KILLS`. The exit code is 1 if something was lost in silence.
+Other numbers: `python bench/keys.py KILLS SECONDS`. After so many seconds (600) there are no more
+kills, and what was seen is told. The exit code is 1 if something was lost in silence.
 """
 
 import json
@@ -81,7 +82,8 @@ class Typist:
 
 
 def main() -> int:
-    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    given = [int(word) for word in sys.argv[1:]]
+    kills, seconds = given + [100, 600][len(given) :]
     chance = random.Random(11)
     with scratch_environment(keeper=True) as env, daemon(env):
         os.environ.update(env)
@@ -91,7 +93,10 @@ def main() -> int:
         session = control.call("create_session", command=command, keep=True)["session_id"]
         control.call("wait_for", session=session, text="ready")
         typist = Typist(session)
-        for _ in range(kills):
+        end = time.monotonic() + seconds
+        killed = 0
+        while killed < kills and time.monotonic() < end:
+            killed += 1
             typist.work(time.monotonic() + chance.uniform(0, LONGEST_LIFE))
             control.call("status")  # it is up, and its state file is its own
             control.kill()
@@ -104,7 +109,7 @@ def main() -> int:
     table(
         ("kills", "lines", "twice", "halves", "in order", "drops told", "lines in them"),
         (
-            *(kills, typist.lines, len(whole) - len(set(whole)), len(got) - len(whole)),
+            *(killed, typist.lines, len(whole) - len(set(whole)), len(got) - len(whole)),
             *(whole == sorted(whole), typist.drops, missing),
         ),
     )
