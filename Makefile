@@ -108,6 +108,7 @@ page-units: $(VENV)/.dev
 
 programs: $(VENV)/.dev
 	@VENV=$(VENV) scripts/test-programs
+	@VENV=$(VENV) scripts/build-web --packages
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -18,15 +18,16 @@ class PageHook(BuildHookInterface[Any]):
         page = os.path.join(self.root, "src", "nacre", "page", "index.html")
         if version == "editable" or os.path.exists(page):
             return
-        _say("nacre: building the web page (about 10 MB are fetched for it)")
-        packages = os.path.join(self.root, "web", "node_modules")
-        were_there = os.path.exists(packages)
+        node = "" if shutil.which("npm") else ", and Node.js, 60 MB, which stays nowhere"
+        _say(f"nacre: building the web page (about 10 MB are fetched for it{node})")
+        folders = [os.path.join(self.root, "web", name) for name in ("node_modules", ".venv")]
+        new = [folder for folder in folders if not os.path.exists(folder)]
         script = os.path.join(self.root, "scripts", "build-web")
         done = subprocess.run(
             ["sh", script], env={**os.environ, "PYTHON": sys.executable}, check=False
         )
-        if not were_there:
-            shutil.rmtree(packages, ignore_errors=True)
+        for folder in new:
+            shutil.rmtree(folder, ignore_errors=True)
         if done.returncode != 0:
             raise RuntimeError("the web page could not be built; scripts/build-web says why")
 

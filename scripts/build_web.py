@@ -1,7 +1,7 @@
 """Build the web page into src/nacre/page. It needs no Node: esbuild is a program of its own.
 
-Rule 1: what goes in is what web/package-lock.json names. What is missing is fetched from the npm
-registry, and checked by the lock's checksums.
+Rule 1: what goes in is what web/package-lock.json names. What is missing is fetched from where npm
+would get it, and checked by the lock's checksums.
 Rule 2: names carry a hash of their content, so that browsers may keep them for ever.
 Rule 3: index.html is written last: where it is, the rest is whole. A build that fails leaves the
 former page as it was.
@@ -29,17 +29,23 @@ WEB = ROOT / "web"
 PAGE = ROOT / "src" / "nacre" / "page"
 PACKAGES = WEB / "node_modules"
 
-_REGISTRY = "https://packages.example"
+NO_REGISTRY = 4  # the exit code that build-web knows
 _PATIENCE = 60.0  # seconds for each answer of the registry
 _MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "i686": "ia32", "armv7l": "arm"}
 _PACKAGE = re.compile(r"node_modules/((?:@[^/]+/)?[^/]+)/")
 _COMPRESSED = (".js", ".css", ".svg", ".txt")  # fonts are compressed already
 
 
+class NoRegistry(Exception):
+    """Nobody says where packages are: there is no npm, and no setting of one."""
+
+
 def main() -> int:
     try:
         fetch(needed(json.loads((WEB / "package-lock.json").read_text())))
         build()
+    except NoRegistry:
+        return NO_REGISTRY
     except (OSError, subprocess.CalledProcessError, ValueError) as error:
         sys.stderr.write(f"the web page is not built: {error}\n")
         return 1
@@ -64,14 +70,15 @@ def _is_shipped(name: str, package: dict[str, Any]) -> bool:
 
 
 def fetch(packages: dict[str, dict[str, Any]]) -> None:
-    """Get those that are missing. Raises OSError, ValueError."""
+    """Get those that are missing. Raises NoRegistry, OSError, ValueError."""
     missing = {name: one for name, one in packages.items() if _version(name) != one["version"]}
     if not missing:
         return
+    source = registry(os.environ)
     sys.stdout.write(f"fetching {len(missing)} packages for the web page (about 10 MB)\n")
     sys.stdout.flush()
     with ThreadPoolExecutor(max_workers=6) as pool:
-        list(pool.map(lambda item: _fetch(*item), missing.items()))
+        list(pool.map(lambda item: _fetch(source, *item), missing.items()))
 
 
 def _version(name: str) -> str | None:
@@ -82,9 +89,9 @@ def _version(name: str) -> str | None:
     return found
 
 
-def _fetch(name: str, package: dict[str, Any]) -> None:
+def _fetch(source: str, name: str, package: dict[str, Any]) -> None:
     file = f"{name.rpartition('/')[2]}-{package['version']}.tgz"
-    address = f"{registry(os.environ)}/{name}/-/{file}"
+    address = f"{source}/{name}/-/{file}"
     try:
         with urllib.request.urlopen(address, timeout=_PATIENCE) as answer:  # noqa: S310  # http(s)
             data = answer.read()
@@ -97,16 +104,35 @@ def _fetch(name: str, package: dict[str, Any]) -> None:
 
 
 def registry(environ: "os._Environ[str] | dict[str, str]") -> str:
-    """Return where npm would get packages from. Raises ValueError for what is no http(s)."""
+    """Return where npm would get packages from.
+
+    Raises NoRegistry if nobody says it, ValueError for what is no http(s).
+    """
     found = environ.get("npm_config_registry") or environ.get("NPM_CONFIG_REGISTRY") or ""
     own = Path(environ.get("HOME", "/")) / ".npmrc"
     if not found and own.is_file():
         line = re.search(r"^\s*registry\s*=\s*(\S+)", own.read_text(errors="replace"), re.MULTILINE)
         found = line[1] if line else ""
-    found = (found or _REGISTRY).rstrip("/")
+    found = (found or _told_by_npm(environ)).rstrip("/")
     if not found.startswith(("https://", "http://")):
         raise ValueError(f"the npm registry {found!r} is no address")
     return found
+
+
+def _told_by_npm(environ: "os._Environ[str] | dict[str, str]") -> str:
+    npm = shutil.which("npm", path=environ.get("PATH"))
+    if npm is None:
+        raise NoRegistry
+    asked = subprocess.run(
+        [npm, "config", "get", "registry"],
+        cwd=WEB,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=_PATIENCE,
+        text=True,
+        check=True,
+    )
+    return asked.stdout.strip()
 
 
 def unpack(data: bytes, folder: Path) -> None:

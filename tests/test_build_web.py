@@ -79,3 +79,27 @@ def test_the_page_needs_no_package_for_development(building: ModuleType) -> None
     assert set(wanted["dependencies"]) <= set(needed)
     assert [name for name in needed if name.startswith("@esbuild/")] != []
     assert not {"typescript", "axe-core", "esbuild"} & set(needed)
+
+
+def test_npm_is_asked_where_nothing_is_set(building: ModuleType, tmp_path: Path) -> None:
+    npm = tmp_path / "npm"
+    npm.write_text("#!/bin/sh\necho https://packages.example/npm/\n")
+    npm.chmod(0o755)
+    env = {"HOME": str(tmp_path), "PATH": f"{tmp_path}:/usr/bin:/bin"}
+    assert building.registry(env) == "https://packages.example/npm"
+    (tmp_path / ".npmrc").write_text("fund=false\nregistry = https://own.example/\n")
+    assert building.registry(env) == "https://own.example"
+    assert building.registry({**env, "npm_config_registry": "http://set.example"}) == (
+        "http://set.example"
+    )
+
+
+def test_without_npm_or_a_setting_it_is_told_that_nobody_knows(
+    building: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(building.NoRegistry):
+        building.registry({"HOME": str(tmp_path), "PATH": str(tmp_path)})
+    monkeypatch.delenv("npm_config_registry")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert building.main() == building.NO_REGISTRY
