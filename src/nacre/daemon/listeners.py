@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     import ssl
 
 
+_EVERYWHERE = (None, "0.0.0.0", "::")  # noqa: S104  # no address of ours, but all of them
+
+
 @dataclass(frozen=True, slots=True)
 class Listeners:
     """The sockets that a daemon listens on."""
@@ -45,6 +48,17 @@ class Listeners:
     @property
     def ndjson_port(self) -> int | None:
         return self.ndjson[0].getsockname()[1] if self.ndjson else None
+
+    def beyond_url(self, settings: Settings) -> str:
+        """Return the address for other machines; empty if there is none, or only they know it."""
+        names = [
+            name for given in (settings.host_names or "").split(",") if (name := given.strip())
+        ]
+        if self.beyond is None or not (names or settings.host not in _EVERYWHERE):
+            return ""
+        name = names[0] if names else settings.host or ""
+        port = self.beyond[0].getsockname()[1]
+        return f"https://{f'[{name}]' if ':' in name else name}:{port}"
 
     def keep(self, keeping: Keeping) -> None:
         """Give them to a keeper that took another one's place; the local one may have changed."""

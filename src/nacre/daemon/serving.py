@@ -241,7 +241,12 @@ class Serving:
         paths = self.paths
         return Lifecycle(
             services.registry,
-            DaemonAddress(self.listeners.port, paths.socket, paths.token_file),
+            DaemonAddress(
+                self.listeners.port,
+                paths.socket,
+                paths.token_file,
+                self.listeners.beyond_url(self.settings),
+            ),
             self.keeping,
             services.host.events,
             ephemeral=self.ephemeral,

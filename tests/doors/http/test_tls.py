@@ -51,6 +51,8 @@ def test_other_machines_come_in_over_tls_with_a_token_and_a_known_name(
         for line in map(json.loads, lines)
         if line["message"] == "serving other machines"
     ]
+    told = http_call(daemon, "GET", "/api/status", token="t" * 20).json
+    assert told["beyond_url"] == f"https://box:{port}"
     context = ssl.create_default_context(cafile=str(cert))
 
     def status(host: str, token: str | None = "t" * 20, **headers: str) -> int:

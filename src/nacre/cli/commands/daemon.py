@@ -35,9 +35,11 @@ def run_status(arguments: Namespace) -> int:
         return 1
     with client:
         status = client.ask("status")
+    beyond = status.get("beyond_url")  # an older daemon does not say it
     lines = [
         f"nacre {status['version']} is running, pid {status['pid']}",
         f"address   {status['url']}",
+        *([f"          {beyond} (for other machines)"] if beyond else []),
         f"sessions  {status['sessions']}",
         f"uptime    {round(status['uptime'])} s",
         f"socket    {status['socket']}",
@@ -49,7 +51,8 @@ def run_status(arguments: Namespace) -> int:
 
 
 def _end(*, ephemeral: bool) -> str:
-    return "after its last client leaves (grace)" if ephemeral else "with nacre stop"
+    own = "when no client and no session of yours is left, or " if ephemeral else ""
+    return f"{own}with nacre stop"
 
 
 def add_stop(parser: ArgumentParser) -> None:

@@ -255,7 +255,9 @@ def check_limits(machine: Machine) -> Iterator[Finding]:
     """Say what limits sessions; cgroups are tried by the daemon alone, which they would hold."""
     settings, daemon = machine.settings, machine.daemon
     files, largest = settings.session_max_open_files, settings.session_max_file_bytes
-    each = f"each program {files or 'any number of'} files of {largest or 'any number of'} bytes"
+    size = f"files of up to {largest / 2**30:,.4g} GiB" if largest else "files of any size"
+    each = f"each program opens at most {files} files" if files else "each program opens any number"
+    each = f"{each}, writes {size}"
     if not isinstance(daemon, dict):
         yield Finding("limits", "ok", f"{each}; cgroups are tried when the daemon starts")
     elif fix := daemon.get("cgroups_fix"):

@@ -189,6 +189,7 @@ class Status(Result, frozen=True, kw_only=True):
     url: str
     socket: str
     token_file: str
+    beyond_url: str = ""  # for other machines, if the setting host serves them by a known name
     keeper_pid: int | None = None  # None: the daemon runs without a keeper
     warnings: tuple[str, ...] = ()  # what a person should know, such as a keeper that is gone
     cgroups: str = ""  # what the cgroups of sessions limit, or why there are none

@@ -35,6 +35,7 @@ class DaemonAddress:
     port: int
     socket: str
     token_file: str
+    beyond_url: str = ""  # for other machines
 
 
 class Lifecycle:
@@ -126,6 +127,7 @@ class Lifecycle:
             url=f"http://127.0.0.1:{self._address.port}",
             socket=self._address.socket,
             token_file=self._address.token_file,
+            beyond_url=self._address.beyond_url,
             keeper_pid=self._keeping.pid,
             warnings=self._warnings(),
             cgroups=cgroups,

@@ -25,7 +25,8 @@ def add_share(parser: ArgumentParser) -> None:
     )
     parser.epilog = (
         "Whoever has the link can watch, and do nothing else. It works on this machine, and for "
-        "others where the daemon serves them: see the setting host, or forward the port by ssh."
+        "others where the daemon serves them: see the setting host, or forward the port by ssh. "
+        "The link is for the session's name: a later session of that name can be watched, too."
     )
     add_json(parser)
     parser.set_defaults(run=run_share)
@@ -43,7 +44,8 @@ def run_share(arguments: Namespace) -> int:
             person=True,
         )
         status = client.ask("status")
-    url = f"{status['url']}/#{urlencode({'token': made['token'], 'session': name})}"
+    base = status.get("beyond_url") or status["url"]
+    url = f"{base}/#{urlencode({'token': made['token'], 'session': name})}"
     if arguments.json:
         print_json({"url": url, "session": name, "token_id": made["facts"]["id"]})
     else:
