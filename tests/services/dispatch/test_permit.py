@@ -118,6 +118,23 @@ async def test_it_is_typed_when_the_person_has_given_the_session_back(
             assert shown == ["by anna", "by agent"]
 
 
+async def test_a_time_out_counts_also_while_a_person_drives(tmp_path: Path) -> None:
+    async with house(tmp_path, control_wait=10 * PATIENCE) as ask:
+        session, go_on = await slow_shell(ask, tmp_path)
+        reference = session.identity.id
+        async with ask.watch(ANNA, session):
+            # Before it is admitted, and in the middle of a call that was.
+            begins = await begun(
+                session, ask("run", session=reference, command="echo by agent", timeout_ms=300)
+            )
+            await ask("control", ANNA, session=reference, action="take")
+            go_on()
+            for call in (begins, ask("run", session=reference, command="true", timeout_ms=50)):
+                with pytest.raises(ControlHeld):
+                    await asyncio.wait_for(call, PATIENCE)
+            assert "by agent" not in text_of(session)
+
+
 async def test_a_shell_that_a_person_took_over_is_not_interrupted(tmp_path: Path) -> None:
     async with house(tmp_path) as ask:
         session = await start_marked(ask.services)

@@ -12,6 +12,7 @@ Rule 3: everything that is typed for a call passes `type_into`, where the policy
 bytes. A write that may run something and was not judged is refused: no handler can get around it.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -31,8 +32,11 @@ class Gate(Protocol):
     def allows(self, caller: Caller, session: str) -> bool:
         """Tell whether this caller may type now."""
 
-    async def admit(self, caller: Caller, session: str) -> None:
-        """Return when this caller may type. Raises ControlHeld when that takes too long."""
+    async def admit(self, caller: Caller, session: str, *, within: float | None = None) -> None:
+        """Return when this caller may type. Raises ControlHeld when that takes too long.
+
+        `within` is how many seconds the call has left, if it has a bound of its own.
+        """
 
     def refusal(self, caller: Caller, session: str) -> ControlHeld:
         """Return what a caller is told that may not type now."""
@@ -116,8 +120,11 @@ class Permit:
         types: bool,
         police: TypingJudge | None = None,
         judged: Judged | None = None,
+        until: float | None = None,
     ) -> None:
+        """`until` is when the call's own time is up, by the monotonic clock."""
         self.caller = caller
+        self._until = until
         self.judged = judged or Judged()
         self.granted: set[object] = set()  # what a person has allowed this call
         self.cleared: str | None = None  # a command that may run wherever it comes to
@@ -136,7 +143,8 @@ class Permit:
         waited = False
         while not self._gate.allows(self.caller, session):
             waited = True
-            await self._gate.admit(self.caller, session)
+            left = None if self._until is None else max(0.0, self._until - time.monotonic())
+            await self._gate.admit(self.caller, session, within=left)
         return waited
 
     async def judge(self, session: "Typeable", typing: ToType) -> tuple[bytes, bool]:

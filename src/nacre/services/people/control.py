@@ -41,11 +41,13 @@ class Controls:
     def allows(self, caller: Caller, session: str) -> bool:
         return self._registry.find(session).display.control.allows(caller)
 
-    async def admit(self, caller: Caller, session: str) -> None:
+    async def admit(self, caller: Caller, session: str, *, within: float | None = None) -> None:
         """Return when this caller may type. Raises ControlHeld."""
         lease = self._registry.find(session).display.control
         # Who sits at a screen sees who drives; anybody else waits for their turn.
         patience = 0.0 if _sits_there(caller) else self._host.settings.control_wait
+        if within is not None:
+            patience = min(patience, within)
         if not await lease.await_turn(caller, patience):
             raise self.refusal(caller, session)
 
