@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Daemon, load_all
+from conftest import PATIENCE, Daemon, load_all
 from nacre.cli.attach.own_keys import OwnKey
 from nacre.errors import InvalidInput
 from restarts import PlayedDaemon, crash, pid_of
@@ -69,6 +69,26 @@ def test_a_person_sees_the_screen_types_and_detaches(
 
 
 WINCH = "trap 'stty size' WINCH; stty size; echo ready; while :; do sleep 0.05; done"
+
+
+def test_a_terminal_that_does_not_know_its_size_counts_as_24_by_80(
+    running: Nacre, session: str
+) -> None:
+    running.until(session, "ready")
+    master, slave = os.openpty()  # 0 by 0
+    process = running.start("attach", session, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    seen = b""
+    while b"ready" not in seen:
+        seen += os.read(master, 65536)
+    details = running.listed(session)
+    assert (details["rows"], details["cols"]) == (23, 80), "one row is the status line's"
+    os.write(master, DETACH)
+    with suppress(OSError):  # EIO: nobody has the terminal open any more
+        while os.read(master, 65536):
+            pass
+    os.close(master)
+    assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.parametrize("session", [WINCH], indirect=True)

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from nacre.cli.attach.attach import attach
 from nacre.cli.attach.own_keys import OwnKeys
+from nacre.cli.attach.window import window_size
 from nacre.client.calls import Client
 from nacre.errors import InvalidInput, NacreError
 
@@ -22,7 +23,7 @@ def run_alone() -> int:
             f"you are already in session {_name(inside)!r}; start another one: nacre new NAME; "
             "attach to it from a terminal outside of nacre: nacre attach NAME"
         )
-    size = os.get_terminal_size(1)
+    size = window_size()
     with Client.open(start=True, told=False) as client:
         # Kept: one that is left is not ended because nothing happens in it.
         rows, cols = max(2, size.lines - 1), size.columns

@@ -22,6 +22,7 @@ from types import FrameType
 from nacre.cli.attach.connection import Connection
 from nacre.cli.attach.own_keys import OwnKeys
 from nacre.cli.attach.view import ENDING_SIGNALS, View
+from nacre.cli.attach.window import window_size
 from nacre.cli.output.answers import harmless
 from nacre.client.greeting import greeting, read_greeting, read_line
 from nacre.client.start import connect
@@ -71,7 +72,7 @@ def attach(
         shown = status and _has_room()
         return _knock(session, identity, keys, read_only=read_only, status=shown)
 
-    size = os.get_terminal_size(1)
+    size = window_size()
     daemon, hello, rest = _enter(knock)
     connection = Connection(daemon, rest, knock, hello)
     control = None if read_only else keys.control
@@ -80,7 +81,7 @@ def attach(
     view = View(connection, *own, name, status=status, mouse=mouse, approve=approve, typed=typed)
     # Signals first: one that came in between would leave the terminal raw.
     with _signals() as wakeup, _own_screen() as screen:
-        if os.get_terminal_size(1) != size:  # it changed before we got signals
+        if window_size() != size:  # it changed before we got signals
             view.tell_size()
         said, code = view.run(screen, wakeup)
     print(harmless(said), file=sys.stderr)
@@ -88,7 +89,7 @@ def attach(
 
 
 def _has_room() -> bool:
-    return os.get_terminal_size(1).lines >= _LEAST_WITH_STATUS
+    return window_size().lines >= _LEAST_WITH_STATUS
 
 
 def _knock(
@@ -98,7 +99,7 @@ def _knock(
 
     Raises DaemonUnreachable when nobody listens.
     """
-    size = os.get_terminal_size(1)
+    size = window_size()
     hello = greeting(
         "attach",
         person=True,

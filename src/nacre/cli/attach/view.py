@@ -30,6 +30,7 @@ from nacre.cli.attach.own_keys import (
     first_pressed,
     part_report,
 )
+from nacre.cli.attach.window import window_size
 from nacre.cli.output.words import CommandWords
 from nacre.client.calls import AnsweredError
 from nacre.core.display.lookback import wheel_lines
@@ -103,7 +104,7 @@ class View:
 
     def tell_size(self) -> None:
         """Resize the session to the terminal, but not while the person looks back."""
-        size = os.get_terminal_size(1)
+        size = window_size()
         if self._looking is not None:
             self._looking.resize(size.lines, size.columns)
             self._look_on()
@@ -239,7 +240,7 @@ class View:
     # --- looking back ----------------------------------------------------------------------
 
     def _begin_looking(self, began: bytes = b"", lines: int | None = None) -> None:
-        size = os.get_terminal_size(1)
+        size = window_size()
         mouse = self._wheel is not None
         self._looking = Looking(size.lines, size.columns, began, lines, mouse=mouse)
         self._look_on()
@@ -335,7 +336,7 @@ class View:
             if self._live:
                 self._show(base64.b64decode(message["output"]))
                 if self._status:  # the status line may have changed, in the row of the message
-                    self._to_screen += self._last_row.again(os.get_terminal_size(1))
+                    self._to_screen += self._last_row.again(window_size())
         elif "snapshot" in message:
             self._connection.has_painted()
             if self._looking is None or not self._looking.shown:
@@ -395,10 +396,10 @@ class View:
             self._look_on()
             return
         text = f" the daemon was restarted; waiting for {self._name} … "
-        self._to_screen += self._last_row.note(text, os.get_terminal_size(1))
+        self._to_screen += self._last_row.note(text, window_size())
 
     def _say(self, text: str) -> None:
-        self._to_screen += self._last_row.say(text, os.get_terminal_size(1), time.monotonic())
+        self._to_screen += self._last_row.say(text, window_size(), time.monotonic())
 
     def _say_lament(self) -> None:
         """Say that what is typed is dropped, until the line's end; each key of it says it again."""
