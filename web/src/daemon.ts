@@ -3,6 +3,7 @@
 import { batch, effect, signal } from "@preact/signals";
 
 import * as approvals from "./approvals";
+import * as hosts from "./hosts";
 import { go, route } from "./route";
 import * as sessions from "./sessions";
 import { complain } from "./toasts";
@@ -25,13 +26,14 @@ effect(() => {
     warn([]);
     sessions.sessions.value = null;
     approvals.approvals.value = [];
+    hosts.hosts.value = [];
   }
 });
 
 function connect(): void {
   const opened = new JsonDoor();
   door.value = opened;
-  opened.subscribe(null, ["sessions", "states", "control", "daemon", "approvals"], hear);
+  opened.subscribe(null, ["sessions", "states", "control", "daemon", "approvals", "hosts"], hear);
 }
 
 /** In one step, so that an open session stays open when it is renamed. */
@@ -46,6 +48,7 @@ function hear(event: Event): void {
     if (event.event === "daemon") warn(event.warnings);
     sessions.hear(event);
     approvals.hear(event);
+    hosts.hear(event);
     if (event.event === "sync") void catchUp();
   });
 }

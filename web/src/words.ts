@@ -36,7 +36,8 @@ export function stateOf(
       return { text, tone: tone === "asks" && attention !== "blocked" ? "calm" : tone };
     }
     case "lost":
-      return { text: "lost, can be restored", tone: "bad" };
+      // Of a lost host nothing can be restored until it is back; its notice says which.
+      return { text: one.notice?.startsWith(`host ${one.host} is lost`) ? "lost with its host" : "lost, can be restored", tone: "bad" };
     default:
       return { text: endOf(one), tone: one.exit_code === 0 ? "over" : "bad" };
   }

@@ -6,10 +6,12 @@ import type { TargetedKeyboardEvent } from "preact";
 import { calls } from "../attention/calls";
 import { dialog } from "../dialogs";
 import { door } from "../daemon";
+import { hosts, isOfLostHost } from "../hosts";
 import { hrefOf, route } from "../route";
 import { live, over, sessions, type Listed } from "../sessions";
 import { allowed, onlyWatches } from "../wire/api";
 import { NARROW } from "../style/viewport";
+import { HostGroups } from "./host-groups";
 import { Icon, Pearl } from "./icons";
 import { useMedia } from "./media";
 import { Needs } from "./needs";
@@ -22,7 +24,7 @@ const filter = signal("");
 const matching = (all: Listed[]) => {
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
   return all.filter((one) => {
-    const text = [one.name, one.command, one.cwd, one.title, one.last_line, ...(one.tags ?? [])]
+    const text = [one.name, one.command, one.cwd, one.title, one.last_line, one.host, ...(one.tags ?? [])]
       .join(" ")
       .toLowerCase();
     return words.every((word) => text.includes(word));
@@ -108,17 +110,20 @@ function List() {
     if (!filter.value) return null;
     return <p class="rows-note">Nothing matches “{filter.value}”.</p>;
   }
+  const clustered = hosts.value.length > 1;
+  const lost = clustered ? shownOver.value.filter((one) => isOfLostHost(hosts.value, one)) : [];
+  const ended = shownOver.value.filter((one) => !lost.includes(one));
   return (
     <>
-      {shownLive.value.map((one) => (
-        <Row key={one.session_id} session={one} />
-      ))}
-      {shownOver.value.length > 0 && <h2>Ended</h2>}
-      {shownOver.value.map((one) => (
-        <Row key={one.session_id} session={one} />
-      ))}
+      {clustered ? <HostGroups sessions={[...shownLive.value, ...lost]} whole={!filter.value} /> : rows(shownLive.value)}
+      {ended.length > 0 && <h2>Ended</h2>}
+      {rows(ended)}
     </>
   );
+}
+
+function rows(all: Listed[]) {
+  return all.map((one) => <Row key={one.session_id} session={one} />);
 }
 
 function filterKeys(event: TargetedKeyboardEvent<HTMLInputElement>): void {

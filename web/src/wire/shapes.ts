@@ -36,6 +36,19 @@ export interface SessionSummary {
   last_command?: LastCommand | null;
   ended?: number | null;
   line?: number | null;
+  host?: string; // in a cluster
+}
+
+export interface ClusterHost {
+  host: string;
+  state: "up" | "suspect" | "lost" | "left";
+  here: boolean;
+  sessions: number;
+  capacity: number;
+  draining: boolean;
+  labels: string[];
+  version: string;
+  compatible: boolean;
 }
 
 export type WireColor = string | { r: number; g: number; b: number };
@@ -196,6 +209,7 @@ export type Event =
       lines: [row: number, line: Span[]][];
     })
   | { event: "daemon"; warnings: string[] }
+  | { event: "hosts"; hosts: ClusterHost[] }
   | { event: "lagged"; dropped: number };
 
 export type Change =

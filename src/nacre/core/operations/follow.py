@@ -15,6 +15,7 @@ from nacre.core.catalog.catalog import Operation, unlisted
 from nacre.core.operations.control import Handover
 from nacre.core.operations.display import InputMode, ParsedKey
 from nacre.core.operations.elements import Overlay, Panel
+from nacre.core.operations.hosts.cluster import ClusterHost
 from nacre.core.operations.parameters import Format
 from nacre.core.operations.recordings import ActivityEntry
 from nacre.core.operations.results import Screen, SessionDetails
@@ -37,11 +38,15 @@ Kind = Literal[
     "daemon",
     "approvals",
     "thumbnails",
+    "hosts",
 ]
 
 # What can be followed of all sessions at once.
 OF_ALL: frozenset[str] = frozenset(
-    {"runs", "states", "sessions", "control", "changes", "daemon", "approvals", "thumbnails"}
+    {
+        *("runs", "states", "sessions", "control", "changes"),
+        *("daemon", "approvals", "thumbnails", "hosts"),
+    }
 )
 
 
@@ -220,6 +225,12 @@ class DaemonEvent(Event, kw_only=True, tag="daemon"):
     """What people must know about the daemon itself; after each sync, and when it changes."""
 
     warnings: tuple[str, ...]
+
+
+class HostsEvent(Event, kw_only=True, tag="hosts"):
+    """The hosts of the cluster: after the first sync, and when one comes, goes or drains."""
+
+    hosts: list[ClusterHost]
 
 
 class LaggedEvent(Event, kw_only=True, tag="lagged"):

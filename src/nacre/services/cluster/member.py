@@ -146,6 +146,7 @@ class Member:
         self.draining = draining
         await self._write_key()
         await self.be_heard()
+        self.when_changed()
 
     async def be_heard(self, *, leaving: bool = False) -> None:
         """Raises OSError without a connection."""

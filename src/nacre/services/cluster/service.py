@@ -93,7 +93,7 @@ class Cluster:
         )
         self._viewing = Viewing(self.name, self._link, self._asking, signing, settings)
         ports = MirroredPorts(local.ports, settings.cluster_ports)
-        self._everywhere = Everywhere(self._member, self._viewing, self._asking, ports)
+        self._everywhere = Everywhere(self._member, self._viewing, self._asking, ports, self.hosts)
         self.routing = ClusterRouting(
             self._member,
             self._asking,
@@ -132,7 +132,7 @@ class Cluster:
         if host.audit is not None:
             host.audit.tells_requests = True
         host.warnings.add_source(self._member.warnings)
-        self._member.when_changed = host.warnings.changed
+        self._member.when_changed = self._changed
 
     def start(self, dispatch: Dispatch) -> None:
         """Join from now on, as soon as that can be done."""
@@ -186,16 +186,19 @@ class Cluster:
     # --- operations ------------------------------------------------------------------------
 
     async def status(self, caller: Caller, request: GetCluster) -> ClusterState:
-        ours = _shown(self._member.heartbeat(), "up", here=True)
-        others = self._member.hosts.all(self._host.loop.time())
-        hosts = [ours, *(_shown(said, standing) for said, standing in others.items())]
         return ClusterState(
             clustered=True,
             host=self.name,
             joined=self._member.joined,
             problem=None if self._member.joined else self._member.problem,
-            hosts=sorted(hosts, key=lambda one: one.host),
+            hosts=self.hosts(),
         )
+
+    def hosts(self) -> list[ClusterHost]:
+        ours = _shown(self._member.heartbeat(), "up", here=True)
+        others = self._member.hosts.all(self._host.loop.time())
+        hosts = [ours, *(_shown(said, standing) for said, standing in others.items())]
+        return sorted(hosts, key=lambda one: one.host)
 
     async def drain(self, caller: Caller, request: DrainHost) -> Success:
         try:
@@ -315,6 +318,10 @@ class Cluster:
             except OSError:
                 self._settling.set()  # then what is missing is noted
 
+    def _changed(self) -> None:
+        self._host.warnings.changed()
+        self._everywhere.hosts_changed()
+
     def _heard(self, host: str) -> None:
         self._asking.host_heard(host)
         self._everywhere.host_heard(host)
@@ -329,6 +336,7 @@ class Cluster:
         self._asking.host_lost(host)
         self._viewing.host_lost(host)
         self._restarted(host)
+        self._everywhere.hosts_changed()
 
 
 def own_name() -> str:

@@ -7,7 +7,7 @@ Rule 2: the sessions of a lost host are told as changed: they are shown as lost,
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -16,13 +16,16 @@ from msgspec.structs import replace
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.follow import (
     ApprovalEvent,
+    DaemonEvent,
     Event,
     EventStream,
     Follow,
+    HostsEvent,
     SessionEvent,
     Summary,
     SyncAll,
 )
+from nacre.core.operations.hosts.cluster import ClusterHost
 from nacre.core.operations.safety.approvals import Approval, ApprovalList, ListApprovals
 from nacre.errors import NacreError
 from nacre.services.cluster.asking import Asking
@@ -37,9 +40,16 @@ _MOST_WAITING = 1000  # events, after which the slowest part waits
 
 class Everywhere:
     def __init__(
-        self, member: Member, viewing: Viewing, asking: Asking, ports: MirroredPorts
+        self,
+        member: Member,
+        viewing: Viewing,
+        asking: Asking,
+        ports: MirroredPorts,
+        hosts: Callable[[], list[ClusterHost]],
     ) -> None:
+        """`hosts` returns the hosts as callers are told of them."""
         self._ports = ports
+        self._hosts = hosts
         self._member = member
         self._viewing = viewing
         self._asking = asking
@@ -51,7 +61,13 @@ class Everywhere:
     ) -> AsyncIterator[EventStream]:
         """Follow all hosts; `ours` are the events of this one."""
         follower = _FollowsAll(
-            self._member, self._viewing, self._asking, self._ports, caller, request
+            self._member,
+            self._viewing,
+            self._asking,
+            self._ports,
+            self._hosts,
+            caller,
+            request,
         )
         self._followers.add(follower)
         try:
@@ -65,6 +81,11 @@ class Everywhere:
         for follower in self._followers:
             follower.follow_host(host)
 
+    def hosts_changed(self) -> None:
+        """A host has come, gone, or is another one in what it says of itself."""
+        for follower in self._followers:
+            follower.tell_hosts()
+
 
 class _FollowsAll:
     """One stream made of those of all hosts."""
@@ -75,11 +96,13 @@ class _FollowsAll:
         viewing: Viewing,
         asking: Asking,
         ports: MirroredPorts,
+        hosts: Callable[[], list[ClusterHost]],
         caller: Caller,
         request: Follow,
     ) -> None:
         self._asking = asking
         self._ports = ports
+        self._hosts = hosts
         self._member = member
         self._viewing = viewing
         self._caller = caller
@@ -88,6 +111,7 @@ class _FollowsAll:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._shown: dict[str, dict[str, Summary]] = {}  # of each host, by id
         self._asked: dict[str, dict[str, Approval]] = {}  # questions that were told, by host and id
+        self._warnings: dict[str, tuple[str, ...]] = {}  # by host
         self._first: list[Summary] | None = []  # until the first event is out
         self._begun = asyncio.Event()  # it is out
 
@@ -108,6 +132,15 @@ class _FollowsAll:
         sessions, self._first = self._first, None
         await self._events.put(SyncAll(sessions=sorted(sessions, key=lambda one: one.created)))
         self._begun.set()
+        self.tell_hosts()
+
+    def tell_hosts(self) -> None:
+        """Tell of the hosts, if that is followed. Who sees some sessions alone is told of none."""
+        wanted = "hosts" in self._request.events and self._caller.sessions is None
+        if wanted and self._begun.is_set():
+            # Without room it is left out: the next one has all of it again.
+            with suppress(asyncio.QueueFull):
+                self._events.put_nowait(HostsEvent(hosts=self._hosts()))
 
     def end(self) -> None:
         for task in self._tasks.values():
@@ -153,6 +186,8 @@ class _FollowsAll:
                 event = self._noted(host, event)
             elif isinstance(event, ApprovalEvent):
                 event = self._noted_question(host, event)
+            elif isinstance(event, DaemonEvent):
+                event = self._warned(host, event.warnings)
             await self._events.put(event)
         if host == self._member.host:
             await self._events.put(None)
@@ -209,7 +244,18 @@ class _FollowsAll:
             open_there.pop(asked.id, None)
         return replace(event, approval=asked)
 
+    def _warned(self, host: str, warnings: tuple[str, ...]) -> DaemonEvent:
+        """Return the warnings of all hosts: those of this one first, the others with their host."""
+        self._warnings[host] = warnings
+        here = self._member.host
+        told = [*self._warnings.get(here, ())]
+        for other in sorted(self._warnings.keys() - {here}):
+            told += [f"host {other}: {one}" for one in self._warnings[other]]
+        return DaemonEvent(warnings=tuple(told))
+
     async def _tell_lost(self, host: str) -> None:
+        if self._warnings.get(host):
+            await self._events.put(self._warned(host, ()))
         for asked in self._asked.pop(host, {}).values():  # nobody can answer it now
             await self._events.put(ApprovalEvent(status="expired", approval=asked))
         notice = f"host {host} is lost: this is what was last known"
