@@ -20,8 +20,9 @@ from nacre.settings.paths import find_paths
 class Server:
     """A NATS server that a test can kill and start again on the same port."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, store: bool = True) -> None:
         self._folder = folder
+        self._store = ["-js", "-sd", str(folder / "store")] if store else []
         self._options = options
         self.port = -1
         self.start()
@@ -32,8 +33,8 @@ class Server:
 
     def start(self) -> None:
         program = Path(sys.executable).parent / "nats-server"
-        command = [str(program), "-a", "127.0.0.1", "-p", str(self.port), "-js"]
-        command += ["-sd", str(self._folder / "store"), *self._options]
+        command = [str(program), "-a", "127.0.0.1", "-p", str(self.port)]
+        command += [*self._store, *self._options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert self.process.stderr is not None
         told = ""
@@ -50,6 +51,27 @@ class Server:
         self.process.wait(PATIENCE)
         assert self.process.stderr is not None
         self.process.stderr.close()
+
+
+def permitted(host: str) -> str:
+    """Return what docs/cluster.md lets a host do, as a server's configuration."""
+    page = (Path(__file__).parents[3] / "docs" / "cluster.md").read_text(encoding="utf-8")
+    lines = dict(
+        line.strip("| ").split(" | ", 1)
+        for line in page.splitlines()
+        if line.startswith(("| publish |", "| subscribe |"))
+    )
+    rights = []
+    for way, subjects in lines.items():
+        named = [one.strip(" `|") for one in subjects.split(",")]
+        quoted = ", ".join(f'"{_of_host(one, host)}"' for one in named)
+        rights.append(f"{way}: [{quoted}]")
+    return ", ".join(rights)
+
+
+def _of_host(subject: str, host: str) -> str:
+    parts = [host if part == "H" else part for part in subject.split(".")]
+    return ".".join(parts).replace("_INBOX_H", f"_INBOX_{host}")
 
 
 class HostUnderTest:

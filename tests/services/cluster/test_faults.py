@@ -17,7 +17,7 @@ from websockets.sync.client import connect as connect_socket
 from conftest import PATIENCE
 from nacre.client.calls import AnsweredError
 
-from services.cluster.several_hosts import HostUnderTest, Server, start_host
+from services.cluster.several_hosts import HostUnderTest, Server, permitted, start_host
 
 Start = Callable[..., HostUnderTest]
 
@@ -130,32 +130,15 @@ def test_without_a_server_a_host_works_alone_says_so_and_joins_later(
         own.kill()
 
 
-def _permitted(host: str) -> str:
-    """Return what docs/cluster.md lets a host do, as a server's configuration."""
-    page = (Path(__file__).parents[3] / "docs" / "cluster.md").read_text(encoding="utf-8")
-    lines = dict(
-        line.strip("| ").split(" | ", 1)
-        for line in page.splitlines()
-        if line.startswith(("| publish |", "| subscribe |"))
-    )
-    rights = []
-    for way, subjects in lines.items():
-        named = [one.strip(" `|") for one in subjects.split(",")]
-        quoted = ", ".join(f'"{_of_host(one, host)}"' for one in named)
-        rights.append(f"{way}: [{quoted}]")
-    return f"{{ user: {host}, password: {host}, permissions: {{ {', '.join(rights)} }} }}"
-
-
-def _of_host(subject: str, host: str) -> str:
-    parts = [host if part == "H" else part for part in subject.split(".")]
-    return ".".join(parts).replace("_INBOX_H", f"_INBOX_{host}")
+def _user(host: str) -> str:
+    return f"{{ user: {host}, password: {host}, permissions: {{ {permitted(host)} }} }}"
 
 
 def test_hosts_work_together_with_the_permissions_of_the_docs_and_no_more(
     start: Start, tmp_path: Path
 ) -> None:
     config = tmp_path / "nats.conf"
-    users = ", ".join(_permitted(host) for host in ("p1", "p2"))
+    users = ", ".join(_user(host) for host in ("p1", "p2"))
     config.write_text(f"authorization {{ users: [{users}] }}")
     own = Server(tmp_path, "-c", str(config))
     try:

@@ -9,17 +9,19 @@ Rule 3: a lost connection is no error: the library connects again, to another se
 one, and what is published meanwhile waits (within its own bound).
 """
 
+import asyncio
+import binascii
+import itertools
 import logging
 import secrets
-import ssl
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-import nats
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.errors import AuthorizationError, NoRespondersError
 from nats.errors import Error as NatsError
 from nats.js.errors import (
     BadRequestError,
@@ -27,9 +29,12 @@ from nats.js.errors import (
     KeyDeletedError,
     KeyNotFoundError,
     KeyWrongLastSequenceError,
+    ServiceUnavailableError,
 )
 from nats.js.kv import KeyValue
+from nkeys import NkeysError
 
+from nacre.services.cluster.reasons import check_files, reason, refused, tls_context
 from nacre.services.host.wait import bounded
 from nacre.settings.table import Settings
 
@@ -64,6 +69,10 @@ class ClusterLink:
         self._store: KeyValue | None = None
         self.sent = self.received = 0  # bytes, without what NATS adds
         self.reconnects = 0
+        self.problem = ""  # why the last try to connect failed
+        self.closed = asyncio.Event()  # the servers have ended it: it must be opened again
+        self._leaving = False
+        self._subscribed: list[tuple[str, Take, bool]] = []
         self.when_changed: Callable[[], None] = _nothing
         self.when_cut: Callable[[], None] = _nothing  # what was under way may be lost
 
@@ -72,36 +81,72 @@ class ClusterLink:
         return self._store is not None and bool(self._client.is_connected)
 
     async def connect(self) -> None:
-        """Connect once. Raises OSError or NatsError; then it may be tried again."""
+        """Connect once, to the first server that answers. Raises OSError; then try again.
+
+        What was subscribed to before is subscribed to again.
+        """
         settings = self._settings
-        options: dict[str, Any] = {}
+        check_files(settings)
+        options: dict[str, Any] = {"reconnect_time_wait": 0.1}  # seconds
         if settings.cluster_credentials:
             options["user_credentials"] = settings.cluster_credentials
         if settings.cluster_nkey:
             options["nkeys_seed"] = settings.cluster_nkey
         if settings.cluster_tls_ca or settings.cluster_tls_cert:
-            options["tls"] = _tls(settings)
+            options["tls"] = tls_context(settings)
+        self._leaving = False
         client = await self._open(options)
         try:
-            self._store = await self._open_store(client)
+            store = await self._open_store(client)
             self._streams = await self._open(options)
         except BaseException:
             await client.close()
             raise
-        self._client = client
+        self._client, self._store, self.problem = client, store, ""
+        self.closed.clear()
+        for subscription in self._subscribed:
+            await self._listen(*subscription)
 
     async def _open(self, options: dict[str, Any]) -> Client:
-        return await nats.connect(
-            self._settings.cluster.split(","),
+        """Return a connection. The library itself would try for ever, and say nothing."""
+        servers = self._settings.cluster.split(",")
+        failed: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
+        tries = itertools.count(1)
+
+        async def note(error: Exception) -> None:
+            self._note(error)
+            if next(tries) >= len(servers) and not failed.done():
+                failed.set_result(error)
+
+        client = Client()
+        opening = asyncio.create_task(self._connected(client, servers, note, options))
+        try:
+            await asyncio.wait((opening, failed), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if not opening.done():
+                opening.cancel()
+                await asyncio.gather(opening, return_exceptions=True)
+                await client.close()
+        if opening.cancelled():
+            raise OSError(self._why(failed.result()))
+        if (error := opening.exception()) is not None:
+            raise OSError(self._why(error)) from error
+        return client
+
+    async def _connected(
+        self, client: Client, servers: list[str], note: Any, options: dict[str, Any]
+    ) -> None:
+        await client.connect(
+            servers,
             name=f"nacre {self._host}",
             inbox_prefix=f"_INBOX_{self._host}",
             max_reconnect_attempts=_FOREVER,
-            reconnect_time_wait=0.1,
             connect_timeout=2,
             ping_interval=2,
             max_outstanding_pings=2,
             allow_reconnect=True,
-            error_cb=_note,
+            error_cb=note,
+            closed_cb=self._ended,
             disconnected_cb=self._cut,
             reconnected_cb=self._changed,
             **options,
@@ -115,6 +160,14 @@ class ClusterLink:
         stream = client.jetstream()
         try:
             return await stream.key_value(_BUCKET)
+        except (ServiceUnavailableError, NoRespondersError) as error:
+            raise OSError(
+                "the servers keep nothing: enable JetStream in their configuration"
+            ) from error
+        except TimeoutError as error:
+            raise OSError(
+                "the servers' store does not answer: has this host the rights of docs/cluster.md?"
+            ) from error
         except BucketNotFoundError:
             with suppress(BadRequestError):  # another host was quicker
                 return await stream.create_key_value(
@@ -123,6 +176,7 @@ class ClusterLink:
             return await stream.key_value(_BUCKET)
 
     async def close(self) -> None:
+        self._leaving = True
         for client in (self._streams, self._client):
             with suppress(NatsError, OSError, TimeoutError):
                 await client.close()
@@ -152,6 +206,11 @@ class ClusterLink:
             await self._client.flush(2)
 
     async def subscribe(self, subject: str, take: Take, *, stream: bool = False) -> None:
+        """Take what comes, also after the connection was opened again."""
+        self._subscribed.append((subject, take, stream))
+        await self._listen(subject, take, stream)
+
+    async def _listen(self, subject: str, take: Take, stream: bool) -> None:
         async def came(message: Msg) -> None:
             headers = message.headers or {}
             self.received += len(message.data)
@@ -237,8 +296,29 @@ class ClusterLink:
         self.when_cut()
         self.when_changed()
 
+    async def _ended(self) -> None:
+        """The library gives a connection up that the servers have ended: who expired, for one."""
+        if not self._leaving and self._store is not None and not self.closed.is_set():
+            self.closed.set()
+            for client in (self._streams, self._client):
+                if not client.is_closed:
+                    await client.close()
+            self.when_cut()
+
+    def _note(self, error: Exception) -> None:
+        self.problem = self._why(error)
+        _log.info("connection to the cluster", extra={"error": self.problem})
+
+    def _why(self, error: BaseException) -> str:
+        if isinstance(error, AuthorizationError) or "authorization" in str(error).lower():
+            return refused(self._settings)
+        if isinstance(error, NkeysError | binascii.Error):
+            return "cluster_nkey or cluster_credentials: the file has no valid NKey seed"
+        return reason(error, self._settings)
+
     async def _changed(self) -> None:
         self.reconnects += 1
+        self.problem = ""
         self.when_changed()
 
 
@@ -250,17 +330,6 @@ async def _tried(made: Awaitable[Any]) -> Any:
         raise
     except (NatsError, TimeoutError) as error:
         raise OSError(f"the cluster's servers do not answer: {error or 'too late'}") from error
-
-
-def _tls(settings: Settings) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=settings.cluster_tls_ca or None)
-    if settings.cluster_tls_cert:
-        context.load_cert_chain(settings.cluster_tls_cert, settings.cluster_tls_key or None)
-    return context
-
-
-async def _note(error: Exception) -> None:
-    _log.info("connection to the cluster", extra={"error": str(error) or type(error).__name__})
 
 
 def _nothing() -> None:

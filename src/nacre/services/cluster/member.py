@@ -46,7 +46,7 @@ class Member:
         self.incarnation = secrets.token_hex(6)
         self.draining = False
         self.hosts = HostTable(settings.cluster_heartbeat * _OVERDUE, settings.cluster_lost_time)
-        self.problem = "the cluster was not reached yet"
+        self._told = ""  # why the last try to join failed
         self.when_heard: Callable[[str], None] = _ignore
         self.when_lost: Callable[[str], None] = _ignore
         self.when_changed: Callable[[], None] = _nothing
@@ -61,11 +61,17 @@ class Member:
         self._heard = asyncio.Event()
         self._namesake = asyncio.Event()  # another daemon was heard under our name
         self._has_name = False
+        self._listens = False
 
     @property
     def patience(self) -> float:
         """Return how many seconds are waited for hosts that do not answer."""
         return self._settings.cluster_lost_time
+
+    @property
+    def problem(self) -> str:
+        """Return why this host is not in its cluster."""
+        return self._told or self._link.problem or "its servers were not reached yet"
 
     @property
     def joined(self) -> bool:
@@ -78,21 +84,7 @@ class Member:
 
     async def join(self, when_joined: Callable[[], Awaitable[None]]) -> None:
         """Join, as soon as that can be done."""
-        pause = _FIRST_PAUSE
-        while True:
-            try:
-                await self._link.connect()
-                await self._take_name()
-                break
-            except Exception as error:  # noqa: BLE001  # whatever its library raises: try again
-                self.problem = str(error) or type(error).__name__
-                _log.warning("cannot join the cluster", extra={"error": self.problem})
-                await self._link.close()
-                self.when_changed()
-            await asyncio.sleep(pause)  # there is no event for "a server has started"
-            pause = min(pause * 2, _LONGEST_PAUSE)
-        self._has_name = True
-        self.problem = "the connection to its servers is lost"
+        await self._connect()
         self._link.when_changed = self._reconnected
         await self._link.subscribe("nacre.who", self._was_asked)
         await when_joined()
@@ -101,6 +93,7 @@ class Member:
         self._tasks = [
             asyncio.create_task(self._beat(), name="heartbeat"),
             asyncio.create_task(self._look(), name="hosts"),
+            asyncio.create_task(self._stay(), name="stay"),
         ]
         _log.info("joined the cluster", extra={"host": self.host})
         self.when_changed()
@@ -110,7 +103,9 @@ class Member:
 
         A host has a key of its own. Only where the key is another one is it waited for a word.
         """
-        await self._link.subscribe("nacre.hb.*", self._took_heartbeat)
+        if not self._listens:
+            self._listens = True  # also after the connection was opened again
+            await self._link.subscribe("nacre.hb.*", self._took_heartbeat)
         found = await self._link.get(f"h.{self.host}")
         if found is not None:
             known = msgspec.msgpack.decode(found[0], type=HostKey)
@@ -131,6 +126,33 @@ class Member:
         """Write what others must know of us again, should the store be new. Raises OSError."""
         await self._link.renew_store()
         await self._write_key()
+
+    async def _connect(self) -> None:
+        """Return when this host is in its cluster; say meanwhile why it is not."""
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                await self._link.connect()
+                await self._take_name()
+            except Exception as error:  # noqa: BLE001  # whatever its library raises: try again
+                before, self._told = self._told, str(error) or type(error).__name__
+                await self._link.close()
+                if before != self._told:
+                    _log.warning("cannot join the cluster", extra={"error": self._told})
+                    self.when_changed()
+            else:
+                self._told, self._has_name = "", True
+                return
+            await asyncio.sleep(pause)  # there is no event for "a server has started"
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def _stay(self) -> None:
+        """Join again when the servers have ended the connection for good."""
+        while True:
+            await self._link.closed.wait()
+            self.when_changed()
+            await self._connect()
+            self._reconnected()
 
     async def leave(self) -> None:
         """Tell the others that this host goes."""
