@@ -4,11 +4,14 @@ import asyncio
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import nats
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -16,6 +19,7 @@ from websockets.sync.client import connect as connect_socket
 
 from conftest import PATIENCE
 from nacre.client.calls import AnsweredError
+from nacre.core.cluster.hosts import Heartbeat
 
 from services.cluster.several_hosts import HostUnderTest, Server, permitted, start_host
 
@@ -275,3 +279,81 @@ def test_who_watched_through_a_daemon_that_died_no_longer_watches(start: Start) 
         while True:
             socket.recv(60)  # until it is closed
     owner.until(lambda: viewers() == 0, what="it is still watched")
+
+
+def test_a_host_without_room_says_so_and_another_takes_the_session(start: Start) -> None:
+    one, other = start("r1"), start("r2", cluster_capacity=1)
+    one.sees("r2")
+    one.call("create_session", name="first", host="r2")
+    with pytest.raises(AnsweredError, match=r"'r2' has no room: 1 of 1 sessions .*leave host out"):
+        one.call("create_session", name="second", host="r2")
+    one.call("create_session", name="second", labels=[])
+    assert other.call("list_sessions", session="second")["name"] == "second"
+    other.call("create_session", name="its-own", host="r2")  # its own callers have max_sessions
+    with pytest.raises(AnsweredError, match="'first' on host 'r2'"):
+        one.call("create_session", name="first", host="r1")
+
+
+def test_a_host_of_another_version_is_refused_with_a_message(start: Start, server: Server) -> None:
+    one = start("v1")
+    said = Heartbeat(host="v0", incarnation="x", version="9.9.9", sessions=0, capacity=9)
+
+    def say(**more: object) -> None:
+        async def publish() -> None:
+            client = await nats.connect(server.url)
+            data = msgspec.msgpack.encode(msgspec.structs.replace(said, **more))
+            await client.publish("nacre.hb.v0", data)
+            await client.close()
+
+        asyncio.run(publish())
+
+    def warned() -> bool:
+        say()
+        return any("v0 has nacre 9.9.9" in one for one in one.call("status").get("warnings", ()))
+
+    one.until(warned, what="nobody is warned")
+    say()
+    with pytest.raises(AnsweredError, match=r"not work together; upgrade the older one"):
+        one.call("create_session", host="v0")
+    assert one.call("create_session")["session"]  # where it can be
+    ran = _nacre(one, "cluster", "hosts")
+    assert "9.9.9 (does not fit)" in ran.stdout
+    say(leaving=True)
+
+
+def _nacre(host: HostUnderTest, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "nacre", *words],
+        env=host.daemon.env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def test_the_command_line_says_what_is_wrong(start: Start, server: Server) -> None:
+    one, other = start("c1"), start("c2")
+    one.sees("c2")
+    wrong = {
+        "cluster drain zz": "'zz' is unknown (there are: c1, c2",
+        "cluster undrain": "name the host: nacre cluster undrain HOST",
+        "cluster hosts c1": "takes no host",
+        "cluster status --port 1": "--port goes with up",
+        "cluster up c1": "takes no host",
+        "cluster up --port 70000": "must be 1 to 65535",
+        f"cluster up --port {server.port}": f"join it with nacre server --cluster {server.url}",
+        "new --host zz": "'zz' is unknown (there are: c1, c2",
+    }
+    for words, told in wrong.items():
+        ran = _nacre(one, *words.split())
+        assert (ran.returncode != 0, told in ran.stderr) == (True, True), (words, ran.stderr)
+    assert "takes no new sessions" in _nacre(one, "cluster", "drain", "c2").stdout
+    assert "draining" in _nacre(other, "cluster", "hosts").stdout
+    assert "takes new sessions" in _nacre(one, "cluster", "undrain", "c2").stdout
+    assert "in its cluster: " in _nacre(other, "cluster", "status").stdout
+    other.kill_all()
+    one.sees("c2", state="lost")
+    ran = _nacre(one, "cluster", "drain", "c2")
+    assert "'c2' is lost" in ran.stderr
+    assert "lost: c2" in _nacre(one, "cluster", "status").stdout

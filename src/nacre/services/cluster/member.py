@@ -14,7 +14,7 @@ from contextlib import suppress
 import msgspec
 
 from nacre import __version__
-from nacre.core.cluster.hosts import Heartbeat, HostTable
+from nacre.core.cluster.hosts import Heartbeat, HostTable, work_together
 from nacre.core.cluster.messages import HostKey
 from nacre.services.cluster.link import ClusterLink
 from nacre.services.host.wait import bounded
@@ -79,7 +79,12 @@ class Member:
 
     def warnings(self) -> tuple[str, ...]:
         if self.joined:
-            return ()
+            return tuple(
+                f"host {said.host} has nacre {said.version}, and this one {__version__}: they do "
+                "not work together; upgrade the older one"
+                for said in self.hosts.up(self._now())
+                if not work_together(said.version, __version__)
+            )
         return (f"this host is not in its cluster, and works alone: {self.problem}",)
 
     async def join(self, when_joined: Callable[[], Awaitable[None]]) -> None:

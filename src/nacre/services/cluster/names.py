@@ -79,8 +79,9 @@ class Names:
             check_name(name)
             if await self._claimed(name):
                 return name
+            owner = await self.owner(name)
             raise SessionExists(
-                f"there is already a session {name!r} on another host",
+                f"there is already a session {name!r} on host {owner!r}",
                 "choose another name",
                 kill(name),
             )

