@@ -18,6 +18,7 @@ from websockets.sync.client import connect as connect_socket
 from conftest import Daemon
 from nacre.client.calls import AnsweredError
 
+from cli.person import DETACH, Person
 from doors.conftest import TRANSPORTS, Tools, connect
 from services.cluster.several_hosts import HostUnderTest
 
@@ -126,6 +127,31 @@ def test_who_is_inside_of_a_session_cannot_approve_at_another_host(
             ran.result()
         denied.value.close()
     assert not (tmp_path / "never").exists()
+
+
+def test_who_is_attached_at_one_host_approves_on_another(hosts: Hosts, tmp_path: Path) -> None:
+    line = "truncate -s 1 made"
+    hosts["a"].call(
+        "create_session", name="attached", host="b", policy="guarded", cwd=str(tmp_path)
+    )
+    person = Person(hosts["a"].daemon.env, "attached", cols=220)
+    try:
+        person.sees("attached")
+        agent = _agent(hosts["c"])
+        with ThreadPoolExecutor(1) as pool:
+            ran = pool.submit(
+                rest, hosts["c"].daemon, "/sessions/attached/run", agent, command=line
+            )
+            person.sees(f"approve? {line}")
+            person.type(b"\x19")  # Ctrl+Y
+            person.sees("[y]es [s]ession [a]lways [n]o")
+            person.type(b"y")
+            assert ran.result()["exit_code"] == 0
+        assert (tmp_path / "made").exists()
+        person.type(DETACH)
+        assert person.leaves() == 0
+    finally:
+        person.close()
 
 
 def test_the_question_of_a_program_is_answered_from_another_host(hosts: Hosts) -> None:

@@ -43,7 +43,7 @@ from nacre.core.cluster.messages import (
 )
 from nacre.core.operations.control import Handover
 from nacre.core.operations.safety.approvals import Answer
-from nacre.errors import HostUnreachable, Internal, NacreError
+from nacre.errors import HostUnreachable, Internal, LimitReached, NacreError
 from nacre.services.cluster.credentials import Vouching
 from nacre.services.cluster.link import NO_RESPONDERS, ClusterLink
 from nacre.services.cluster.questions import QuestionsHere
@@ -205,6 +205,12 @@ class Asking:
     ) -> AskDone | AskFailed | HostRestarted | None:
         """Return a host's answer; None if its daemon is another one, and did not get the ask."""
         name, params = pack_operation(operation)
+        if len(params) > self._settings.cluster_parts_bytes // 2:
+            raise LimitReached(
+                f"this is longer ({len(params)} bytes) than one host sends to another at once "
+                "(half of cluster_parts_bytes)",
+                "send it in parts",
+            )
         relay, person = relay_of_call(), asking_of_call()
         begun = None if relay is None else relay.begun
         ask = AskHost(

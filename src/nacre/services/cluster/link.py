@@ -66,6 +66,7 @@ class ClusterLink:
         self._client = Client()
         self._streams = Client()
         self._undone: OrderedDict[str, _Undone] = OrderedDict()
+        self._undone_bytes = 0
         self._store: KeyValue | None = None
         self.sent = self.received = 0  # bytes, without what NATS adds
         self.reconnects = 0
@@ -225,16 +226,26 @@ class ClusterLink:
     def _whole(self, part: str, data: bytes) -> bytes | None:
         """Return a message whose last part this is; None if some are still to come."""
         key, index, count = part.rsplit(" ", 2)
-        if not (index.isdigit() and count.isdigit()):
+        if not (index.isdigit() and count.isdigit() and int(index) < int(count)):
             return None
         undone = self._undone.setdefault(key, _Undone(int(count), {}))
-        undone.parts[int(index)] = data
+        if int(index) not in undone.parts:
+            undone.parts[int(index)] = data
+            self._undone_bytes += len(data)
         if len(undone.parts) < undone.total:
-            while len(self._undone) > _MOST_UNDONE:
-                self._undone.popitem(last=False)
+            # What is dropped is asked for again. Nobody sends what is longer than all room.
+            while self._undone and (
+                len(self._undone) > _MOST_UNDONE
+                or self._undone_bytes > self._settings.cluster_parts_bytes
+            ):
+                self._drop(next(iter(self._undone)))
             return None
-        del self._undone[key]
-        return b"".join(undone.parts[number] for number in sorted(undone.parts))
+        return b"".join(part for _, part in sorted(self._drop(key).items()))
+
+    def _drop(self, key: str) -> dict[int, bytes]:
+        parts = self._undone.pop(key).parts
+        self._undone_bytes -= sum(map(len, parts.values()))
+        return parts
 
     # --- what all hosts know ---------------------------------------------------------------
 

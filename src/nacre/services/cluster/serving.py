@@ -179,6 +179,8 @@ class HostServing:
         except (TypeError, ValueError) as error:  # else it would be asked for again and again
             _log.exception("an answer cannot be sent")
             data = _encode(_unexpected(error))
+        if len(data) > self._settings.cluster_parts_bytes // 2:
+            data = _encode(_too_long(len(data)))
         if not isinstance(answer, HostRestarted) and not _only_reads(ask.operation):
             self._keep(known, data)
         await self._send(reply, data)
@@ -230,6 +232,13 @@ class HostServing:
 def _only_reads(operation: str) -> bool:
     spec = CATALOG.get(operation)
     return spec is not None and spec.read_only
+
+
+def _too_long(size: int) -> AskFailed:
+    message = f"it was done, but the answer is longer ({size} bytes) than one host sends another"
+    return AskFailed(
+        pack_error(LimitReached(f"{message} (half of cluster_parts_bytes)", "ask for less"))
+    )
 
 
 def _unexpected(error: Exception) -> AskFailed:

@@ -93,6 +93,16 @@ class ClusterSettings(ChatSettings, frozen=True, kw_only=True):
         int,
         Meta(ge=0, description="Bytes of such answers together; the oldest are dropped first."),
     ] = 64 * 1024 * 1024
+    cluster_parts_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024 * 1024,
+            description=(
+                "Bytes of long messages together of which parts are still to come; the oldest are "
+                "dropped first, and asked for again."
+            ),
+        ),
+    ] = 128 * 1024 * 1024
     cluster_window_bytes: Annotated[
         int,
         Meta(
