@@ -295,7 +295,7 @@ def test_a_host_without_room_says_so_and_another_takes_the_session(start: Start)
 
 
 def test_a_host_of_another_version_is_refused_with_a_message(start: Start, server: Server) -> None:
-    one = start("v1")
+    one = start("w1")
     said = Heartbeat(host="v0", incarnation="x", version="9.9.9", sessions=0, capacity=9)
 
     def say(**more: object) -> None:
