@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from urllib.error import HTTPError
 
 import msgspec
 import nats
@@ -357,3 +358,17 @@ def test_the_command_line_says_what_is_wrong(start: Start, server: Server) -> No
     ran = _nacre(one, "cluster", "drain", "c2")
     assert "'c2' is lost" in ran.stderr
     assert "lost: c2" in _nacre(one, "cluster", "status").stdout
+
+
+def test_the_stricter_policy_of_door_and_owner_applies(start: Start) -> None:
+    door, owner = start("g1", policy="guarded"), start("g2")
+    door.sees("g2")
+    owner.sees("g1")
+    owner.call("create_session", name="lax", host="g2")
+    line = {"command": "rm -rf ~/nothing-of-value", "timeout_ms": 20_000}
+    assert owner.daemon.rest("POST", "/sessions/lax/run", line)["exit_code"] == 0
+    with pytest.raises(HTTPError) as refused:  # nobody is there who could be asked
+        door.daemon.rest("POST", "/sessions/lax/run", line)
+    assert refused.value.code == 403
+    assert b"guarded" in refused.value.read()
+    refused.value.close()

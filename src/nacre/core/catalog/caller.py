@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from types import MappingProxyType
 
+from nacre.core.policy.verdicts import Preset
+
 
 class Scope(IntEnum):
     """What a caller may do. Each scope includes the ones before it."""
@@ -36,6 +38,7 @@ class Caller:
     alike: bool = False  # others may come under the same: the door cannot tell them apart
     prefix: str = ""  # what stands before the names of its tools
     via: str = ""  # the host of the cluster whose door it came in at; "": this one's
+    policy: Preset = "open"  # of that host: no session is laxer for this caller
     inside: bool = False  # its process runs in a session of that host, which says so
 
     def sees(self, name: str) -> bool:

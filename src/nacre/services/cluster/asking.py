@@ -7,15 +7,14 @@ Rule 2: a caller gets one error when a host is lost: what it asked for may have 
 """
 
 import asyncio
+import itertools
 import logging
 import secrets
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
 from dataclasses import replace as replace_field
-from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -47,6 +46,7 @@ from nacre.errors import HostUnreachable, Internal, LimitReached, NacreError
 from nacre.services.cluster.credentials import Vouching
 from nacre.services.cluster.link import NO_RESPONDERS, ClusterLink
 from nacre.services.cluster.questions import QuestionsHere
+from nacre.services.cluster.underway import Nobody, Underway
 from nacre.services.dispatch.asking import asking_of_call
 from nacre.services.dispatch.call import HandedOver
 from nacre.services.dispatch.forwarding.relay import relay_of_call
@@ -76,26 +76,6 @@ class _Told(msgspec.Struct, frozen=True, array_like=True):
     handover: Handover
 
 
-class _Nobody(Enum):
-    READS = "nobody takes asks there now: it did not get this one"
-    ANSWERS = "no answer came in time"
-
-
-@dataclass(slots=True)
-class _Open:
-    """An ask that is not answered yet."""
-
-    host: str
-    came: "asyncio.Queue[HostAnswer | _Nobody]"
-    begun: Callable[[str], None] | None  # takes the id of its run, once
-    questions: QuestionsHere | None
-
-    def tell_begun(self, run_id: str) -> None:
-        if self.begun is not None:
-            self.begun(run_id)
-            self.begun = None  # it may be told again
-
-
 class Asking:
     def __init__(
         self,
@@ -115,7 +95,9 @@ class Asking:
         self._hosts = hosts
         self._signing = signing
         self._settings = settings
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, Underway] = {}
+        self._ours = secrets.token_hex(8)  # no other daemon has asked under such an id
+        self._numbers = itertools.count(1)
         self.calls = CallCounts(
             (
                 "nacre_cluster_call_seconds",
@@ -214,7 +196,7 @@ class Asking:
         relay, person = relay_of_call(), asking_of_call()
         begun = None if relay is None else relay.begun
         ask = AskHost(
-            id=secrets.token_hex(8),
+            id=f"{self._ours}-{next(self._numbers):x}",
             incarnation=incarnation,
             credential=self._signing.credential(caller, host),
             operation=name,
@@ -232,7 +214,7 @@ class Asking:
                 partial(self._speaks_for_a_person, caller),
                 partial(self._pass_answer_on, host, ask.id),
             )
-        underway = _Open(host, asyncio.Queue(), begun, questions)
+        underway = Underway(host, begun, questions)
         self._open[ask.id] = underway
         answered = False
         try:
@@ -247,7 +229,7 @@ class Asking:
                 self._spawn(self._send(host, GiveUp(ask.id)))
 
     async def _until_answered(
-        self, ask: AskHost, underway: "_Open"
+        self, ask: AskHost, underway: Underway
     ) -> AskDone | AskFailed | HostRestarted | None:
         """Ask once; then ask whether that arrived, until there is an answer."""
         host, message = underway.host, cast("ToHost", ask)
@@ -256,8 +238,8 @@ class Asking:
         while True:
             await self._send(host, message)
             answer = await self._next(underway)
-            if isinstance(answer, _Nobody):
-                reached = reached or answer is _Nobody.ANSWERS
+            if isinstance(answer, Nobody):
+                reached = reached or answer is Nobody.ANSWERS
                 await self._wait_for_host(host, begun=reached)
                 message = still if reached else ask
             elif isinstance(answer, NotHere):
@@ -272,15 +254,11 @@ class Asking:
             await self._link.publish(to, msgspec.msgpack.encode(message), reply)
 
     async def _next(
-        self, underway: "_Open"
-    ) -> AskDone | AskFailed | HostRestarted | NotHere | _Nobody:
+        self, underway: Underway
+    ) -> AskDone | AskFailed | HostRestarted | NotHere | Nobody:
         """Return the next answer, or that there is none yet; tell what happens meanwhile."""
         while True:
-            try:
-                async with bounded(self._settings.cluster_retry_time):
-                    answer = await underway.came.get()
-            except TimeoutError:
-                return _Nobody.ANSWERS
+            answer = await underway.next(self._settings.cluster_retry_time)
             if isinstance(answer, RunBegun):
                 underway.tell_begun(answer.run_id)
             elif isinstance(answer, AskPerson):
@@ -327,7 +305,7 @@ class Asking:
         self.host_heard(host)
         for known in self._open.values():
             if known.host == host:
-                known.came.put_nowait(_Nobody.READS)
+                known.take(Nobody.READS)
 
     def _came(self, subject: str, _: str, data: bytes, status: str | None) -> None:
         host, identifier = subject.rsplit(".", 2)[-2:]
@@ -336,10 +314,10 @@ class Asking:
             return
         if status == NO_RESPONDERS:
             self._hosts.doubt(host)
-            known.came.put_nowait(_Nobody.READS)
+            known.take(Nobody.READS)
             return
         try:
-            known.came.put_nowait(msgspec.msgpack.decode(data, type=HostAnswer))
+            known.take(msgspec.msgpack.decode(data, type=HostAnswer))
         except msgspec.DecodeError as error:
             _log.warning("unreadable answer", extra={"host": host, "error": str(error)})
 

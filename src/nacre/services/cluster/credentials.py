@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
 )
 
 from nacre.core.catalog.caller import Caller, Scope
+from nacre.core.policy.verdicts import Preset
 from nacre.errors import Forbidden
 
 _RENEWED = 0.2  # of its life before its end a new one is made
@@ -47,6 +48,7 @@ class SignedCaller(msgspec.Struct, frozen=True, array_like=True):
     alike: bool
     prefix: str
     inside: bool = False
+    policy: Preset = "open"
 
 
 class SignedClaims(msgspec.Struct, frozen=True, array_like=True):
@@ -77,9 +79,15 @@ def load_key(path: str) -> Ed25519PrivateKey:
 class Vouching:
     """Signs for callers of this host's doors."""
 
-    def __init__(self, host: str, key: Ed25519PrivateKey, life: float) -> None:
-        """`life` is how many seconds a credential holds. Who is revoked is refused by its door."""
+    def __init__(
+        self, host: str, key: Ed25519PrivateKey, life: float, policy: Preset = "open"
+    ) -> None:
+        """`life` is how many seconds a credential holds. Who is revoked is refused by its door.
+
+        `policy` is that of this host: its callers are under it on every other one, too.
+        """
         self._life = life
+        self._policy = policy
         self._host = host
         self._key = key
         self._made: dict[tuple[SignedCallerKey, str], tuple[float, bytes]] = {}
@@ -96,7 +104,9 @@ class Vouching:
         if found is not None and found[0] - _RENEWED * self._life > now:
             return found[1]
         ends = now + self._life
-        claims = msgspec.msgpack.encode(SignedClaims(self._host, audience, ends, _signed(caller)))
+        claims = msgspec.msgpack.encode(
+            SignedClaims(self._host, audience, ends, _signed(caller, self._policy))
+        )
         made = msgspec.msgpack.encode(Signed(claims, self._key.sign(claims)))
         if len(self._made) >= _MOST:
             self._made.clear()
@@ -164,7 +174,7 @@ def _key_of(caller: Caller) -> SignedCallerKey:
     )
 
 
-def _signed(caller: Caller) -> SignedCaller:
+def _signed(caller: Caller, policy: Preset) -> SignedCaller:
     return SignedCaller(
         door=caller.door,
         scope=int(caller.scope),
@@ -182,6 +192,7 @@ def _signed(caller: Caller) -> SignedCaller:
         alike=caller.alike,
         prefix=caller.prefix,
         inside=caller.inside,
+        policy=policy,
     )
 
 
@@ -203,5 +214,6 @@ def _caller(signed: SignedCaller, scope: Scope, via: str) -> Caller:
         alike=signed.alike,
         prefix=signed.prefix,
         inside=signed.inside,
+        policy=signed.policy,
         via=via,
     )

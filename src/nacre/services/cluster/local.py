@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from nacre.core.catalog.caller import Caller
-from nacre.errors import SessionNotFound
 from nacre.services.dispatch.recovered import Recovering
 from nacre.services.policy.approvals import Approvals
 from nacre.services.registry.ports import PortPool
@@ -25,11 +24,7 @@ class LocalSessions:
         """Tell whether a session is here; one of an earlier daemon is waited for."""
         if not self.recovering.is_over:
             await self.recovering.session(reference)
-        try:
-            self.registry.find(reference)
-        except SessionNotFound:
-            return False
-        return True
+        return self.registry.has(reference)
 
     def has_run(self, run_id: str) -> bool:
         return self.ledger.session_of(run_id) is not None

@@ -43,7 +43,9 @@ def read_cursor(cursor: str) -> ListPlace:
         created, identifier = rest
         return ListPlace(host, float(created), identifier)
     except ValueError as error:
-        raise BadParameter("cursor", "is not one that list_sessions has returned") from error
+        raise BadParameter(
+            "cursor", "is none that a page of sessions ended with (next_cursor)"
+        ) from error
 
 
 def fit_page(sessions: Sequence[SessionDetails], budget: int, *, more: bool) -> SessionList:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nacre.core.catalog.caller import Caller
 from nacre.core.policy.verdicts import Preset, stricter
 from nacre.core.shell.dialects import SHELLS
 from nacre.core.shell.programs import OPAQUE
@@ -45,13 +46,16 @@ class Judge:
         self.home = os.path.expanduser("~")
         self._private = tuple(os.path.realpath(folder) for folder in private)
 
-    def preset(self, own: Preset | None) -> Preset:
-        """Return what applies to a session with a preset of its own, or without."""
-        return stricter(self._settings.policy, own or "open")
+    def preset(self, own: Preset | None, caller: Caller) -> Preset:
+        """Return what applies to a session with a preset of its own, or without, for a caller.
 
-    def place(self, session: Session) -> Site:
+        In a cluster the policy of the host at whose door the caller is counts, too.
+        """
+        return stricter(stricter(self._settings.policy, own or "open"), caller.policy)
+
+    def place(self, session: Session, caller: Caller) -> Site:
         """Return where the next line of a session's shell would run."""
-        preset = self.preset(session.record.policy)
+        preset = self.preset(session.record.policy, caller)
         program: str | None = session.launch.program
         folder: str | None = None
         prompting = session.stream.prompting

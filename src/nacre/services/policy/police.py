@@ -138,7 +138,7 @@ class Police:
     async def judge(self, permit: Permit, session: Typeable, typing: ToType) -> tuple[bytes, bool]:
         known = self._registry.find(session.identity.id)
         await self._loaded()
-        site = self._judge.place(known)
+        site = self._judge.place(known, permit.caller)
         if typing.runs is not None:
             if (known.identity.id, typing.runs, site) in permit.granted:
                 return typing.data, False  # judged when the call began: nothing is different now
@@ -159,7 +159,7 @@ class Police:
         if not session.alive or not text.strip():
             return
         await self._loaded()
-        preset = self._judge.preset(session.record.policy)
+        preset = self._judge.preset(session.record.policy, permit.caller)
         folder = session.stream.prompting.folder or session.launch.cwd
         site = Site(folder, session.launch.cwd, preset)
         if self._judge.allows_anywhere(text, site):
@@ -168,7 +168,7 @@ class Police:
                 Judgement("allow", session.identity.id, text, site.preset)
             )
             return
-        site = self._judge.place(session)
+        site = self._judge.place(session, permit.caller)
         if self._judge.line(text, site).verdict == "allow":
             permit.judged.judgements.append(
                 Judgement("allow", session.identity.id, text, site.preset)
@@ -185,7 +185,7 @@ class Police:
         command = request.shell if isinstance(request, StartSession) else request.command
         args = None if isinstance(request, StartSession) else request.args
         env = {} if isinstance(request, StartSession) else request.env or {}
-        preset = self._judge.preset(request.policy)
+        preset = self._judge.preset(request.policy, permit.caller)
         if (start or is_bare_shell(command, args)) and (preset == "open" or not env):
             return
         await self._loaded()
@@ -225,7 +225,9 @@ class Police:
             if launch.is_shell or is_bare_shell(launch.command, None):
                 continue
             await self._loaded()
-            site = Site(launch.cwd, launch.cwd, self._judge.preset(session.record.policy))
+            site = Site(
+                launch.cwd, launch.cwd, self._judge.preset(session.record.policy, permit.caller)
+            )
             await self._verdicts.judge(permit, session, site, Line(launch.command))
 
     async def _export(self, permit: Permit, request: ExportRecording) -> None:
@@ -241,7 +243,7 @@ class Police:
         session = self._registry.find(request.session)
         folder = caller.cwd or self._judge.home
         path = os.path.join(folder, self._judge.in_home(request.path))
-        preset = self._judge.preset(session.record.policy)
+        preset = self._judge.preset(session.record.policy, permit.caller)
         site = Site(folder, session.launch.cwd, preset)
         line = f"cat recording > {shlex.quote(path)}"
         for forbidden, why in (
@@ -263,7 +265,7 @@ class Police:
         if not session.alive or "\0" in request.path:
             return  # it is refused
         await self._loaded()
-        site = self._judge.place(session)
+        site = self._judge.place(session, permit.caller)
         path = request.path
         if site.folder is not None and session.launch.sandbox == "off":
             path = os.path.join(site.folder, self._judge.in_home(path))

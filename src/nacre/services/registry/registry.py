@@ -44,14 +44,20 @@ class Registry:
 
     def find(self, reference: Reference) -> Session:
         """Raises SessionNotFound, which names the sessions that exist."""
-        text = str(reference)
-        found = self._names.get(text) or self._ids.get(text.lower())
-        if found is None:
-            found = next((known for port, known in self._ports.items() if str(port) == text), None)
+        found = self._look_up(text := str(reference))
         if found is None:
             raise SessionNotFound(
                 f"no session {text[:MAX_NAME]!r} (there are: {self._some_names()})", LIST_SESSIONS
             )
+        return found
+
+    def has(self, reference: Reference) -> bool:
+        return self._look_up(str(reference)) is not None
+
+    def _look_up(self, text: str) -> Session | None:
+        found = self._names.get(text) or self._ids.get(text.lower())
+        if found is None and text.isdigit():
+            found = next((known for port, known in self._ports.items() if str(port) == text), None)
         return found
 
     def _some_names(self) -> str:
