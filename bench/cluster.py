@@ -36,6 +36,7 @@ from scratch import cpu_of, measure, memory_of, p50, p95, table
 
 _ROUNDS = 400
 _CALLERS = 64
+_LISTENERS = 50
 _BEAT = 0.5  # seconds, as cluster_heartbeat
 
 
@@ -175,6 +176,8 @@ async def simulated(server: Nats, count: int, sessions: int, seconds: float) -> 
             ),
             ("the door for the heartbeats", f"{door_share * 100:.1f} % of a core"),
         ]
+        each = await _delivery(server, nats_share, beats, seconds)
+        rows.append(("NATS for a heartbeat that one more host hears", f"{each:.2f} µs"))
         client = await Door.open(door)
         for limit in (20, 100):
             times = await _listed(client, limit)
@@ -190,6 +193,24 @@ async def simulated(server: Nats, count: int, sessions: int, seconds: float) -> 
         client.close()
         beating.cancel()
         await crowd.leave()
+
+
+async def _delivery(server: Nats, share: float, beats: float, seconds: float) -> float:
+    """Return what NATS pays for each listener of a heartbeat, in µs: all hosts hear all others."""
+
+    async def listen() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(b'CONNECT {"verbose":false}\r\nSUB nacre.hb.* 1\r\n')
+        while part := await reader.read(1 << 20):
+            if b"PING\r\n" in part:
+                writer.write(b"PONG\r\n")
+
+    listening = [asyncio.create_task(listen()) for _ in range(_LISTENERS)]
+    await asyncio.sleep(1)
+    used, _ = await _shares(server.pid, server.pid, seconds)
+    for task in listening:
+        task.cancel()
+    return (used - share) / (beats * _LISTENERS) * 1e6
 
 
 def _up(door: BenchHost) -> int:

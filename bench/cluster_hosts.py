@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -144,6 +145,15 @@ def until(look: Callable[[], Any], what: str, patience: float = PATIENCE) -> flo
             return time.monotonic()
         time.sleep(0.005)
     raise RuntimeError(what)
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that nobody listens at now."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
 
 
 class Door:

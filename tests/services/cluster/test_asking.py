@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import random
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -243,3 +244,30 @@ async def test_a_question_and_its_answer_are_repeated_until_they_arrive(pair: Pa
     with asked_by(ask_person):
         await pair.asking.ask("owner", CALLER, TYPE)
     assert (shown, typist.answer, next(lost)) == (["rm"], "once", 5)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_many_callers_over_a_bad_line_type_each_line_once(pair: Pair, seed: int) -> None:
+    """Four of ten messages get lost, either way; answers soon have no room to be kept."""
+    pair.settings = Settings(cluster_retry_time=0.02, cluster_kept_answers=50)
+    typed: Counter[str] = Counter()
+
+    class Counting(Typist):
+        async def noted(self, caller: Caller, operation: object) -> Answered:
+            assert isinstance(operation, SendInput)
+            typed[operation.input] += 1
+            return await super().noted(caller, operation)
+
+    typist: Any = Counting()
+    serving = HostServing("owner", "first", pair.wire, pair._believing, pair.settings)
+    await serving.listen(typist)
+    pair.hear("first")
+    chance = random.Random(seed)
+    pair.wire.loses = lambda subject, data: chance.random() < 0.4
+    asks = [
+        pair.asking.ask("owner", CALLER, SendInput(session="dev", input=f"line {number}"))
+        for number in range(40)
+    ]
+    done = await asyncio.gather(*asks)
+    assert len(done) == 40
+    assert typed == {f"line {number}": 1 for number in range(40)}

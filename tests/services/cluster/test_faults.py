@@ -122,6 +122,8 @@ def test_without_a_server_a_host_works_alone_says_so_and_joins_later(
     one = start("w1", cluster=own.url)
     one.call("create_session", name="early")
     assert one.call("run", session="early", command="echo alone")["output"] == "alone"
+    with pytest.raises(AnsweredError, match="no session 'elsewhere' on this host, and the others"):
+        one.call("get_screen", session="elsewhere")
     status = one.call("cluster_status")
     assert (status["joined"], bool(status["problem"])) == (False, True)
     assert any("works alone" in warning for warning in one.call("status")["warnings"])

@@ -144,11 +144,14 @@ class Names:
     # --- places ----------------------------------------------------------------------------
 
     async def place(self, reference: str) -> str | None:
-        """Return the host of a session by its name or id; None if no host has it."""
+        """Return the host of a session by its name or id; None if no host has it.
+
+        Raises OSError without a connection: nobody knows.
+        """
         if (known := self._places.get(reference)) is not None:
             return known
         if not self._link.connected:
-            return None
+            raise OSError("no connection to the cluster")
         host = await self.owner(reference)
         if host is None and len(reference) == 8 and reference.isalnum():
             for key, _ in await self._link.find(f"s.*.{reference.lower()}"):

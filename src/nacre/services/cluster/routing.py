@@ -165,8 +165,12 @@ class ClusterRouting:
     async def _place(self, reference: str) -> str | None:
         try:
             return await self._names.place(reference)
-        except OSError:
-            return None  # alone: then there is no such session here
+        except OSError as error:
+            raise HostUnreachable(
+                f"no session {reference[:64]!r} on this host, and the others cannot be asked: "
+                f"{error}",
+                "try again when it is in its cluster again",
+            ) from error
 
     # --- runs ------------------------------------------------------------------------------
 
