@@ -123,10 +123,35 @@ def idle(server: Nats, seconds: float) -> None:
         began = {name: cpu_of(host.pid) for name, host in hosts.items()}
         used = _share(server.pid, seconds)
         daemon = sum(cpu_of(host.pid) - began[name] for name, host in hosts.items()) / seconds / 4
+        each = a_session(hosts["a"], seconds)
     print(
         f"an idle host costs NATS {(used - bare) / 4 * 100:.3f} % of a core (asked: under 0.2); "
-        f"its own daemon uses {daemon * 100:.2f} %\n"
+        f"its own daemon uses {daemon * 100:.2f} %\n{each}\n"
     )
+
+
+def a_session(host: BenchHost, seconds: float, count: int = 40) -> str:
+    """Say what an idle session costs its host."""
+    with host.client() as client:
+        before = memory_of(host.pid)
+        pids = [
+            client.call("create_session", host=host.name, command="bash --norc")["pid"]
+            for _ in range(count)
+        ]
+        time.sleep(2)
+        grown = (memory_of(host.pid) - before) / count
+        shell = sum(_own_memory(pid) for pid in pids) / count
+        used = _share(host.pid, seconds) / count
+    return (
+        f"an idle session: {grown:.2f} MB of the daemon, {shell:.2f} MB of its shell, "
+        f"{used * 1e6:.0f} µs of the daemon's processor a second"
+    )
+
+
+def _own_memory(pid: int) -> float:
+    """Return the memory of a process that it does not share, in MB."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024
 
 
 def _share(pid: int, seconds: float) -> float:

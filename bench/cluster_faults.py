@@ -209,6 +209,8 @@ class Series:
         if "result" in answer:
             return "done"
         error = answer["error"]
+        if error["code"] == "INTERNAL_ERROR":
+            print(f"        {error}", flush=True)
         self.errors[error["code"]] += 1
         if self._only_server:
             self.failed_by_server += 1
@@ -331,6 +333,7 @@ class Series:
                 found["lost"] += line.said == "done" and not count and not target.died
                 found["denied, but typed"] += line.said == "not" and count > 0
             found["never sent"] += len(typed.keys() - target.lines.keys() - {"end"})
+        self._show_tracebacks()
         wrong = ("doubled", "lost", "denied, but typed", "never sent")
         table(*((kind, str(count)) for kind, count in sorted(self.faults.items())))
         table(
@@ -341,6 +344,13 @@ class Series:
             *((one, str(found[one])) for one in wrong),
         )
         return sum(found[one] for one in wrong)
+
+    def _show_tracebacks(self) -> None:
+        """Show what daemons logged of errors that nobody expects."""
+        for name, env in self._envs.items():
+            for log in Path(env["NACRE_HOME"]).rglob("daemon*"):
+                if log.is_file() and "Traceback" in (text := log.read_text(errors="replace")):
+                    print(f"host {name}: …{text[text.rindex('Traceback') - 500 :][:3000]}")
 
     async def _read_out(self, target: Target) -> None:
         """Wait until the session's program has read all that was typed before."""

@@ -166,6 +166,14 @@ async def test_a_silent_host_is_lost_and_its_callers_are_told(pair: Pair) -> Non
     pair.wire.loses = lambda subject, data: True
     with pytest.raises(HostUnreachable, match="was lost before it answered"):
         await pair.asking.ask("owner", CALLER, TYPE)
+    pair.settings = Settings(cluster_retry_time=60)
+    pair.hear("first")
+    asked = asyncio.create_task(pair.asking.ask("owner", CALLER, TYPE))
+    await asyncio.sleep(0)
+    pair.hosts.lost = 0
+    pair.asking.host_lost("owner")  # before it was asked whether the ask has arrived
+    with pytest.raises(HostUnreachable, match="may have taken effect"):
+        await asked
     with pytest.raises(HostUnreachable, match="no host 'nobody'"):
         await pair.asking.ask("nobody", CALLER, GetCluster())
 

@@ -305,7 +305,7 @@ class Asking:
         self.host_heard(host)
         for known in self._open.values():
             if known.host == host:
-                known.take(Nobody.READS)
+                known.take(Nobody.ANSWERS)  # it may have got the ask
 
     def _came(self, subject: str, _: str, data: bytes, status: str | None) -> None:
         host, identifier = subject.rsplit(".", 2)[-2:]
