@@ -188,6 +188,17 @@ def test_answers_are_redacted_in_all_of_their_texts() -> None:
     }
 
 
+def test_a_secret_over_rows_or_spans_of_an_answer_is_found() -> None:
+    values = SecretValues({"first part\nsecond part": "{{secret:two}}"})
+    rows = {"rows": ["x", "first part", "second part"], "n": 1}
+    assert "second part" not in str(redacted(rows, Redaction(values)))
+    half = len(GITHUB) // 2
+    line = (Span(f"a {GITHUB[:2]}"), Span(GITHUB[2:half], bold=True), Span(GITHUB[half:]))
+    shown = redacted({"lines": [(Span("b"),), line]}, Redaction(SecretValues()))
+    assert GITHUB[half:] not in str(shown)
+    assert "bold=True" in str(shown)
+
+
 def test_an_answer_without_a_secret_is_the_same_object() -> None:
     outcome = RunOutcome(status="completed", exit_code=0, output="plain\ntext")
     assert redacted(outcome, Redaction(SecretValues())) is outcome

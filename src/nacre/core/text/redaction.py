@@ -68,6 +68,10 @@ class Redaction:
         """What is known to be secret, for a process that redacts in the daemon's place."""
         return self._values
 
+    def may_find(self, text: str) -> bool:
+        """Return whether there may be a secret in a text; mostly there is none."""
+        return bool(self._values.needles_in(text))
+
     def text(self, text: str) -> str:
         """Return a text of as many lines without secrets."""
         found = self._find(text)
@@ -197,14 +201,43 @@ def _put(row: Row, text: str) -> Row:
 
 
 def redacted(value: Any, redaction: Redaction) -> Any:
-    """Return a value without secrets in its texts; the same where it has none."""
+    """Return a value without secrets in its texts; the same where it has none.
+
+    All its texts together are looked through once: a record of the audit has a dozen short ones.
+    """
+    texts: list[str] = []
+    _gather(value, texts)
+    return _redacted(value, redaction) if redaction.may_find("\n".join(texts)) else value
+
+
+def _gather(value: Any, texts: list[str]) -> None:
+    """Add all texts that `_redacted` looks at, rows one after the other and lines as they are."""
+    if isinstance(value, str):
+        texts.append(value)
+    elif value is None or isinstance(value, int | float):
+        return
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            _gather(getattr(value, name), texts)
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            _gather(one, texts)
+    elif isinstance(value, list | tuple):
+        if value and isinstance(value[0], Span):
+            texts.append("".join(one.text for one in value if isinstance(one, Span)))
+        else:
+            for one in value:
+                _gather(one, texts)
+
+
+def _redacted(value: Any, redaction: Redaction) -> Any:
     if isinstance(value, str):
         text = redaction.text(value)
         return Hint(text, *value.next) if isinstance(value, Hint) and text is not value else text
     if isinstance(value, msgspec.Struct):
         return _redacted_struct(value, redaction)
     if isinstance(value, Mapping):
-        found = {key: redacted(one, redaction) for key, one in value.items()}
+        found = {key: _redacted(one, redaction) for key, one in value.items()}
         return value if all(found[key] is value[key] for key in found) else found
     if isinstance(value, list | tuple) and value:
         return _redacted_list(value, redaction)
@@ -217,7 +250,7 @@ def _redacted_struct(value: msgspec.Struct, redaction: Redaction) -> Any:
         before = getattr(value, name)
         if before is None or isinstance(before, bool | int | float):
             continue
-        after = redacted(before, redaction)
+        after = _redacted(before, redaction)
         if after is not before:
             changed[name] = after
     return replace(value, **changed) if changed else value
@@ -228,7 +261,7 @@ def _redacted_list(value: Any, redaction: Redaction) -> Any:
     if all(isinstance(one, str) for one in value) or _are_lines(value):
         rows = redaction.rows(value, _NO_WIDTH)
         return rows if rows is value else type(value)(rows)
-    found = [redacted(one, redaction) for one in value]
+    found = [_redacted(one, redaction) for one in value]
     same = all(one is before for one, before in zip(found, value, strict=True))
     return value if same else type(value)(found)
 
