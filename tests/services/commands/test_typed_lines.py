@@ -80,6 +80,15 @@ async def test_line_that_takes_the_marks_away_ends_with_its_code(tmp_path: Path)
         assert (ran.ended_by, ran.state and ran.state.asks) == ("needs_input", "line")
 
 
+async def test_what_a_new_prompt_command_prints_is_no_output(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, "bash", tmp_path, PLAIN)
+        await command(services, session, "PROMPT_COMMAND='echo noise'\n")
+        for number in range(3):
+            ran = await command(services, session, f"echo {number}; (exit {number})\n")
+            assert (ran.exit_code, ran.output) == (number, str(number))
+
+
 @pytest.mark.parametrize("shell", NATIVE)
 async def test_what_a_terminal_shows_around_the_output_is_none_of_it(
     shell: str, tmp_path: Path

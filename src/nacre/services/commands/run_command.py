@@ -51,7 +51,7 @@ from nacre.services.observe.settle import settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor, look
 from nacre.services.observe.views import view_screen
 from nacre.services.registry.registry import Registry
-from nacre.services.runs.ask_shell import await_typed, state_told
+from nacre.services.runs.ask_shell import ask_shell, await_typed, state_told
 from nacre.services.runs.delivery import never
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.prompt import NEXT_PROMPT, context_at, until_all_is_read
@@ -233,6 +233,8 @@ class RunCommands:
         if session.inputs and not self._typed_nothing_since(session):
             await await_typed(session, wait.deadline)
             await until_all_is_read(session, wait.deadline)
+        if session.stream.prompting.hurt and may_type(session):
+            await ask_shell(session, wait.deadline)  # else what prompt commands print is output
         command = text.rstrip("\r\n")
         run = self._ledger.begin(session, "native", command)
         try:
