@@ -194,6 +194,17 @@ HOOKS = [
     *harm("a function called stty", BOURNE, "stty() { echo fake; }"),
     *harm("aliases of what a wrapper needs", DASH + ASH, "alias command=echo '['=echo exit=echo"),
     *harm("eval and printf switched off", BASH, "enable -n eval printf"),
+    *harm("printf alone switched off", BASH, "enable -n printf"),
+    *harm("printf alone switched off", ZSH, "disable printf"),
+    Case(
+        "read switched off",
+        BASH + ZSH,
+        (
+            run("case $BASH_VERSION in '') disable read;; *) enable -n read;; esac"),
+            run(f"x={LONG_5K}\nsh -c 'exit 5'", "", 5),
+            run("echo on", "on"),
+        ),
+    ),
     *harm("words that call builtins switched off", BASH, "enable -n builtin command"),
     *harm("eval switched off in zsh", ZSH, "disable eval"),
     *harm("eval and printf switched off in zsh", ZSH, "disable eval printf"),

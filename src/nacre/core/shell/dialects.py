@@ -104,6 +104,8 @@ _READ_LINES = (
     "do case $_nacre_l in '')\\break;;esac;_nacre_c=$_nacre_c$_nacre_l;done;"
     "(\\exec stty echo);{start};"
 )
+# Where `read` was switched off, the parts of the command would be run one by one.
+_READABLE = "\\enable read 2>/dev/null;"
 _READ = f'{_READ_LINES}_nacre_c="$(\\command printf "$_nacre_c")"'
 _READ_BOUND = f'{_READ_LINES}_nacre_c="$(\\command printf "{_BOUND}${{_nacre_c}}{_BOUND}")";{_CUT}'
 # A pattern that takes all away if it is found. To ask for the host takes a process, once a shell;
@@ -118,13 +120,15 @@ _RUN = '\\command eval "$_nacre_c"'
 # In bash `command` may be a function of the user's: _nacre_b is the word that is none. Only in
 # POSIX mode no function takes the place of `exit`.
 _BASH_WORD = '"$_nacre_b"'
-# What it needs may be switched off (enable -n): without eval it would tell eval's own failure.
+# What it needs may be switched off (enable -n): without eval it would tell eval's own failure, and
+# without printf, of which there is a program too, the command would be empty, and succeed.
 # Bash keeps the line unless the user ignores leading blanks: take it out again. To ask for it takes
 # a process, as long as all the rest.
 _BASH_BEGIN = (
-    "{ _nacre_s=$? _nacre_x=$- _nacre_b=command;\\declare -F command&&_nacre_b=builtin;"
-    '"$_nacre_b" eval||\\enable builtin command eval printf set history;'
-    "case ${HISTCONTROL-} in *ignorespace*|*ignoreboth*);;*)"
+    "{ _nacre_s=$? _nacre_x=$- _nacre_b=command _nacre_c=;"
+    '\\declare -F command&&_nacre_b=builtin;"$_nacre_b" eval&&"$_nacre_b" printf -v _nacre_c 1||'
+    "_nacre_c=;case $_nacre_c in '')\\enable builtin command eval printf set history;;esac;"
+    "_nacre_c=;case ${HISTCONTROL-} in *ignorespace*|*ignoreboth*);;*)"
     'case "$(HISTTIMEFORMAT= "$_nacre_b" history 1)" in *{nonce}*)"$_nacre_b" history -d -1;;esac;;'
     'esac;"$_nacre_b" set +x;} >/dev/null 2>&1'
 )
@@ -139,7 +143,8 @@ _ANY_BEGIN = (
 _ZSH_WORD = "$_nacre_b"
 _ZSH_BEGIN = (
     "{ _nacre_s=$? _nacre_x=$- _nacre_b=builtin;case ${+functions[builtin]} in 1)_nacre_b=;;esac;"
-    "$_nacre_b eval||\\enable builtin eval printf set;$_nacre_b set +x;} 2>/dev/null"
+    "$_nacre_b eval&&$_nacre_b printf ''||\\enable builtin eval printf set;"
+    "$_nacre_b set +x;} 2>/dev/null"
 )
 
 
@@ -185,7 +190,7 @@ BASH = Dialect(
         run=_by(_BASH_WORD, _RUN),
         place=_by(_BASH_WORD, _PLACE),
         known_place=_KNOWN_PLACE,
-        read=_by(_BASH_WORD, f'{_READ_LINES}\\command printf -v _nacre_c "$_nacre_c"'),
+        read=_READABLE + _by(_BASH_WORD, f'{_READ_LINES}\\command printf -v _nacre_c "$_nacre_c"'),
     ),
     programs=("bash",),
     offered=("bash",),
@@ -207,7 +212,7 @@ ZSH = Dialect(
         run=_by(_ZSH_WORD, _RUN),
         place=f'"$$ $HOST;{_FOLDER}"',
         known_place=f'"$$ $HOST;{_FOLDER}"',
-        read=_by(_ZSH_WORD, _READ_BOUND),
+        read=_READABLE + _by(_ZSH_WORD, _READ_BOUND),
     ),
     programs=("zsh",),
     offered=("zsh",),
