@@ -197,6 +197,15 @@ HOOKS = [
     *harm("printf alone switched off", BASH, "enable -n printf"),
     *harm("printf alone switched off", ZSH, "disable printf"),
     Case(
+        "fish finds no programs",
+        FISH,
+        (
+            run("set -g PATH /nowhere"),
+            run("echo b\n/bin/sh -c 'exit 4'", "b", 4),
+            run("echo $status", "4"),
+        ),
+    ),
+    Case(
         "read switched off",
         BASH + ZSH,
         (

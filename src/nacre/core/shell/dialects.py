@@ -234,7 +234,7 @@ FISH = Dialect(
         code="$_nacre_s",
         begin="set -g _nacre_s $status",
         keep="set -g _nacre_s $status",
-        leave='test $_nacre_s = 0;or sh -c "exit $_nacre_s"',
+        leave='test $_nacre_s = 0;or /bin/sh -c "exit $_nacre_s"',
         itself="$fish_pid",
         take=(
             "set -g _nacre_c (builtin string unescape --style=url -- '{body}'"
