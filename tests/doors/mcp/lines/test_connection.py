@@ -90,7 +90,8 @@ def test_without_a_daemon_one_is_started_and_goes_with_its_bridge(
 def test_a_killed_bridge_takes_its_daemon_along(bridges: Bridges, home_env: Environments) -> None:
     env = home_env(grace=0)
     bridge = bridges(env).handshake()
-    doomed = Doomed([daemon_pid(env), *processes_of(bridge, "job")])
+    pids = processes_of(bridge, "job")
+    doomed = Doomed([daemon_pid(env), *pids])
     bridge.process.kill()
     assert doomed.survivors(PATIENCE) == []
     assert bridge.process.wait(PATIENCE) == -signal.SIGKILL
