@@ -134,13 +134,13 @@ def firefox(profile: Path) -> Iterator[Firefox]:
     lines = [f"user_pref({json.dumps(k)}, {json.dumps(v)});" for k, v in PREFERENCES.items()]
     (profile / "user.js").write_text("\n".join(lines))
     command = [FIREFOX, "--headless", "--no-remote", "--profile", str(profile)]
-    process = subprocess.Popen(
+    started = subprocess.Popen(
         [*command, "--remote-debugging-port=0", "about:blank"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
-    with ThreadPoolExecutor(1) as reader:
+    with started as process, ThreadPoolExecutor(1) as reader:
         try:
             address = _address(process)
             assert process.stderr is not None
@@ -149,7 +149,6 @@ def firefox(profile: Path) -> Iterator[Firefox]:
                 yield Firefox(socket)
         finally:
             process.terminate()
-            process.wait()
 
 
 def _address(process: "subprocess.Popen[str]") -> str:
