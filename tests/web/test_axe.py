@@ -21,6 +21,10 @@ CHECK = """async () => {
         node => `${rule.id}: ${node.html.slice(0, 200)} (${node.any.map(one => one.message)})`));
 }"""
 
+# The dot of what runs breathes for ever.
+SETTLE = """() => Promise.all(document.getAnimations()
+    .filter(one => one.effect.getTiming().iterations !== Infinity).map(one => one.finished))"""
+
 LOOKS: dict[str, dict[str, Any]] = {
     "dark": {"color_scheme": "dark"},
     "light": {"color_scheme": "light"},
@@ -32,7 +36,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 def check(page: Page, what: str) -> None:
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(AXE.read_text())
-    page.evaluate("() => Promise.all(document.getAnimations().map(one => one.finished))")
+    page.evaluate(SETTLE)
     found = page.evaluate(CHECK)
     assert found == [], what
 
@@ -57,6 +61,14 @@ def test_axe_finds_nothing(
     expect(page.locator(".panel")).to_be_visible()
     check(page, "a session")
     pages.keep(page, "session")
+    for command in ("true", "false"):
+        call(daemon, "run", name, command=command)
+    call(daemon, "input", name, input="sleep 1000\r")
+    page.get_by_role("button", name="Activity", exact=True).click()
+    expect(page.locator(".act")).to_have_count(3)
+    check(page, "what ran")
+    pages.keep(page, "activity")
+    page.get_by_role("button", name="Close Activity").click()
     page.get_by_role("button", name="More").click()
     expect(page.get_by_role("menuitem", name="Kill…")).to_be_visible()
     check(page, "a menu")
@@ -68,6 +80,18 @@ def test_axe_finds_nothing(
     page.get_by_role("menuitem", name="Replay").click()
     expect(page.get_by_role("slider")).to_be_visible()
     check(page, "a replay")
+    page.get_by_role("button", name="Find in the recording").click()
+    page.keyboard.type("sleep")
+    expect(page.locator(".search-count")).to_contain_text(" of ")
+    check(page, "a search in a replay")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Save", exact=True).click()
+    check(page, "the menu of a replay")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Chapters", exact=True).click()
+    expect(page.locator(".act")).to_have_count(3)
+    check(page, "the chapters of a replay")
+    pages.keep(page, "chapters")
     page.evaluate("localStorage.clear()")
     page.goto("about:blank")
     page.goto(daemon.url)

@@ -95,7 +95,7 @@ export function ReplaySearch({ session, player, recording, search, close }: Prop
 
   const none = found.value?.times.length === 0;
   return (
-    <div class="search-bar" role="search">
+    <div class="search-bar" role="search" aria-label="Find">
       <input
         ref={field}
         type="search"

@@ -51,7 +51,7 @@ export function SearchBar({ open, close }: { open: OpenSession; close: () => voi
   }
 
   return (
-    <div class="search-bar" role="search">
+    <div class="search-bar" role="search" aria-label="Find">
       <input
         ref={field}
         type="search"
