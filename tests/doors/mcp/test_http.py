@@ -266,3 +266,20 @@ def test_clients_of_one_token_are_told_apart_by_the_name_in_the_address(daemon: 
     for name in ("main", "main-2", "main-3"):
         closing = {"action": "close", "session": name}
         modern(daemon, "tools/call", "/mcp", name="sessions", arguments=closing)
+
+
+def test_what_a_client_runs_is_listed_under_the_name_it_gave_itself(daemon: Daemon) -> None:
+    daemon.rest("POST", "/sessions", {"name": "named"})
+    first = post(daemon, {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HANDSHAKE})
+    session = first.headers["mcp-session-id"]
+    arguments = {"session": "named", "input": "echo older", "timeout_ms": 300}
+    called = request("tools/call", {"name": "run_command", "arguments": arguments})
+    assert "result" in message_of(post(daemon, called, Mcp_Session_Id=session))
+    newer = {**arguments, "input": "echo newer"}
+    assert "result" in modern(daemon, "tools/call", name="run_command", arguments=newer)
+    listed = daemon.rest("GET", "/sessions/named/activity")["entries"]
+    assert [(entry["command"], entry["by"]) for entry in listed] == [
+        ("echo older", "door-tests 1"),  # of both eras: by the handshake, and by the request
+        ("echo newer", "door-tests 1"),
+    ]
+    daemon.rest("POST", "/sessions/named/manage", {"action": "kill"})

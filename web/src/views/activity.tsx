@@ -160,7 +160,7 @@ function Act({ entry, current, tabbed, focused, go, copy }: ActProps) {
             <span class="dot" aria-hidden="true" />
             {outcome.text}
           </span>
-          {took !== undefined && <span>{lasting(Math.max(0, took))}</span>}
+          {took !== undefined && !(entry.running && took < 1000) && <span>{lasting(Math.max(0, took))}</span>}
           <time dateTime={new Date(entry.started * 1000).toISOString()}>{whenOf(entry.started)}</time>
         </span>
         <span class="act-who">

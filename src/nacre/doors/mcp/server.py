@@ -37,6 +37,8 @@ _INTERNAL_ERROR = -32603
 
 _CLIENTS_WAIT = 60  # seconds: the official TypeScript SDK's default for a call
 
+UNNAMED = "unknown"  # the name of a client whose handshake an earlier daemon had
+
 _NO_TOOLS = ToolWords({})  # for errors about a whole request
 
 
@@ -134,7 +136,11 @@ def caller_of(ctx: Context) -> Caller:
     if ctx.request is not None:
         caller = ctx.request.scope["nacre.caller"]
         assert isinstance(caller, Caller)
-        return caller
+        said = getattr(ctx.session, "client_params", None)
+        if said is None or said.client_info.name == UNNAMED:
+            return caller  # it is known by its User-Agent
+        name = f"{said.client_info.name} {said.client_info.version}".strip()
+        return replace(caller, client=name)
     assert isinstance(ctx.lifespan_context, Caller)
     return ctx.lifespan_context
 

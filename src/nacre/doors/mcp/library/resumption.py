@@ -31,6 +31,7 @@ from starlette.types import Message, Receive, Scope, Send
 from nacre.core.catalog.caller import Caller
 from nacre.doors.mcp.identifiers import UNREADABLE
 from nacre.doors.mcp.identifiers import Message as JsonRpcMessage
+from nacre.doors.mcp.server import UNNAMED
 from nacre.doors.mcp.standing import HANDSHAKE_REVISIONS
 
 _SESSION = MCP_SESSION_ID_HEADER.lower().encode()
@@ -135,7 +136,7 @@ class ResumedSessions:
         handshake = {
             "protocolVersion": version.decode("latin-1"),
             "capabilities": {},
-            "clientInfo": {"name": "unknown", "version": "0"},
+            "clientInfo": {"name": UNNAMED, "version": "0"},
         }
         message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": handshake}
         inner = await self._post(scope, message)
