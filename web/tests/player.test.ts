@@ -36,6 +36,8 @@ test("a moment shows what was printed until then, forward and back, at its size"
   assert.deepEqual([shown(terminal), terminal.cols, terminal.rows], [["one"], 20, 4]);
   await player.shows(0);
   assert.deepEqual(shown(terminal), []);
+  await player.shows(0.9995); // of which the recording made a whole second
+  assert.deepEqual(shown(terminal), ["one"]);
 });
 
 test("of many wishes the last counts, and a keyframe is where it begins", async () => {

@@ -173,3 +173,9 @@ def test_screen_that_goes_within_a_frame_is_found_at_its_own_moment() -> None:
     tape = records(b"\x1b[?1049h\x1b[2;1Hshort", b"\x1b[?1049l", apart=0.001)
     (hit,) = found(read(tape), "short")
     assert (hit.at.alternate, hit.at.generation) == (True, 2)
+
+
+def test_what_is_cleared_at_once_is_found_at_the_moment_that_shows_it() -> None:
+    shown = read(records(b"a word", b"\x1b[H\x1b[2J\x1b[3Jnew", apart=0.005))
+    (hit,) = found(shown, "word")
+    assert (hit.at.time, hit.at.generation) == (T + 0.005, 2)

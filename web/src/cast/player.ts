@@ -14,6 +14,8 @@ import type { Recording } from "./recording";
 
 export const SPEEDS = [0.5, 1, 2, 4, 8, 16] as const;
 
+// Seconds: a recording has whole milliseconds, and a search or a link the exact moment.
+const ROUNDED = 0.0006;
 const LONGEST_PAUSE = 2; // seconds, while pauses are cut
 
 export class Player {
@@ -143,7 +145,7 @@ export class Player {
     let text = "";
     for (; this.at < events.length; this.at += 1) {
       const event = events[this.at];
-      if (!event || event.time > to) break;
+      if (!event || event.time > to + ROUNDED) break;
       if (event.code === "o") {
         text += event.data;
         continue;

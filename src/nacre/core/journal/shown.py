@@ -30,6 +30,8 @@ _LONGEST = 200  # rows of a line that is read again while it grows
 # 1047, 1049): what stands there is read before. The last group: read after it, too.
 _ERASES = re.compile(rb"\x1b(?:\[[0-3]?J|c|\[\?(?:47|104[79])(?:h|(l)))")
 _WHOLE_SCREEN = (b"\x1b[2J", b"\x1b[3J", b"\x1bc")
+# Only the cursor moves: clear (1) goes home before it erases (ECMA-48 8.3.21).
+_MOVES = re.compile(rb"(?:\x1b\[[0-9;]*[A-HdGf]|\r)*")
 _APART = 512  # bytes between two such reads within one output
 
 
@@ -167,7 +169,9 @@ class ShownReader:
         data = record.payload
         at = 0
         for cut in _cuts(data):
-            if cut > at:  # else what is read belongs to the record before
+            if _MOVES.fullmatch(data, at, cut):  # what is read belongs to the record before
+                self._terminal.feed(data[at:cut])
+            else:
                 self._feed(data[at:cut], record)
             self._read()
             if data.startswith(_WHOLE_SCREEN, cut):
