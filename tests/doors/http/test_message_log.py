@@ -48,6 +48,16 @@ def test_credentials_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert len(str(vars(caplog.records[1])["body"])) < 1000
 
 
+def test_of_what_a_request_types_the_size_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """It may be the answer to a question for a password: echo off is known only by the terminal."""
+    caplog.set_level(logging.DEBUG, "nacre")
+    for params in ({"input": "hunter2\r"}, {"keys": ["hunter2", "Enter"]}, {"text": "hunter2"}):
+        call = {"method": "tools/call", "params": {"name": "x", "arguments": params}}
+        log_message("mcp", "received", json.dumps(call).encode())
+    told = [vars(record)["body"]["params"]["arguments"] for record in caplog.records]
+    assert told == [{"input": "[8 typed]"}, {"keys": "[2 typed]"}, {"text": "[7 typed]"}]
+
+
 async def exchange(path: str, kind: bytes, *parts: bytes) -> None:
     """Have a request logged whose answer has these parts."""
 
@@ -82,9 +92,9 @@ async def test_requests_are_logged_with_their_answers(caplog: pytest.LogCaptureF
     lines = [vars(record) for record in caplog.records]
     told = [(one["msg"], one["http"], one.get("status"), one.get("body")) for one in lines]
     assert told == [
-        ("received", "POST /api/in", None, {"input": "ls"}),
+        ("received", "POST /api/in", None, {"input": "[2 typed]"}),
         ("sent", "POST /api/in", 200, {"ok": True}),
-        ("received", "POST /mcp", None, {"input": "ls"}),
+        ("received", "POST /mcp", None, {"input": "[2 typed]"}),
         ("sent", "POST /mcp", 200, {"one": 1}),
         ("sent", "POST /mcp", 200, {}),
         ("received", "POST /", None, None),

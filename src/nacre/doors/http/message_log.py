@@ -4,7 +4,8 @@ NDJSON, the Unix socket.
 Rule 1: a message is logged as data, so that the log's own redaction sees each text as it was
 written.
 Rule 2: what is a credential by its name is never logged, nor anything of logins to the page. Of
-bytes that people type, and of a terminal's output to viewers, the size is told.
+bytes that people type, and of a terminal's output to viewers, the size is told. So it is of what a
+request types: a door does not know whether the terminal shows it, and it may be a password.
 Rule 3: below debug a message costs one comparison.
 """
 
@@ -25,6 +26,7 @@ _DEEPEST = 50  # levels of a body that are looked through
 _CREDENTIALS = frozenset(
     ("token", "ticket", "key", "password", "secret", "cookie", "authorization", "code_verifier")
 )
+_TYPED = frozenset(("input", "text", "keys"))  # parameters whose value reaches a terminal
 _IN_ADDRESSES = re.compile(r"([?&#](?:token|ticket|key|code|login)=)[^&\s\"']+")
 _REDACTED = "[redacted]"
 _EVENTS = b"text/event-stream"
@@ -41,7 +43,10 @@ def log_message(door: str, direction: str, data: bytes, **facts: object) -> None
     told: dict[str, object] = {"door": door, "bytes": len(data), **facts}
     if len(data) <= _LONGEST and data.strip():
         try:
-            told["body"] = _without_credentials(msgspec.json.decode(data), _DEEPEST)
+            body = msgspec.json.decode(data)
+            if direction == "received":
+                body = _without_typed(body, _DEEPEST)
+            told["body"] = _without_credentials(body, _DEEPEST)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             told["body"] = "no JSON"  # what it is instead may be anything
     _log.debug(direction, extra=told)
@@ -51,6 +56,19 @@ def log_size(door: str, direction: str, size: int) -> None:
     """Log that there was a message, and nothing of it."""
     if is_logged():
         _log.debug(direction, extra={"door": door, "bytes": size})
+
+
+def _without_typed(value: Any, levels: int) -> Any:
+    if levels == 0:
+        return "…"
+    if isinstance(value, dict):
+        return {
+            name: f"[{len(one)} typed]"
+            if name in _TYPED and isinstance(one, str | list)
+            else _without_typed(one, levels - 1)
+            for name, one in value.items()
+        }
+    return [_without_typed(one, levels - 1) for one in value] if isinstance(value, list) else value
 
 
 def _without_credentials(value: Any, levels: int) -> Any:
