@@ -56,8 +56,11 @@ class SandboxView(NamedTuple):
 
     def shows(self, path: str) -> bool:
         """Return whether a file of the machine is there inside, under its own path."""
-        real = os.path.realpath(path)
-        over = [mount for mount in self.mounts if is_below(real, mount.path)]
+        return self.shows_real(os.path.realpath(path))
+
+    def shows_real(self, path: str) -> bool:
+        """Return the same for a path without links."""
+        over = [mount for mount in self.mounts if is_below(path, mount.path)]
         return bool(over) and over[-1].kind not in ("empty", "link")
 
 
@@ -165,13 +168,19 @@ def _denied(names: Iterable[str], view: SandboxView) -> list[Mount]:
 
     Not a program of many names (busybox): that would deny the others, too.
     """
-    paths = [os.path.join(folder, name) for folder in _BIN for name in names]
-    found = {os.path.realpath(path) for path in paths if os.path.exists(path)}
+    # Each folder is looked up once, as most of them are links to others: a session waits for it.
+    paths = [f"{folder}/{name}" for folder in _real(_BIN) for name in names]
+    found = {_target(path) for path in paths if os.path.isfile(path)}
     return [
         Mount("read", path, DENIED)
         for path in sorted(found)
-        if os.path.basename(path) in names and os.path.isfile(path) and view.shows(path)
+        if os.path.basename(path) in names and view.shows_real(path)
     ]
+
+
+def _target(path: str) -> str:
+    """Return where a file of a folder without links really is."""
+    return os.path.realpath(path) if os.path.islink(path) else path
 
 
 def _holds(view: SandboxView, path: str) -> bool:
