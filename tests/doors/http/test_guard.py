@@ -87,3 +87,20 @@ async def test_only_credentials_make_a_connection_known() -> None:
     assert known == []
     await status(guarded, TOKEN, **tell)
     assert known == [1]
+
+
+async def test_a_second_host_or_origin_does_not_hide_behind_the_first() -> None:
+    """RFC 9112, 3.2: a server must refuse two; which of them counts is anybody's guess."""
+    guarded = guard(Clock())
+    own, token = (b"host", b"127.0.0.1:80"), (b"authorization", b"Bearer " + TOKEN.encode())
+    for headers, wanted in (
+        ([own, token], 200),
+        ([own, (b"host", b"evil.example"), token], 421),
+        ([token], 421),
+        ([own, (b"origin", b"http://127.0.0.1:80"), token], 200),
+        (
+            [own, (b"origin", b"http://127.0.0.1:80"), (b"origin", b"http://evil.example"), token],
+            403,
+        ),
+    ):
+        assert await status(guarded, None, headers=headers) == wanted

@@ -94,11 +94,12 @@ class Guard:
     def _admit(self, scope: Scope, headers: Headers) -> tuple[Caller, Grant] | Response:
         """Return the caller and what they came in by, or the answer that refuses the request."""
         names, scheme = self._names_and_scheme(scope)
-        if headers.get("host", "").lower() not in names:
+        hosts = [host.lower() for host in headers.getlist("host")]
+        if len(hosts) != 1 or hosts[0] not in names:  # of two, others may believe the second
             known = ", ".join(sorted(names))
             return error_response("FORBIDDEN", f"this Host is not served here; use {known}", 421)
-        origin = headers.get("origin")
-        if origin is not None and origin.lower().removeprefix(scheme) not in names:
+        origins = headers.getlist("origin")
+        if any(origin.lower().removeprefix(scheme) not in names for origin in origins):
             return error_response("FORBIDDEN", "this Origin may not reach the terminals", 403)
         socket = scope["type"] == "websocket"
         query = _query(scope) if socket or _is_mcp(scope["path"]) else {}
