@@ -5,6 +5,7 @@ Rule 2: a parser is no boundary. What must not happen whatever is typed is the s
 Rule 3: the same line gets the same verdict, whichever door it came by.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 from nacre.core.policy.behind.wrappers import SCRIPT
 from nacre.core.policy.feeding import fed_programs
+from nacre.core.policy.grammar.listing import may_lead_up
 from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.keys import names_secret, searched
 from nacre.core.policy.known.far import READING
@@ -48,7 +50,7 @@ _OUTPUTS = frozenset(
     )
 )
 # To open a port of this machine tells whether anybody is there.
-_LOOKS_IN = ("/dev/tcp/127.0.0.1/", "/dev/tcp/localhost/", "/dev/tcp/::1/")
+_LOOKS_IN = re.compile(r"/dev/tcp/(?:127\.0\.0\.1|localhost|::1)/\d+")
 # What they make is empty, so nothing of it runs.
 _EMPTY_MAKERS = frozenset(("mkdir", "touch", "mktemp"))
 
@@ -251,7 +253,7 @@ class _Judge:
                     self._find("ask", f"{text} leads out of the workspace")
             if names_secret(word):
                 self._find("ask", f"{word.raw} may be where keys and passwords are")
-            if all_written and word.text is None and not word.lead:
+            if all_written and may_lead_up(word):
                 self._find("ask", f"where {program.name} writes is known only when it runs")
 
     def _judge_searches(self) -> None:
@@ -305,7 +307,7 @@ class _Judge:
                     continue
             if self._policy.preset == "open":
                 continue
-            if text.startswith(_LOOKS_IN) and (emptied or redirect.operator == "<"):
+            if _LOOKS_IN.fullmatch(text) and (emptied or redirect.operator == "<"):
                 continue
             if path is None or text.startswith(("/dev/tcp/", "/dev/udp/")):
                 self._find("ask", f"where {text} leads is not known")

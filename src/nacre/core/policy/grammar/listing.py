@@ -30,6 +30,9 @@ NAME = Word("0", "0")
 _SUBSTITUTED = re.compile(r"\"?\$\(((?:[^()`]|%\([\w:]+\))*)\)\"?")
 _INNER = re.compile(r"\$\(([^()`]*)\)")
 _PLAIN = re.compile(r"[\w.~/-]+")
+_UP = re.compile(r"(?:^|/|[\"'}])\.\.(?:/|[\"']|$)")  # a part of a path that goes up
+_UNKNOWN = re.compile(r"[$`]")
+_BASE = re.compile(r"\$\(basename [^()`]*\)")  # it prints no /
 _TOGETHER = re.compile(r"[;&\n<>]|\$")
 
 
@@ -59,3 +62,19 @@ def with_names(raw: str) -> str | None:
     """Return a word in which programs print names, log-$(date +%F).txt; None: it has others."""
     spelled = _INNER.sub(lambda found: "0" if _NAMES.fullmatch(found[1].strip()) else "$", raw)
     return spelled if _PLAIN.fullmatch(spelled) else None
+
+
+def may_lead_up(word: Word) -> bool:
+    """Return whether what nobody knows of a word may be `..`, and lead it anywhere.
+
+    How it begins is told by a program that lists or names, or by a loop over files (their lead ends
+    with ./); or it is written there, and says nothing about a variable behind it.
+    """
+    if word.text is not None:
+        return False
+    if not word.lead or _UP.search(word.raw):
+        return True
+    raw = _BASE.sub("", word.raw.strip('"'))
+    if not _UNKNOWN.search(raw) or raw[0] in "$`" or word.lead.endswith("./"):
+        return False
+    return with_names(raw) is None

@@ -64,7 +64,8 @@ class Speller:
             return word
         if not word.lead:
             # $(git merge-base a b)..HEAD begins with a name as well.
-            lead = lead_of(raw) or (with_names(raw.strip('"')) or "")[:1]
+            named = with_names(raw.strip('"')) or ""
+            lead = lead_of(raw) or ("" if "/" in named else named[:1])
             word = word._replace(lead=lead)
         plain = _ECHO.sub(lambda found: found[1] or ".", raw)
         return word if _UNGUESSED.search(plain) else word._replace(guess=plain.strip('"'))
