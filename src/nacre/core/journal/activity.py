@@ -122,7 +122,7 @@ class ActivityLog:
         )
 
     def lose(self, command: str) -> None:
-        """ActivityNote that nobody saw how a command ended."""
+        """Take note that nobody saw how a command ended."""
         if (entry := self._entries.get(command)) is not None and entry.running:
             self._change(entry, running=False)
 
