@@ -24,6 +24,7 @@ from nacre.doors.http.credentials import Credentials
 from nacre.doors.http.guard import Beyond, Guard, error_response
 from nacre.doors.http.limits import GONE, Crowd
 from nacre.doors.http.message_log import LoggedRequests
+from nacre.doors.http.slashes import shown_path, with_slashes
 from nacre.doors.http.sockets import SocketProtocol
 from nacre.doors.page import routes as page
 from nacre.doors.ports import routes as port
@@ -72,7 +73,9 @@ class HttpDoor:
         if beyond is not None:
             served.add(beyond.served.port)
         daemon = Guard(
-            LoggedRequests(_build_app(dispatch, mcp, credentials, settings), _logged_as),
+            LoggedRequests(
+                with_slashes(_build_app(dispatch, mcp, credentials, settings)), _logged_as
+            ),
             credentials=credentials,
             door=_door,
             is_open=_is_open,
@@ -230,5 +233,5 @@ def _is_open(path: str) -> bool:
 
 
 async def _no_socket(websocket: WebSocket) -> None:
-    message = f"no WebSocket {websocket.url.path}; there are {ws.PATH} and {raw.PATH}"
+    message = f"no WebSocket {shown_path(websocket.url.path)}; there are {ws.PATH} and {raw.PATH}"
     await websocket.send_denial_response(error_response("UNKNOWN_OPERATION", message))

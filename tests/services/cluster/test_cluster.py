@@ -48,6 +48,13 @@ def test_a_session_is_found_by_name_id_and_host(hosts: Hosts) -> None:
     for reference in ("found", identifier, "d/found"):
         details = hosts["b"].call("list_sessions", session=reference)
         assert details["session_id"] == identifier
+    assert "rows" in hosts["b"].daemon.rest("GET", "/sessions/d%2ffound/screen")
+    ran = hosts["b"].daemon.rest("POST", "/sessions/d%2Ffound/run", {"command": "echo there"})
+    assert ran["output"] == "there"
+    with pytest.raises(urllib.error.HTTPError) as unknown:
+        hosts["b"].daemon.rest("GET", "/sessions/d%2Fnone/none")
+    assert b"/sessions/d%2Fnone/none" in unknown.value.read()
+    unknown.value.close()
 
 
 def test_names_are_unique_over_all_hosts(hosts: Hosts) -> None:

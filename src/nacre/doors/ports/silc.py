@@ -20,6 +20,7 @@ from nacre.core.operations.sessions import (
     StartSession,
 )
 from nacre.doors.http.exchange import as_status, decode_object, json_answer, read_body, route
+from nacre.doors.http.slashes import segments
 from nacre.doors.ports.words import SILC
 from nacre.services.dispatch.dispatch import Dispatch
 
@@ -33,7 +34,7 @@ def build_routes(dispatch: Dispatch, *, max_body: int) -> list[Route]:
         return ListSessions()
 
     async def one(request: Request) -> Operation:
-        return ListSessions(session=request.path_params["name"])
+        return ListSessions(session=segments(request.path_params)["name"])
 
     async def close(request: Request) -> Operation:
         return CloseSession(session=request.path_params["port"])

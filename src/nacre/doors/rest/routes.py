@@ -14,6 +14,7 @@ from nacre.core.operations.all import CATALOG
 from nacre.core.operations.results import PictureTaken
 from nacre.doors.http.exchange import decode_object, read_body, route
 from nacre.doors.http.guard import error_response
+from nacre.doors.http.slashes import segments, shown_path
 from nacre.doors.rest.openapi import PICTURES, describe, describe_as_page
 from nacre.doors.rest.words import ROUTES
 from nacre.errors import InvalidInput
@@ -74,22 +75,24 @@ async def _read(request: Request, spec: Spec, max_body: int) -> Operation:
     """Collect the parameters from path, query and body; the path wins over the others."""
     query = dict(request.query_params)
     if request.method == "GET":
-        return parse_parameters(spec.type, {**query, **request.path_params}, strict=False)
+        return parse_parameters(spec.type, {**query, **segments(request.path_params)}, strict=False)
     if query:
         raise InvalidInput("this route takes no query", "put the parameters into the JSON body")
     body = decode_object(await read_body(request, max_body))
-    return parse_parameters(spec.type, {**body, **request.path_params})
+    return parse_parameters(spec.type, {**body, **segments(request.path_params)})
 
 
 def not_found(request: Request, error: Exception) -> Response:
     return error_response(
-        "UNKNOWN_OPERATION", f"no route {request.method} {request.url.path}; see {DOCS_PATH}", 404
+        "UNKNOWN_OPERATION",
+        f"no route {request.method} {shown_path(request.url.path)}; see {DOCS_PATH}",
+        404,
     )
 
 
 def wrong_method(request: Request, error: Exception) -> Response:
     return error_response(
         "UNKNOWN_OPERATION",
-        f"{request.url.path} does not take {request.method}; see {DOCS_PATH}",
+        f"{shown_path(request.url.path)} does not take {request.method}; see {DOCS_PATH}",
         405,
     )

@@ -40,6 +40,7 @@ from nacre.core.operations.watch import (
     WatchSession,
 )
 from nacre.doors.http.beats import Beats
+from nacre.doors.http.slashes import segments
 from nacre.doors.http.sockets import Socket
 from nacre.doors.http.ways import until_one_ends
 from nacre.doors.http.words import words_for
@@ -125,7 +126,7 @@ def _read(websocket: WebSocket) -> WatchSession:
     params: dict[str, Any] = {
         ours: query[theirs] for theirs, ours in _PARAMETERS.items() if theirs in query
     }
-    params["session"] = websocket.path_params["session"]
+    params["session"] = segments(websocket.path_params)["session"]
     try:
         request = parse_parameters(WatchSession, params, strict=False)
     except BadParameter as error:
