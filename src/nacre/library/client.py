@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nacre.core.operations.follow import Kind
-from nacre.core.operations.parameters import Sandbox
 from nacre.core.operations.results import RunPage, SessionDetails, SessionList, Status
-from nacre.core.policy.verdicts import Preset
+from nacre.core.policy.verdicts import Preset, Sandbox
 from nacre.library.address import Address, LocalAddress, WebAddress, address_of
 from nacre.library.answers import DaemonSocket, typed
 from nacre.library.session import NO_LIMIT, AsyncSession

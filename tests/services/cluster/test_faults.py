@@ -362,8 +362,8 @@ def test_the_command_line_says_what_is_wrong(start: Start, server: Server) -> No
     assert "lost: c2" in _nacre(one, "cluster", "status").stdout
 
 
-def test_the_stricter_policy_of_door_and_owner_applies(start: Start) -> None:
-    door, owner = start("g1", policy="guarded"), start("g2")
+def test_the_stricter_policy_and_sandbox_of_door_and_owner_apply(start: Start) -> None:
+    door, owner = start("g1", policy="guarded", sandbox="readonly"), start("g2")
     door.sees("g2")
     owner.sees("g1")
     owner.call("create_session", name="lax", host="g2")
@@ -374,3 +374,11 @@ def test_the_stricter_policy_of_door_and_owner_applies(start: Start) -> None:
     assert refused.value.code == 403
     assert b"guarded" in refused.value.read()
     refused.value.close()
+    bare = {"name": "bare", "host": "g2", "sandbox": "off"}
+    with pytest.raises(HTTPError) as without:
+        door.daemon.rest("POST", "/sessions", bare)
+    assert b"of host 'g1' have a sandbox" in without.value.read()
+    without.value.close()
+    made = door.call("create_session", name="confined", host="g2")
+    shown = owner.call("list_sessions", session=made["session_id"])
+    assert shown["sandbox"] == "readonly"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from types import MappingProxyType
 
-from nacre.core.policy.verdicts import Preset
+from nacre.core.policy.verdicts import Preset, Sandbox
 
 
 class Scope(IntEnum):
@@ -39,6 +39,7 @@ class Caller:
     prefix: str = ""  # what stands before the names of its tools
     via: str = ""  # the host of the cluster whose door it came in at; "": this one's
     policy: Preset = "open"  # of that host: no session is laxer for this caller
+    sandbox: Sandbox = "off"  # of that host, for new sessions
     inside: bool = False  # its process runs in a session of that host, which says so
 
     def sees(self, name: str) -> bool:

@@ -6,7 +6,6 @@ from msgspec import Meta
 
 from nacre.core.catalog.limits import cut_at, milliseconds
 
-Sandbox = Literal["off", "readonly", "workspace", "strict", "review"]
 SessionRef = Annotated[str | int, Meta(description="Session: its name, id or port.")]
 Rows = Annotated[int, Meta(ge=1, le=1000, description="Terminal rows; 1 is raised to 2.")]
 Cols = Annotated[int, Meta(ge=1, le=2000, description="Terminal columns.")]

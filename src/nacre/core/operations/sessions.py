@@ -12,7 +12,6 @@ from nacre.core.operations.parameters import (
     Labels,
     MaxChars,
     Rows,
-    Sandbox,
     SessionRef,
 )
 from nacre.core.operations.results import (
@@ -24,7 +23,7 @@ from nacre.core.operations.results import (
     Size,
     Success,
 )
-from nacre.core.policy.verdicts import Preset
+from nacre.core.policy.verdicts import Preset, Sandbox
 
 SandboxProfile = Annotated[
     Sandbox,

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
 )
 
 from nacre.core.catalog.caller import Caller, Scope
-from nacre.core.policy.verdicts import Preset
+from nacre.core.policy.verdicts import Preset, Sandbox
 from nacre.errors import Forbidden
 
 _RENEWED = 0.2  # of its life before its end a new one is made
@@ -49,6 +49,7 @@ class SignedCaller(msgspec.Struct, frozen=True, array_like=True):
     prefix: str
     inside: bool = False
     policy: Preset = "open"
+    sandbox: Sandbox = "off"
 
 
 class SignedClaims(msgspec.Struct, frozen=True, array_like=True):
@@ -80,12 +81,19 @@ class Vouching:
     """Signs for callers of this host's doors."""
 
     def __init__(
-        self, host: str, key: Ed25519PrivateKey, life: float, policy: Preset = "open"
+        self,
+        host: str,
+        key: Ed25519PrivateKey,
+        life: float,
+        policy: Preset = "open",
+        sandbox: Sandbox = "off",
     ) -> None:
         """`life` is how many seconds a credential holds. Who is revoked is refused by its door.
 
-        `policy` is that of this host: its callers are under it on every other one, too.
+        `policy` and `sandbox` are those of this host: its callers are under them on every other
+        one, too.
         """
+        self._sandbox = sandbox
         self._life = life
         self._policy = policy
         self._host = host
@@ -105,7 +113,7 @@ class Vouching:
             return found[1]
         ends = now + self._life
         claims = msgspec.msgpack.encode(
-            SignedClaims(self._host, audience, ends, _signed(caller, self._policy))
+            SignedClaims(self._host, audience, ends, _signed(caller, self._policy, self._sandbox))
         )
         made = msgspec.msgpack.encode(Signed(claims, self._key.sign(claims)))
         if len(self._made) >= _MOST:
@@ -174,7 +182,7 @@ def _key_of(caller: Caller) -> SignedCallerKey:
     )
 
 
-def _signed(caller: Caller, policy: Preset) -> SignedCaller:
+def _signed(caller: Caller, policy: Preset, sandbox: Sandbox) -> SignedCaller:
     return SignedCaller(
         door=caller.door,
         scope=int(caller.scope),
@@ -193,6 +201,7 @@ def _signed(caller: Caller, policy: Preset) -> SignedCaller:
         prefix=caller.prefix,
         inside=caller.inside,
         policy=policy,
+        sandbox=sandbox,
     )
 
 
@@ -215,5 +224,6 @@ def _caller(signed: SignedCaller, scope: Scope, via: str) -> Caller:
         prefix=signed.prefix,
         inside=signed.inside,
         policy=signed.policy,
+        sandbox=signed.sandbox,
         via=via,
     )

@@ -69,9 +69,8 @@ class Cluster:
         self._registry = local.registry
         self._host = host
         self._link = ClusterLink(settings, self.name)
-        signing = Vouching(
-            self.name, load_key(key_file), settings.cluster_credential_time, settings.policy
-        )
+        life, rules = settings.cluster_credential_time, (settings.policy, settings.sandbox)
+        signing = Vouching(self.name, load_key(key_file), life, *rules)
         self._member = Member(
             self.name, settings, self._link, signing.public_key, lambda: local.registry.alive
         )

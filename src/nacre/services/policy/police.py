@@ -25,6 +25,7 @@ from nacre.core.operations.sessions import (
     StartSession,
 )
 from nacre.core.operations.watch import WatchSession
+from nacre.core.policy.verdicts import sandbox_of
 from nacre.core.shell.entering import (
     Stroke,
     ends_input,
@@ -194,7 +195,8 @@ class Police:
         folder = request.cwd or permit.caller.cwd
         refuse_impossible([folder or ""])  # its rules are looked for there
         site = Site(folder, folder, preset)
-        sandbox = request.sandbox or self._host.settings.sandbox
+        here = self._host.settings.sandbox
+        sandbox = sandbox_of(request.sandbox, here, permit.caller.sandbox)
         text = command or ""
         if not is_bare_shell(command, args):
             if args is not None:

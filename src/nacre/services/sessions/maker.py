@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.sessions import CreateSession
+from nacre.core.policy.verdicts import sandbox_of
 from nacre.errors import Forbidden, NacreError
 from nacre.services.host.host import Host
 from nacre.services.registry.registry import Registry
@@ -34,14 +35,11 @@ class SessionMaker:
     async def make(self, caller: Caller, request: CreateSession, port: int | None) -> Session:
         """Raises Forbidden, SandboxUnavailable, and what planning a launch and the system raise."""
         settings = self._host.settings
-        if request.sandbox == "off" and settings.sandbox != "off" and not caller.person:
-            raise Forbidden(
-                f"sessions of agents have a sandbox here (the setting sandbox is "
-                f"{settings.sandbox}); only a person can start one without",
-                Omit(("sandbox",), "to get that one"),
-            )
+        sandbox = sandbox_of(request.sandbox, settings.sandbox, caller.sandbox)
+        if sandbox == "off" and not caller.person:
+            self._refuse_without(caller)
         await self._host.groups.prepare()
-        confine = await self._confine(request.sandbox or settings.sandbox)
+        confine = await self._confine(sandbox)
         launch = await plan_launch(
             request,
             caller,
@@ -59,6 +57,19 @@ class SessionMaker:
             if launch.layer:
                 await asyncio.to_thread(remove_layer, launch.layer)
             raise
+
+    def _refuse_without(self, caller: Caller) -> None:
+        """Refuse an agent a session without a sandbox, where this host or its own has one."""
+        setting = self._host.settings.sandbox
+        where = "here"
+        if setting == "off":
+            setting, where = caller.sandbox, f"of host {caller.via!r}"
+        if setting != "off":
+            raise Forbidden(
+                f"sessions of agents {where} have a sandbox (the setting sandbox is {setting}); "
+                "only a person can start one without",
+                Omit(("sandbox",), "to get that one"),
+            )
 
     async def _confine(self, profile: str) -> Confine | None:
         """Raises SandboxUnavailable where the profile cannot be had."""

@@ -5,7 +5,7 @@ Rule: whatever differs between profiles is said here, and by no name of a profil
 
 from typing import Literal, NamedTuple
 
-from nacre.core.operations.parameters import Sandbox
+from nacre.core.policy.verdicts import Sandbox
 
 
 class Profile(NamedTuple):
