@@ -93,6 +93,7 @@ class Proxy:
 @dataclass
 class Line:
     said: str = "nothing"  # how its caller was answered: done, perhaps, not
+    error: str = ""
 
 
 @dataclass
@@ -198,7 +199,7 @@ class Series:
                 if client is None:
                     client = await Door.open(self.hosts[door])
                 answer = await client.call("send_input", session=target.name, input=f"{text}\n")
-                line.said = self._judge(answer)
+                line.said, line.error = self._judge(answer), str(answer.get("error", ""))
             except (OSError, ValueError):
                 client = None  # its door died: nobody knows
                 await asyncio.sleep(0.1)
@@ -331,7 +332,9 @@ class Series:
                 found[line.said] += 1
                 found["doubled"] += count > 1
                 found["lost"] += line.said == "done" and not count and not target.died
-                found["denied, but typed"] += line.said == "not" and count > 0
+                if line.said == "not" and count > 0:
+                    found["denied, but typed"] += 1
+                    print(f"{text} was typed on host {target.host}, but {line.error}")
             found["never sent"] += len(typed.keys() - target.lines.keys() - {"end"})
         self._show_tracebacks()
         wrong = ("doubled", "lost", "denied, but typed", "never sent")

@@ -24,6 +24,7 @@ NacreError
 │   ├── UpstreamTimedOut   UPSTREAM_TIMEOUT     it did not answer in time
 │   ├── UpstreamFailed     UPSTREAM_ERROR       it answered with an error of its own
 │   ├── HostUnreachable    HOST_UNREACHABLE     the host of the cluster that has it is lost
+│   │   └── MayBeDone          HOST_UNREACHABLE     it was lost before it answered
 │   └── WaitTimedOut       TIMEOUT
 ├── Internal           INTERNAL_ERROR
 ├── DaemonUnreachable  DAEMON_UNREACHABLE   raised by clients of the daemon only
@@ -177,6 +178,12 @@ class UpstreamFailed(Failed):
 
 
 class HostUnreachable(Failed):
+    code = "HOST_UNREACHABLE"
+
+
+class MayBeDone(HostUnreachable):
+    """A host got what was asked for, and did not answer: nobody else may be asked for it."""
+
     code = "HOST_UNREACHABLE"
 
 

@@ -5,6 +5,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, cast
 
 import msgspec
@@ -12,14 +13,15 @@ import pytest
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.cluster.hosts import Heartbeat, HostTable
-from nacre.core.cluster.messages import ToHost
+from nacre.core.cluster.messages import AskHost, ToHost
 from nacre.core.operations.hosts.cluster import GetCluster
 from nacre.core.operations.results import InputSent
 from nacre.core.operations.safety.approvals import Answer, Approval
 from nacre.core.operations.terminal import SendInput
-from nacre.errors import HostUnreachable, LimitReached
+from nacre.errors import HostUnreachable, LimitReached, MayBeDone, NacreError, SessionNotFound
 from nacre.services.cluster.asking import Asking
 from nacre.services.cluster.credentials import Believing, Vouching, load_key
+from nacre.services.cluster.routing import ClusterRouting
 from nacre.services.cluster.serving import HostServing
 from nacre.services.dispatch.asking import asked_by, asking_of_call
 from nacre.services.dispatch.dispatch import Answer as Answered
@@ -178,6 +180,36 @@ async def test_a_silent_host_is_lost_and_its_callers_are_told(pair: Pair) -> Non
         await pair.asking.ask("nobody", CALLER, GetCluster())
 
 
+async def test_an_ask_on_its_way_may_arrive_after_its_host_did_not_know_it(pair: Pair) -> None:
+    """A server held the ask up. Its host says that it has none, dies, and types it meanwhile."""
+    first = await pair.begin("first")
+    pair.hear("first")
+    first.goes_on.clear()
+    held: list[tuple[str, bytes, str]] = []
+    publish = pair.wire.publish
+
+    async def hold(subject: str, data: bytes, reply: str = "", **_: object) -> None:
+        if ".call." not in subject or not isinstance(
+            msgspec.msgpack.decode(data, type=ToHost), AskHost
+        ):
+            await publish(subject, data, reply)
+        elif not held:
+            held.append((subject, data, reply))
+        else:  # the second one: the first arrives before it, and the daemon dies
+            await publish(*held[0])
+            await first.began.wait()
+            second = await pair.begin("second")
+            pair.hear("second")
+            later.append(second)
+            await publish(subject, data, reply)
+
+    later: list[Typist] = []
+    pair.wire.publish = hold
+    with pytest.raises(HostUnreachable, match="may have taken effect"):
+        await pair.asking.ask("owner", CALLER, TYPE)
+    assert (first.typed, later[0].typed) == (1, 0)
+
+
 async def test_an_answer_that_had_no_room_is_not_made_again(pair: Pair) -> None:
     pair.settings = Settings(cluster_retry_time=0.02, cluster_kept_bytes=0)
     typist = await pair.begin("first")
@@ -279,3 +311,28 @@ async def test_many_callers_over_a_bad_line_type_each_line_once(pair: Pair, seed
     done = await asyncio.gather(*asks)
     assert len(done) == 40
     assert typed == {f"line {number}": 1 for number in range(40)}
+
+
+@pytest.mark.parametrize(
+    ("error", "finds"),
+    [
+        (MayBeDone("was lost, and may have taken effect"), "third"),
+        (MayBeDone("was lost, and may have taken effect"), None),
+        (HostUnreachable("is lost"), HostUnreachable("the others cannot be asked")),
+        (SessionNotFound("no session"), "owner"),
+    ],
+)
+async def test_the_first_error_is_told_if_no_other_host_may_be_asked(
+    error: NacreError, finds: object
+) -> None:
+    async def find(_: object) -> tuple[object, str]:
+        if isinstance(finds, Exception):
+            raise finds
+        return finds, "dev"
+
+    routing = cast("Any", SimpleNamespace(_find=find))
+    with pytest.raises(NacreError) as told:
+        await ClusterRouting._other_place(routing, "dev", "owner", error)
+    assert told.value is error
+    finds = "third"
+    assert await ClusterRouting._other_place(routing, "dev", "owner", HostUnreachable("x")) == finds

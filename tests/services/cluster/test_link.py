@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from nacre.services.cluster.link import ClusterLink
+from nacre.services.cluster.servers.link import ClusterLink
 from nacre.settings.table import Settings
 
 pytestmark = pytest.mark.anyio

@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 
 from nacre.core.cluster.hosts import HostTable
-from nacre.services.cluster.link import KeyTaken
 from nacre.services.cluster.names import Names, name_key
+from nacre.services.cluster.servers.store import KeyTaken
 
 pytestmark = pytest.mark.anyio
 
@@ -15,13 +15,15 @@ pytestmark = pytest.mark.anyio
 class Store:
     """Keys with revisions, as the cluster's servers keep them; `pauses` holds up the next read."""
 
-    connected = True
-
     def __init__(self) -> None:
+        self.store = self  # as that of a link
         self.values: dict[str, tuple[bytes, int]] = {}
         self._revision = 0
         self.pauses = asyncio.Event()
         self.pauses.set()
+
+    async def until_connected(self) -> bool:
+        return True
 
     async def get(self, key: str) -> tuple[bytes, int] | None:
         found = self.values.get(key)

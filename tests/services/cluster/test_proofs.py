@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import nats
 import pytest
 
-from nacre.services.cluster.link import ClusterLink
+from nacre.services.cluster.servers.link import ClusterLink
+from nacre.services.cluster.servers.store import KeyTaken
 from nacre.settings.table import Settings
 
 from services.cluster.proofs import Authority, Operator, new_nkey
@@ -154,6 +156,24 @@ def test_a_host_that_is_refused_works_alone_and_joins_when_that_is_mended(
             host.daemon.stop()
 
 
+async def _keep_no_marks(link: ClusterLink, url: str, credentials: str) -> None:
+    """A stale delete is refused; what marks a deleted key goes by itself, and the key is free."""
+    found = await link.store.get("n.name")
+    assert found
+    await link.store.replace("n.name", b"again", found[1])
+    with pytest.raises(KeyTaken):
+        await link.store.delete("n.name", found[1])
+    assert await link.store.get("n.name") == (b"again", found[1] + 1)
+    await link.store.delete("n.name", found[1] + 1)
+    assert await link.store.get("n.name") is None
+    client = await nats.connect(url, user_credentials=credentials)
+    mark = await client.jetstream().get_last_msg("KV_nacre", "$KV.nacre.n.name")
+    await client.close()
+    assert mark.headers is not None
+    assert mark.headers["Nats-TTL"] == "60"
+    await link.store.create("n.name", b"new")
+
+
 @pytest.mark.anyio
 async def test_credentials_of_an_account_let_a_host_in(tmp_path: Path) -> None:
     operator = Operator()
@@ -166,9 +186,9 @@ async def test_credentials_of_an_account_let_a_host_in(tmp_path: Path) -> None:
         given: dict[str, Any] = {"cluster": server.url, "cluster_credentials": str(file)}
         link = ClusterLink(Settings(**given), "one")
         await link.connect()
-        await link.create("n.name", b"mine")
+        await link.store.create("n.name", b"mine")
         assert link.connected
-        assert await link.get("n.name")
+        await _keep_no_marks(link, server.url, str(file))
         await link.close()
         await _expire_and_return(operator, file, Settings(**given))
         file.write_text(Operator().credentials("one"))  # of somebody else's operator

@@ -42,10 +42,10 @@ from nacre.core.cluster.messages import (
 )
 from nacre.core.operations.control import Handover
 from nacre.core.operations.safety.approvals import Answer
-from nacre.errors import HostUnreachable, Internal, LimitReached, NacreError
+from nacre.errors import HostUnreachable, Internal, LimitReached, MayBeDone, NacreError
 from nacre.services.cluster.credentials import Vouching
-from nacre.services.cluster.link import NO_RESPONDERS, ClusterLink
 from nacre.services.cluster.questions import QuestionsHere
+from nacre.services.cluster.servers.link import NO_RESPONDERS, ClusterLink
 from nacre.services.cluster.underway import Nobody, Underway
 from nacre.services.dispatch.asking import asking_of_call
 from nacre.services.dispatch.call import HandedOver
@@ -149,7 +149,7 @@ class Asking:
             if isinstance(answer, AskFailed):
                 raise unpack_error(answer.error)
             if answer is not None and not (spec.read_only or spec.idempotent):
-                raise HostUnreachable(
+                raise MayBeDone(
                     f"the daemon of host {host!r} restarted before it answered", _ASKED_AGAIN
                 )
             await self._until_heard(host, incarnation)
@@ -234,7 +234,7 @@ class Asking:
         """Ask once; then ask whether that arrived, until there is an answer."""
         host, message = underway.host, cast("ToHost", ask)
         still = StillAsked(ask.id, ask.incarnation)
-        reached = False  # the daemon that was meant may have got it
+        reached = False  # the daemon that was meant may have got it, or may still get it
         while True:
             await self._send(host, message)
             answer = await self._next(underway)
@@ -243,7 +243,7 @@ class Asking:
                 await self._wait_for_host(host, begun=reached)
                 message = still if reached else ask
             elif isinstance(answer, NotHere):
-                reached, message = False, ask
+                message = ask  # the first one may be on its way yet: the host does one of them
             else:
                 return None if isinstance(answer, HostRestarted) and not reached else answer
 
@@ -345,7 +345,7 @@ _BACKGROUND: set[asyncio.Task[None]] = set()
 
 def lost(host: str, *, begun: bool) -> HostUnreachable:
     if begun:
-        return HostUnreachable(
+        return MayBeDone(
             f"host {host!r} was lost before it answered: what was asked for may have taken effect",
             "when the host is back, look at the session first",
             host=host,

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from nacre.core.catalog.metering import Family
 from nacre.core.cluster.hosts import Standing
 from nacre.services.cluster.asking import Asking
-from nacre.services.cluster.link import ClusterLink
 from nacre.services.cluster.member import Member
+from nacre.services.cluster.servers.link import ClusterLink
 from nacre.services.cluster.serving import HostServing
 from nacre.services.cluster.streaming import Streaming
 from nacre.services.cluster.viewing import Viewing

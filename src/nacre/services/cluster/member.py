@@ -16,7 +16,7 @@ import msgspec
 from nacre import __version__
 from nacre.core.cluster.hosts import Heartbeat, HostTable, work_together
 from nacre.core.cluster.messages import HostKey
-from nacre.services.cluster.link import ClusterLink
+from nacre.services.cluster.servers.link import ClusterLink
 from nacre.services.host.wait import bounded
 from nacre.settings.table import Settings
 
@@ -111,7 +111,7 @@ class Member:
         if not self._listens:
             self._listens = True  # also after the connection was opened again
             await self._link.subscribe("nacre.hb.*", self._took_heartbeat)
-        found = await self._link.get(f"h.{self.host}")
+        found = await self._link.store.get(f"h.{self.host}")
         if found is not None:
             known = msgspec.msgpack.decode(found[0], type=HostKey)
             if known.public_key != self._public_key:
@@ -198,7 +198,7 @@ class Member:
         """Return the public key of a host."""
         if (known := self._keys.get(host)) is not None:
             return known
-        found = await self._link.get(f"h.{host}")
+        found = await self._link.store.get(f"h.{host}")
         if found is None:
             return None
         self._keys[host] = msgspec.msgpack.decode(found[0], type=HostKey).public_key
@@ -206,7 +206,7 @@ class Member:
 
     async def _write_key(self) -> None:
         key = HostKey(self._public_key, self.draining)
-        await self._link.put(f"h.{self.host}", msgspec.msgpack.encode(key))
+        await self._link.store.put(f"h.{self.host}", msgspec.msgpack.encode(key))
 
     async def _beat(self) -> None:
         while True:

@@ -24,7 +24,8 @@ from nacre.core.cluster.messages import Claim
 from nacre.core.operations.results import SessionDetails
 from nacre.core.operations.steps import kill
 from nacre.errors import LimitReached, SessionExists
-from nacre.services.cluster.link import ClusterLink, KeyTaken
+from nacre.services.cluster.servers.link import ClusterLink
+from nacre.services.cluster.servers.store import KeyTaken
 from nacre.services.registry.names import check_name, name_from_folder
 
 _log = logging.getLogger("nacre.cluster")
@@ -73,7 +74,8 @@ class Names:
 
         Raises SessionExists, InvalidInput for an invalid name, and LimitReached.
         """
-        if not self._link.connected:  # alone for now: what collides is told when we are back
+        if not await self._link.until_connected():
+            # Alone for now: what collides is told when we are back.
             return name if name is not None else name_from_folder(folder, self._taken())
         if name is not None:
             check_name(name)
@@ -108,14 +110,14 @@ class Names:
     async def _try_claim(self, key: str, name: str, *, at_once: bool) -> bool:
         """Raises KeyTaken if another host was quicker."""
         ours = msgspec.msgpack.encode(Claim(self._host))
-        found = await self._link.get(key)
+        found = await self._link.store.get(key)
         if found is None:
-            await self._link.create(key, ours)
+            await self._link.store.create(key, ours)
             return True
         owner = msgspec.msgpack.decode(found[0], type=Claim).host
         if owner == self._host:
             # Written again: should its last session's name just be given up, one of us fails.
-            await self._link.replace(key, ours, found[1])
+            await self._link.store.replace(key, ours, found[1])
             return True
         if at_once:
             return False
@@ -123,22 +125,22 @@ class Names:
         gone = standing in (None, "lost", "left")
         if not gone and not await self._give_up(owner, name):
             return False
-        await self._link.replace(key, ours, found[1])
+        await self._link.store.replace(key, ours, found[1])
         return True
 
     async def release(self, name: str) -> None:
         """Give a name up, if it is ours and no session here has it, or will have it."""
         self._places.pop(name, None)
-        found = await self._link.get(name_key(name))
+        found = await self._link.store.get(name_key(name))
         if name in self._claiming or self._promised(name) or name in self._taken():
             return  # another session has got it meanwhile
         if found is not None and msgspec.msgpack.decode(found[0], type=Claim).host == self._host:
             with suppress(KeyTaken):  # another host has just taken it
-                await self._link.delete(name_key(name), found[1])
+                await self._link.store.delete(name_key(name), found[1])
 
     async def owner(self, name: str) -> str | None:
         """Return the host that has claimed a name."""
-        found = await self._link.get(name_key(name))
+        found = await self._link.store.get(name_key(name))
         return None if found is None else msgspec.msgpack.decode(found[0], type=Claim).host
 
     # --- places ----------------------------------------------------------------------------
@@ -150,11 +152,11 @@ class Names:
         """
         if (known := self._places.get(reference)) is not None:
             return known
-        if not self._link.connected:
+        if not await self._link.until_connected():
             raise OSError("no connection to the cluster")
         host = await self.owner(reference)
         if host is None and len(reference) == 8 and reference.isalnum():
-            for key, _ in await self._link.find(f"s.*.{reference.lower()}"):
+            for key, _ in await self._link.store.find(f"s.*.{reference.lower()}"):
                 host = key.split(".")[1]
         if host is not None:
             self.remember(reference, host)
@@ -176,21 +178,21 @@ class Names:
 
     async def note(self, details: SessionDetails) -> None:
         data = msgspec.msgpack.encode(details)
-        await self._link.put(f"s.{self._host}.{details.session_id}", data)
+        await self._link.store.put(f"s.{self._host}.{details.session_id}", data)
 
     async def remove(self, identifier: str) -> None:
-        await self._link.delete(f"s.{self._host}.{identifier}")
+        await self._link.store.delete(f"s.{self._host}.{identifier}")
 
     async def remove_unlisted(self, listed: Collection[str]) -> None:
         """Remove what is known of sessions of this host that are no longer there, by their ids."""
-        for key, _ in await self._link.find(f"s.{self._host}.*"):
+        for key, _ in await self._link.store.find(f"s.{self._host}.*"):
             if (identifier := key.rpartition(".")[2]) not in listed:
                 await self.remove(identifier)
 
     async def last_known(self, host: str) -> list[SessionDetails]:
         """Return the sessions of a host as they were when it was last heard."""
         found = []
-        for key, data in await self._link.find(f"s.{host}.*"):
+        for key, data in await self._link.store.find(f"s.{host}.*"):
             try:
                 found.append(msgspec.msgpack.decode(data, type=SessionDetails))
             except msgspec.DecodeError as error:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from nacre.core.catalog.catalog import Operation
-from nacre.errors import BadParameter, HostUnreachable, LimitReached, NacreError
+from nacre.errors import BadParameter, HostUnreachable, LimitReached, MayBeDone, NacreError
 from nacre.services.cluster.member import Member
 from nacre.services.dispatch.call import Call, Onward
 from nacre.wording import Omit
@@ -44,6 +44,8 @@ class Placing:
                 if host == self._member.host:
                     return await onward(call)
                 return await self._ask(host, call, operation)
+            except MayBeDone:
+                raise  # else there might be two of them
             except (LimitReached, HostUnreachable) as error:
                 refused = error
         if refused is not None:

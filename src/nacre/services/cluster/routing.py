@@ -21,6 +21,8 @@ from nacre.core.operations.steps import LIST_SESSIONS
 from nacre.errors import (
     HostUnreachable,
     InvalidInput,
+    MayBeDone,
+    NacreError,
     SessionNotFound,
 )
 from nacre.services.cluster.all_hosts.joined import first_match
@@ -139,10 +141,24 @@ class ClusterRouting:
             self._names.forget(str(inner))
             if isinstance(error, SessionNotFound):
                 self._ports.release(host, str(inner))
-            again, _ = await self._find(reference)
-            if again in (None, host):
-                raise
+            again = await self._other_place(reference, host, error)
             return await self._ask(again, call, operation)
+
+    async def _other_place(self, reference: str | int, host: str, error: NacreError) -> str:
+        """Return another host that has a session by now. Raises the error if there is none.
+
+        Nor is another one asked for what the first may have done.
+        """
+        if isinstance(error, MayBeDone):
+            raise error
+        try:
+            again, _ = await self._find(reference)
+        except HostUnreachable:
+            raise error from None
+        if again in (None, host):
+            raise error
+        assert again is not None
+        return again
 
     async def _find(self, reference: str | int) -> tuple[str | None, str | int]:
         """Return the host of a session, None for this one, and how it is called there."""

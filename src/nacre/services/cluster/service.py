@@ -34,13 +34,13 @@ from nacre.errors import HostUnreachable, NacreError, SessionNotFound
 from nacre.services.cluster.all_hosts.everywhere import Everywhere
 from nacre.services.cluster.asking import Asking
 from nacre.services.cluster.credentials import Believing, Vouching, load_key
-from nacre.services.cluster.link import ClusterLink
 from nacre.services.cluster.local import LocalSessions
 from nacre.services.cluster.measures import ClusterMeasures
 from nacre.services.cluster.member import Member
 from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.names import Names
 from nacre.services.cluster.routing import ClusterRouting
+from nacre.services.cluster.servers.link import ClusterLink
 from nacre.services.cluster.serving import HostServing
 from nacre.services.cluster.streaming import Streaming
 from nacre.services.cluster.viewing import Viewing
@@ -108,11 +108,7 @@ class Cluster:
         )
         believing = Believing(self.name, self._member.key_of, settings.cluster_credential_time)
         self._serving = HostServing(
-            self.name,
-            self._member.incarnation,
-            self._link,
-            believing,
-            settings,
+            self.name, self._member.incarnation, self._link, believing, settings
         )
         self._streaming = Streaming(
             self.name,

@@ -37,8 +37,8 @@ from nacre.core.cluster.messages import (
 from nacre.errors import HostUnreachable, Internal, InvalidInput, LimitReached, NacreError
 from nacre.services.cluster.asking import pack_told
 from nacre.services.cluster.credentials import Believing
-from nacre.services.cluster.link import ClusterLink
 from nacre.services.cluster.questions import PersonElsewhere
+from nacre.services.cluster.servers.link import ClusterLink
 from nacre.services.dispatch.asking import asked_by
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.forwarding.relay import Relay, relayed_by

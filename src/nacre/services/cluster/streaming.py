@@ -32,7 +32,7 @@ from nacre.core.operations.follow import Follow
 from nacre.core.operations.watch import Find, Look, Numbered, Watch, WatchSession
 from nacre.errors import Internal, InvalidInput, NacreError
 from nacre.services.cluster.credentials import Believing
-from nacre.services.cluster.link import ClusterLink
+from nacre.services.cluster.servers.link import ClusterLink
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.system.logs import REQUEST
 

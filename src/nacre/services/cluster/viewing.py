@@ -44,7 +44,7 @@ from nacre.core.operations.watch import (
 )
 from nacre.services.cluster.asking import Asking, lost
 from nacre.services.cluster.credentials import Vouching
-from nacre.services.cluster.link import NO_RESPONDERS, ClusterLink
+from nacre.services.cluster.servers.link import NO_RESPONDERS, ClusterLink
 from nacre.services.host.wait import bounded
 from nacre.settings.table import Settings
 from nacre.system.logs import REQUEST

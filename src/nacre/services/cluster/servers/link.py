@@ -1,4 +1,4 @@
-"""Our connection to the cluster's NATS servers: the only module that knows their library.
+"""Our connection to the cluster's NATS servers. It and store.py alone know their library.
 
 Rule 1: subjects begin with the host that reads them (`nacre.h.HOST…`), and end with the host that
 writes. So a server's permissions keep a host from reading what is for others, and from speaking in
@@ -13,34 +13,26 @@ import asyncio
 import binascii
 import itertools
 import logging
+import math
 import secrets
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import AuthorizationError, NoRespondersError
+from nats.errors import AuthorizationError
 from nats.errors import Error as NatsError
-from nats.js.errors import (
-    BadRequestError,
-    BucketNotFoundError,
-    KeyDeletedError,
-    KeyNotFoundError,
-    KeyWrongLastSequenceError,
-    ServiceUnavailableError,
-)
-from nats.js.kv import KeyValue
 from nkeys import NkeysError
 
-from nacre.services.cluster.reasons import check_files, reason, refused, tls_context
+from nacre.services.cluster.servers.reasons import check_files, reason, refused, tls_context
+from nacre.services.cluster.servers.store import Store, open_store
 from nacre.services.host.wait import bounded
 from nacre.settings.table import Settings
 
 _log = logging.getLogger("nacre.cluster")
 
-_BUCKET = "nacre"
 NO_RESPONDERS = "503"
 _FOREVER = -1
 _PART = 256 * 1024  # bytes: a server takes a megabyte at once by default
@@ -55,10 +47,6 @@ class _Undone(NamedTuple):
     parts: dict[int, bytes]
 
 
-class KeyTaken(Exception):
-    """A key exists already, or was changed since it was read."""
-
-
 class ClusterLink:
     def __init__(self, settings: Settings, host: str) -> None:
         self._settings = settings
@@ -67,12 +55,14 @@ class ClusterLink:
         self._streams = Client()
         self._undone: OrderedDict[str, _Undone] = OrderedDict()
         self._undone_bytes = 0
-        self._store: KeyValue | None = None
+        self._store: Store | None = None
         self.sent = self.received = 0  # bytes, without what NATS adds
         self.reconnects = 0
         self.problem = ""  # why the last try to connect failed
         self.closed = asyncio.Event()  # the servers have ended it: it must be opened again
         self._leaving = False
+        self._cut_at = -math.inf
+        self._back = asyncio.Event()  # since it was cut
         self._subscribed: list[tuple[str, Take, bool]] = []
         self.when_changed: Callable[[], None] = _nothing
         self.when_cut: Callable[[], None] = _nothing  # what was under way may be lost
@@ -98,7 +88,7 @@ class ClusterLink:
         self._leaving = False
         client = await self._open(options)
         try:
-            store = await self._open_store(client)
+            store = await open_store(client, settings)
             self._streams = await self._open(options)
         except BaseException:
             await client.close()
@@ -155,29 +145,12 @@ class ClusterLink:
 
     async def renew_store(self) -> None:
         """Make the store anew if a server has come back without it. Raises OSError."""
-        self._store = await _tried(self._open_store(self._client))
-
-    async def _open_store(self, client: Client) -> KeyValue:
-        stream = client.jetstream()
-        try:
-            return await stream.key_value(_BUCKET)
-        except (ServiceUnavailableError, NoRespondersError) as error:
-            raise OSError(
-                "the servers keep nothing: enable JetStream in their configuration"
-            ) from error
-        except TimeoutError as error:
-            raise OSError(
-                "the servers' store does not answer: has this host the rights of docs/cluster.md?"
-            ) from error
-        except BucketNotFoundError:
-            with suppress(BadRequestError):  # another host was quicker
-                return await stream.create_key_value(
-                    bucket=_BUCKET, history=1, replicas=self._settings.cluster_replicas
-                )
-            return await stream.key_value(_BUCKET)
+        self._store = await open_store(self._client, self._settings)
 
     async def close(self) -> None:
         self._leaving = True
+        if self._store is None:  # never connected: the library refuses to close that
+            return
         for client in (self._streams, self._client):
             with suppress(NatsError, OSError, TimeoutError):
                 await client.close()
@@ -247,63 +220,28 @@ class ClusterLink:
         self._undone_bytes -= sum(map(len, parts.values()))
         return parts
 
-    # --- what all hosts know ---------------------------------------------------------------
-
-    async def create(self, key: str, value: bytes) -> None:
-        """Raises KeyTaken, and OSError without a connection."""
-        try:
-            await _tried(self._kv.create(key, value))
-        except KeyWrongLastSequenceError as error:
-            raise KeyTaken from error
-
-    async def put(self, key: str, value: bytes) -> None:
-        await _tried(self._kv.put(key, value))
-
-    async def replace(self, key: str, value: bytes, revision: int) -> None:
-        """Raises KeyTaken if somebody wrote it since that revision."""
-        try:
-            await _tried(self._kv.update(key, value, last=revision))
-        except KeyWrongLastSequenceError as error:
-            raise KeyTaken from error
-
-    async def get(self, key: str) -> tuple[bytes, int] | None:
-        """Return a value and its revision."""
-        try:
-            entry = await _tried(self._kv.get(key))
-        except (KeyNotFoundError, KeyDeletedError):
-            return None
-        return None if entry.value is None else (entry.value, entry.revision or 0)
-
-    async def delete(self, key: str, revision: int | None = None) -> None:
-        """Raises KeyTaken if somebody wrote it since that revision."""
-        try:
-            await _tried(self._kv.delete(key, last=revision))
-        except KeyWrongLastSequenceError as error:
-            raise KeyTaken from error
-
-    async def find(self, pattern: str) -> list[tuple[str, bytes]]:
-        """Return the keys that match a pattern of subjects, and their values."""
-        found = []
-        watcher = await _tried(self._kv.watch(pattern, ignore_deletes=True))
-        try:
-            async with bounded(self._settings.cluster_call_time):
-                async for entry in watcher:
-                    if entry is None:  # that was all there is now
-                        break
-                    found.append((entry.key, entry.value or b""))
-        except TimeoutError as error:
-            raise OSError("the cluster's servers do not answer") from error
-        finally:
-            await watcher.stop()
-        return found
-
     @property
-    def _kv(self) -> KeyValue:
+    def store(self) -> Store:
+        """What all hosts know. Raises OSError before there was a connection."""
         if self._store is None:
             raise OSError("no connection to the cluster yet")
         return self._store
 
+    async def until_connected(self) -> bool:
+        """Tell whether there is a connection; one that was just cut is waited for.
+
+        Else a call would fail because one server of several has died.
+        """
+        left = self._cut_at + self._settings.cluster_lost_time - self._now()
+        if not self.connected and left > 0:
+            with suppress(TimeoutError):
+                async with bounded(left):
+                    await self._back.wait()
+        return self.connected
+
     async def _cut(self) -> None:
+        self._cut_at = self._now()
+        self._back.clear()
         self.when_cut()
         self.when_changed()
 
@@ -315,6 +253,9 @@ class ClusterLink:
                 if not client.is_closed:
                     await client.close()
             self.when_cut()
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
 
     def _note(self, error: Exception) -> None:
         self.problem = self._why(error)
@@ -329,18 +270,9 @@ class ClusterLink:
 
     async def _changed(self) -> None:
         self.reconnects += 1
+        self._back.set()
         self.problem = ""
         self.when_changed()
-
-
-async def _tried(made: Awaitable[Any]) -> Any:
-    """Raises OSError for whatever is wrong with the connection."""
-    try:
-        return await made
-    except (KeyWrongLastSequenceError, KeyNotFoundError, KeyDeletedError):
-        raise
-    except (NatsError, TimeoutError) as error:
-        raise OSError(f"the cluster's servers do not answer: {error or 'too late'}") from error
 
 
 def _nothing() -> None:
