@@ -222,3 +222,31 @@ async def test_servers_that_keep_nothing_are_named(tmp_path: Path) -> None:
             await ClusterLink(Settings(cluster=server.url), "one").connect()
     finally:
         server.kill()
+
+
+@pytest.mark.anyio
+async def test_a_full_store_says_so_and_has_room_again_when_a_key_is_deleted(
+    tmp_path: Path,
+) -> None:
+    config = tmp_path / "nats.conf"
+    config.write_text(f'jetstream {{ store_dir: "{tmp_path}/js", max_file_store: 4KB }}')
+    server = Server(tmp_path, "-c", str(config), store=False)
+    link = ClusterLink(Settings(cluster=server.url), "one")
+    try:
+        await link.connect()
+
+        async def fill() -> None:
+            for number in range(100):
+                await link.store.create(f"n.{number}", bytes(200))
+
+        with pytest.raises(OSError, match="is full"):
+            await fill()
+        found = await link.store.get("n.0")
+        assert found
+        await link.store.delete("n.0", found[1])
+        await link.store.delete("n.1")
+        assert await link.store.get("n.0") is None
+        await link.store.create("n.new", b"fits")
+    finally:
+        await link.close()
+        server.kill()

@@ -121,6 +121,8 @@ class ClusterLink:
         if opening.cancelled():
             raise OSError(self._why(failed.result()))
         if (error := opening.exception()) is not None:
+            with suppress(Exception):  # it may be half open
+                await client.close()
             raise OSError(self._why(error)) from error
         return client
 

@@ -35,6 +35,7 @@ _AGAIN = 0.1  # seconds between two tries
 # Codes of JetStream's answers.
 _WRONG_REVISION = (10071, 10164)
 _MARKS_STAY = (10165, 10166)  # the bucket was made without a life for single messages
+_FULL = (10023, 10047, 10077, 10122)  # resources, storage, bytes, bytes of the account
 _NO_LEADER = (10008, 10009, None)  # not available, not the leader, nobody answered
 
 
@@ -107,10 +108,14 @@ class Store:
             try:
                 await stream.publish(subject, headers=dict(headers), msg_ttl=life)
             except APIError as error:
-                if life is None or error.err_code not in _MARKS_STAY:
+                if error.err_code in _FULL:  # there is no room for a mark either
+                    last = None if revision is None else revision + 1
+                    await stream.purge_stream(f"KV_{_BUCKET}", seq=last, subject=subject)
+                elif life is None or error.err_code not in _MARKS_STAY:
                     raise
-                self._marks_go = False
-                await stream.publish(subject, headers=dict(headers))
+                else:
+                    self._marks_go = False
+                    await stream.publish(subject, headers=dict(headers))
 
         await self._write(mark)
 
@@ -166,6 +171,8 @@ def _may_pass(error: Exception) -> bool:
 
 
 def _why(error: Exception) -> str:
+    if isinstance(error, APIError) and error.err_code in _FULL:
+        return "the store of the cluster's servers is full: raise its limit, or end sessions"
     if isinstance(error, APIError) and error.description:
         return f"the cluster's store refuses: {error.description}"
     return f"the cluster's servers do not answer: {str(error) or 'too late'}"
