@@ -72,6 +72,18 @@ def test_a_replay_is_moved_by_keys_markers_and_the_timeline(
     page.goto(f"{daemon.url}/#/replay/{name}")
     play = page.get_by_role("button", name=PLAY)
     expect(play).to_be_visible()
+    # Tab passes the screen, where nothing can be typed.
+    page.get_by_role("button", name="Save", exact=True).focus()
+    page.keyboard.press("Tab")
+    until(page, "() => document.activeElement.closest('.film, .player')")
+    page.keyboard.press("ArrowRight")
+    until(page, "() => document.activeElement.matches('.film-tile')")
+    page.keyboard.press("Tab")
+    expect(play).to_be_focused()  # the strip is one stop
+    page.locator(".replay .xterm").click()
+    page.keyboard.press("Tab")
+    until(page, "() => document.activeElement.closest('.film, .player')")
+    page.evaluate("() => document.activeElement.blur()")
     page.keyboard.press("End")
     until(page, f"lines => JSON.stringify(({ROWS})()) === JSON.stringify(lines)", last)
     page.keyboard.press("Home")

@@ -1,5 +1,6 @@
 // Small pictures of a recording, left to right; a click goes there, the one of now is framed.
 
+import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 import type { Player } from "../cast/player";
@@ -22,7 +23,7 @@ export function FilmStrip({ player, previews }: { player: Player; previews: Prev
     .filter((_, number) => number % EACH === 0);
   const now = shown.filter(({ moment }) => moment <= player.time.value).length - 1;
   return (
-    <div class="film" role="group" aria-label="Film strip">
+    <div class="film" role="group" aria-label="Film strip" onKeyDown={among}>
       {shown.map(({ moment, tile }, number) => {
         const when = clock(player.clock.value.toShown(moment));
         return (
@@ -32,6 +33,7 @@ export function FilmStrip({ player, previews }: { player: Player; previews: Prev
             aria-current={number === now || undefined}
             aria-label={`Go to ${when}`}
             title={when}
+            tabIndex={number === Math.max(0, now) ? 0 : -1}
             onClick={() => player.seek(moment)}
           >
             {tile && <Picture tile={tile} height={HEIGHT} />}
@@ -40,6 +42,18 @@ export function FilmStrip({ player, previews }: { player: Player; previews: Prev
       })}
     </div>
   );
+}
+
+/** For Tab the strip is one stop, at the picture of now; arrow keys go along it. */
+function among(event: TargetedKeyboardEvent<HTMLElement>): void {
+  const tiles = [...event.currentTarget.children] as HTMLElement[];
+  const at = tiles.indexOf(document.activeElement as HTMLElement);
+  const ends: Record<string, number> = { Home: 0, End: tiles.length - 1, ArrowLeft: at - 1, ArrowRight: at + 1 };
+  const next = ends[event.key];
+  if (next === undefined || at < 0) return;
+  event.preventDefault();
+  event.stopPropagation(); // elsewhere these keys move the replay
+  tiles[next]?.focus();
 }
 
 /** What is shown above the timeline: the picture of the moment under the pointer. */

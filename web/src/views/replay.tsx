@@ -258,6 +258,9 @@ function start(
   const emulator = createEmulator(host, { scrollback: 0 });
   const { terminal } = emulator;
   terminal.options.disableStdin = true;
+  // Nothing is typed here: Tab goes on to the controls, and the replay's own keys work on a click, too.
+  terminal.attachCustomKeyEventHandler(() => false);
+  if (terminal.textarea) terminal.textarea.tabIndex = -1;
   finder.current = emulator.search;
   const scale = () => {
     const size = sizeThatFits(spaceOf(stage), terminal.rows, terminal.cols, emulator);
