@@ -18,6 +18,7 @@ const MOST = 4; // side by side
 
 /** The ids of those that were chosen to be side by side. */
 const chosen = signal<readonly string[]>([]);
+const adding = signal(false); // another one is being chosen: all are shown
 const beside = computed(() => live.value.filter((one) => chosen.value.includes(one.session_id)));
 
 export function Wall() {
@@ -28,7 +29,8 @@ export function Wall() {
     if (!open || !watched) return; // who looks elsewhere costs the daemon nothing
     return open.subscribe(null, ["thumbnails"], (event) => thumbnails.hear(event));
   }, [open, watched]);
-  const few = beside.value.length > 1;
+  const several = beside.value.length > 1;
+  const few = several && !adding.value;
   const shown = few ? beside.value : live.value;
   return (
     <main class="main wall" data-few={few ? shown.length : undefined}>
@@ -36,8 +38,11 @@ export function Wall() {
         <h1>{few ? "Side by side" : `Running (${shown.length})`}</h1>
         {beside.value.length > 0 && (
           <p class="hint">
-            {few ? null : "Choose up to three more to see them side by side."}{" "}
-            <button onClick={() => (chosen.value = [])}>Show all</button>
+            {few ? null : `Choose ${several ? "another" : "up to three more"} to see them side by side.`}{" "}
+            {several && beside.value.length < MOST && (
+              <button onClick={() => (adding.value = few)}>{few ? "Add another" : "Back"}</button>
+            )}{" "}
+            <button onClick={showAll}>Show all</button>
           </p>
         )}
       </header>
@@ -101,4 +106,10 @@ function Tile({ session, thumbnails }: { session: Listed; thumbnails: Thumbnails
 function toggle(id: string): void {
   const others = chosen.value.filter((one) => one !== id);
   chosen.value = others.length < chosen.value.length ? others : [...others, id];
+  adding.value = false;
+}
+
+function showAll(): void {
+  chosen.value = [];
+  adding.value = false;
 }
