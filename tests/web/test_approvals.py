@@ -23,6 +23,8 @@ def test_a_person_answers_on_the_page(
         question = page.locator(".approval")
         expect(question.locator(".approval-command")).to_have_text(LINE)
         expect(page.get_by_role("region", name="Needs you")).to_contain_text(name)
+        # Its shell stands at a prompt meanwhile: that is not what the person has to know.
+        expect(page.locator("main .chip")).to_have_text("asks for approval")
         expect(question).to_contain_text("truncate")
         pages.keep(page, "asked")
         assert not (tmp_path / "made").exists()

@@ -26,6 +26,8 @@ export function stateOf(
 ): { text: string; tone: Tone } {
   if (one.gone && one.running) return { text: "killed", tone: "over" };
   if (attention === "done" && one.state === "prompt") return doneOf(one);
+  // The policy asks, not the program: that one may stand at its prompt meanwhile.
+  if (attention === "blocked" && ["prompt", "running"].includes(one.state)) return { text: "asks for approval", tone: "asks" };
   switch (one.state) {
     case "prompt":
       return { text: "at its prompt", tone: "calm" };

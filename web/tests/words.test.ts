@@ -34,6 +34,7 @@ test("a state is said with its tone, and calls only who is wanted", () => {
   const asks = session({ state: "needs_input", asks: "password" });
   assert.deepEqual(stateOf(asks, "blocked"), { text: "asks for a password", tone: "asks" });
   assert.equal(stateOf(asks, "idle").tone, "calm");
+  assert.deepEqual(stateOf(session(), "blocked"), { text: "asks for approval", tone: "asks" });
   const last = { command: "make", started: 0, ended: 1, exit_code: 2 };
   assert.deepEqual(stateOf(session({ last_command: last }), "done"), { text: "failed with 2", tone: "bad" });
   assert.equal(stateOf(session({ state: "lost" })).tone, "bad");
