@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from conftest import Daemon
 
-from web.conftest import Pages, call, ready, until
+from web.conftest import Pages, at_keys, call, ready, until
 from web.test_appearance import PHONE
 from web.test_replay import replay_shows
 
@@ -75,6 +75,21 @@ def test_commands_are_listed_with_who_ran_them_and_lead_to_their_place(
     page.keyboard.press("Escape")
     expect(column).to_have_count(0)
     until(page, "() => document.activeElement?.closest('.xterm')")
+
+
+def test_without_room_beside_the_screen_the_commands_are_a_drawer(
+    daemon: Daemon, pages: Pages, new_session: Callable[..., str]
+) -> None:
+    name = new_session("cramped")
+    call(daemon, "run", name, command="echo one")
+    page = ready(pages(name, viewport={"width": 1000, "height": 760}))
+    width = "document.querySelector('.stage').clientWidth"
+    before = page.evaluate(width)
+    page.get_by_role("button", name="Activity", exact=True).click()
+    expect(page.get_by_role("dialog", name="Activity").get_by_role("listitem")).to_have_count(1)
+    assert page.evaluate(width) == before
+    page.keyboard.press("Escape")
+    at_keys(page)
 
 
 def test_on_a_phone_the_commands_are_a_drawer(

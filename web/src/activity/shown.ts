@@ -3,14 +3,14 @@
 import { signal } from "@preact/signals";
 
 import { keep, kept } from "../kept";
-import { NARROW } from "../style/viewport";
+import { CRAMPED } from "../style/viewport";
 
 const ROOMY = "(min-width: 1500px)";
 
 export const activityShown = signal(startsShown());
 
 function startsShown(): boolean {
-  if (matchMedia(NARROW).matches) return false; // there it is a drawer, which nobody has opened
+  if (matchMedia(CRAMPED).matches) return false; // there it is a drawer, which nobody has opened
   const chosen = kept("activity");
   return chosen === null ? matchMedia(ROOMY).matches : chosen === "shown";
 }
@@ -20,5 +20,5 @@ export const arrives = signal(false);
 
 export function showActivity(shown: boolean): void {
   activityShown.value = shown;
-  if (!matchMedia(NARROW).matches) keep("activity", shown ? "shown" : "hidden");
+  if (!matchMedia(CRAMPED).matches) keep("activity", shown ? "shown" : "hidden");
 }

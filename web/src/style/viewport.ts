@@ -3,6 +3,9 @@
 /** The width below which the list is a separate page (narrow.css). */
 export const NARROW = "(max-width: 799px), (max-height: 499px) and (pointer: coarse)";
 
+/** The width below which a column beside the screen would leave too little of it (activity.css). */
+export const CRAMPED = "(max-width: 1199px), (max-height: 499px) and (pointer: coarse)";
+
 /**
  * Follow the height that is really visible: a screen keyboard covers the rest, and not every browser
  * shrinks the page for it.

@@ -1,5 +1,5 @@
 // The column of commands: who ran what, how it ended, when. In a session a click scrolls there, in a
-// replay it goes to that moment. On a phone it is a drawer.
+// replay it goes to that moment. Where there is no room beside the screen, it is a drawer.
 
 import { useSignal } from "@preact/signals";
 import type { TargetedKeyboardEvent } from "preact";
@@ -8,7 +8,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { lasting, outcomeOf, whenOf, whoOf, type Entry } from "../activity/entries";
 import { copyOutput } from "../activity/list";
 import { arrives, showActivity } from "../activity/shown";
-import { NARROW } from "../style/viewport";
+import { CRAMPED } from "../style/viewport";
 import { now } from "../words";
 import { Icon } from "./icons";
 import { useMedia } from "./media";
@@ -25,7 +25,7 @@ interface Props {
 }
 
 export function ActivityColumn({ title, session, entries, earlier, current, toNewest, go, leave }: Props) {
-  const narrow = useMedia(NARROW);
+  const narrow = useMedia(CRAMPED);
   const place = useRef<HTMLElement>(null);
   const list = useRef<HTMLOListElement>(null);
   const stop = useSignal<string | null>(null); // the entry that Tab reaches
