@@ -116,3 +116,14 @@ def test_who_has_a_shared_link_watches_one_session_and_types_nothing(
     page.wait_for_function("() => window.nacre.text().includes('the end')")
     assert "typed by a watcher" not in "".join(page.evaluate("() => window.nacre.text()"))
     expect(page.get_by_role("alert")).to_have_count(0)
+    # What the daemon refuses to a watcher is not offered, while the session lives and after.
+    page.get_by_role("button", name="More").click()
+    expect(page.get_by_role("menuitem", name="Full screen")).to_be_visible()
+    expect(page.get_by_role("menuitem", name=re.compile("Replay|Paste|Rename|Kill"))).to_have_count(
+        0
+    )
+    page.keyboard.press("Escape")
+    daemon.as_person("send_input", session=name, input="exit 7\r")
+    expect(page.get_by_text("The program exited with 7")).to_be_visible()
+    expect(page.locator(".strip").locator("button, a")).to_have_count(0)
+    expect(page.locator(".row-dismiss")).to_have_count(0)

@@ -99,7 +99,7 @@ function Driver({ open, viewers }: { open: OpenSession; viewers: number }) {
       data-held={driver.value !== null || undefined}
     >
       <span class="driver-who" title={what} role="status">
-        {who}
+        <span class="driver-name">{who}</span>
         <span class="driver-others">{others}</span>
         {yours.value && waiting.value !== null && (
           <span class="driver-waited">An agent waits{since(waiting.value)}</span>
@@ -137,13 +137,14 @@ function menu(session: Listed, open: OpenSession | null, search: () => void): (A
         { text: "Full screen", act: fullScreen },
         { text: readAloudText(), act: () => toggleReadAloud() },
         ...(onlyWatches.value || isOver(session) ? [] : [{ text: lookingText(), act: () => only(open) }]),
-        null,
       ]
     : [];
+  if (onlyWatches.value) return ofTerminal; // the daemon refuses the rest
   return [
     ...ofTerminal,
+    ...(open ? [null] : []),
     { text: "Replay", act: () => go({ view: "replay", session: referenceTo(session) }) },
-    ...(session.gone || onlyWatches.value ? [] : ofSession(session)),
+    ...(session.gone ? [] : ofSession(session)),
   ];
 }
 

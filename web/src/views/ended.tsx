@@ -4,6 +4,7 @@ import * as actions from "../actions";
 import { hrefOf } from "../route";
 import type { Listed } from "../sessions";
 import type { Ending, OpenSession } from "../session/open";
+import { onlyWatches } from "../wire/api";
 import { endOf } from "../words";
 
 interface Props {
@@ -35,9 +36,11 @@ export function Ended({ session, open, ending }: Props) {
           {session.running ? "This session was killed." : "This session was dismissed."} Its last
           screen stays here until you leave it.
         </p>
-        <a class="button" href={hrefOf({ view: "replay", session: session.session_id })}>
-          Replay
-        </a>
+        {!onlyWatches.value && (
+          <a class="button" href={hrefOf({ view: "replay", session: session.session_id })}>
+            Replay
+          </a>
+        )}
         <a class="button" href={hrefOf({ view: "list" })}>
           All sessions
         </a>
@@ -54,6 +57,21 @@ export function Ended({ session, open, ending }: Props) {
             ? "This session was lost: its machine or keeper stopped. Its last screen is kept."
             : `The program ${endOf(ending)}. Its last screen is kept.`}
       </p>
+      {!onlyWatches.value && <Next session={session} lost={lost} again={again} />}
+    </div>
+  );
+}
+
+interface NextProps {
+  session: Listed;
+  lost: boolean;
+  again: (act: () => unknown) => void;
+}
+
+/** What a person can do with a session that is over; the daemon refuses it to who only watches. */
+function Next({ session, lost, again }: NextProps) {
+  return (
+    <>
       <a class="button" href={hrefOf({ view: "replay", session: session.name })}>
         Replay
       </a>
@@ -65,6 +83,6 @@ export function Ended({ session, open, ending }: Props) {
         <button onClick={() => again(() => actions.restart(session))}>Start again</button>
       )}
       <button onClick={() => void actions.dismiss(session)}>Dismiss</button>
-    </div>
+    </>
   );
 }

@@ -7,6 +7,7 @@ import { end, kill } from "../actions";
 import { attention } from "../attention/calls";
 import { hrefOf, route } from "../route";
 import { isOver, type Listed } from "../sessions";
+import { onlyWatches } from "../wire/api";
 import { ago, nameOf, stateOf, titleOf } from "../words";
 import { Icon } from "./icons";
 import { focusedRow, tabStop } from "./tab-stop";
@@ -63,7 +64,7 @@ export function Row({ session }: { session: Listed }) {
         {session.last_line && <span class="row-last">{oneLine(session.last_line)}</span>}
         {session.notice && <span class="row-notice">{session.notice}</span>}
       </a>
-      {over && (
+      {over && !onlyWatches.value && (
         <button
           class="row-dismiss icon-only"
           tabIndex={-1} // Delete on the row does the same
@@ -84,7 +85,7 @@ function oneLine(text: string): string {
 }
 
 function keys(event: TargetedKeyboardEvent<HTMLElement>, session: Listed): void {
-  if (event.key !== "Delete" && event.key !== "Backspace") return;
+  if (onlyWatches.value || (event.key !== "Delete" && event.key !== "Backspace")) return;
   event.preventDefault();
   void (isOver(session) ? end(session) : kill(session));
 }

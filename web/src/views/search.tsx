@@ -3,12 +3,13 @@
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
+import { whenOf } from "../activity/entries";
 import { go } from "../route";
 import { find } from "../sessions";
 import { grouped, parts, summary, type Found, type Group, type Hit } from "../search/found";
 import { hrefOfHit, landing, opensTerminal, replayOf } from "../search/landing";
 import { NARROW } from "../style/viewport";
-import { call } from "../wire/api";
+import { call, onlyWatches } from "../wire/api";
 import { stateOf } from "../words";
 import { Icon } from "./icons";
 import { useMedia } from "./media";
@@ -150,7 +151,7 @@ function Results({ state, busy }: { state: Signal<State>; busy: boolean }) {
         {found.searched_since !== undefined && (
           <span>
             {" "}
-            Output before {when(found.searched_since)} is not searched yet.{" "}
+            Output before {whenOf(found.searched_since)} is not searched yet.{" "}
             <button class="link" onClick={() => void ask(asked, 0).then((again) => (state.value = again))}>
               Go on
             </button>
@@ -207,7 +208,7 @@ function HitLine({ hit }: { hit: Hit }) {
         onClick={() => (landing.value = opensTerminal(hit) ? hit : null)}
       >
         <span class="hit-about">
-          <time dateTime={new Date(hit.time * 1000).toISOString()}>{when(hit.time)}</time>
+          <time dateTime={new Date(hit.time * 1000).toISOString()}>{whenOf(hit.time)}</time>
           {hit.line === undefined && <span class="hit-kind">full screen</span>}
           {(hit.versions ?? 1) > 1 && <span class="hit-kind">drawn {hit.versions} times</span>}
         </span>
@@ -229,7 +230,7 @@ function HitLine({ hit }: { hit: Hit }) {
           ))}
         </span>
       </a>
-      {opensTerminal(hit) && (
+      {opensTerminal(hit) && !onlyWatches.value && (
         <a class="hit-replay quiet" href={replayOf(hit)} title="Show this moment in the replay">
           Replay
         </a>
@@ -238,11 +239,3 @@ function HitLine({ hit }: { hit: Hit }) {
   );
 }
 
-const TODAY: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
-const EARLIER: Intl.DateTimeFormatOptions = { month: "short", day: "numeric", ...TODAY };
-
-function when(seconds: number): string {
-  const then = new Date(seconds * 1000);
-  const today = then.toDateString() === new Date().toDateString();
-  return then.toLocaleString(undefined, today ? TODAY : EARLIER);
-}
