@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from conftest import Daemon
 
 from doors.sockets import JsonSocket, open_socket
-from web.conftest import Pages, at_keys, ready, same_screen, shows
+from web.conftest import WIDE, Pages, at_keys, ready, same_screen, shows, until
 
 
 def drives(page: Page, who: str) -> None:
@@ -66,6 +66,22 @@ def test_an_agent_waits_for_who_drives_and_is_told_what_they_did(
         asked = agent.send("run", name, command="echo the 'agent'")
         # Requests of one socket begin in their order: from this answer on the run is under way.
         assert agent.call("list_sessions", name)["driver"] == "web page"
+        # Also where there is little room, and over nothing else.
+        waits = page.get_by_text("An agent waits")
+        expect(waits).to_be_visible()
+        page.set_viewport_size({"width": 360, "height": 640})
+        until(
+            page,
+            """() => {
+                const [what, who] = [".bar-what p", ".driver-who"].map(
+                    at => document.querySelector(at).getBoundingClientRect());
+                const said = document.querySelector(".driver-waited");
+                return what.right <= who.left && said.scrollWidth <= said.clientWidth;
+            }""",
+        )
+        pages.keep(page, "waiting-360")
+        page.set_viewport_size(WIDE)
+        at_keys(page)
         page.keyboard.type("echo the 'person'; (exit 3)\n")
         shows(page, "the person")
         agent.until(name, "the person\nready>")

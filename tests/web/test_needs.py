@@ -141,6 +141,11 @@ def test_on_a_phone_a_question_opens_over_its_session(
     call(daemon, "input", name, input="read -p 'Overwrite? [y/N] ' x; echo said $x\r")
     expect(needs(page)).to_contain_text("Overwrite?")
     pages.keep(page, "asked")
+    # At a search, the small button that opens it covers none of the options.
+    page.goto(f"{daemon.url}/#/search/x")
+    page.get_by_label("When").select_option("-3600")
+    page.get_by_label("When").click(trial=True)
+    page.goto(f"{daemon.url}/#/session/{name}")
     needs(page).get_by_role("button", name="No").tap()
     shows(page, "said n")
     expect(needs(page)).to_have_count(0)
