@@ -52,6 +52,7 @@ def test_hits_lead_to_the_line_and_to_the_moment(
 def test_nothing_found_and_a_wrong_expression_are_said(pages: Pages) -> None:
     pages.expected.append(REFUSED)
     page = pages()
+    page.get_by_role("navigation", name="Sessions").wait_for()  # keys are heard from then on
     page.keyboard.press("s")
     box = page.get_by_role("searchbox", name="Search all output")
     box.fill("no such text anywhere")
