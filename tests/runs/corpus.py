@@ -48,10 +48,10 @@ class Keys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """Wait for the last run by its id."""
+    """Wait for the last run by its id; several codes where it is the shell's luck which it has."""
 
     output: str | None = ""
-    code: int | None = 0
+    code: int | tuple[int | None, ...] | None = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

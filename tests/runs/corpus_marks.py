@@ -18,6 +18,7 @@ from runs.corpus import (
     Run,
     Screen,
     Step,
+    Wait,
     asks,
     inner,
     opens,
@@ -316,6 +317,107 @@ CODES = [
     ),
 ]
 
+_LOOP = run(
+    "while true; do :; done", None, None, status="timeout", ended_by="deadline", timeout_ms=300
+)
+_SAVES = """@python@ -c '
+import signal, sys
+signal.signal(signal.SIGINT, lambda *_: sys.exit(3))
+print("begun", flush=True)
+signal.pause()
+'"""
+
+# What is not known for sure is not told; what is told is what a plain shell would tell.
+UNSURE = [
+    Case(
+        "Ctrl+C in a loop of builtins, whose code zsh has overwritten",
+        ZSH,
+        (
+            *(
+                step
+                for _ in range(3)
+                for step in (_LOOP, Keys(b"\x03"), Wait(output=None, code=(None, 130)))
+            ),
+            run("echo on", "on"),
+            run(_SAVES, None, None, status="timeout", ended_by="deadline", timeout_ms=100),
+            Keys(b"\x03", after="\nbegun"),
+            Wait(output=None, code=3),
+        ),
+    ),
+    Case(
+        "no descriptors to put others aside",
+        ZSH,
+        (
+            run("ulimit -n 10"),
+            run("echo x; false", "x", 1),
+            run("sh -c 'exit 42'", code=42),
+            run("echo y", "y"),
+            run("echo one\nfalse", None, None, context="any"),
+        ),
+    ),
+    *harm(
+        "variables of ours with a type",
+        BASH + ZSH,
+        "typeset -u _nacre_c",
+        "typeset -i _nacre_c",
+        "typeset -i __nacre_told",
+    ),
+    Case(
+        "a variable of ours read-only",
+        BASH + ZSH,
+        (
+            run("readonly _nacre_c"),
+            run("echo one\nsh -c 'exit 7'", "", None),
+            run("echo x", "x"),
+        ),
+    ),
+    Case(
+        "a variable of ours read-only, in no output",
+        BASH + ZSH,
+        (run("readonly __nacre_line __nacre_told"), run("echo x", "x"), run("echo y", "y")),
+    ),
+    Case(
+        "an ERR trap fires as often as in a plain shell",
+        BASH,
+        (
+            run("trap 'echo ERR' ERR"),
+            run("false\nfalse", "ERR\nERR", 1),
+            run("false\necho a\nsh -c 'exit 4' # last", "ERR\na\nERR", 4),
+            run("false\ntrue", "ERR"),
+            run("echo a\nset -x\ntrue", "a\n++ true"),
+        ),
+    ),
+    *harm("vi's commands without vi mode", BASH, "bind 'set keymap vi'"),
+    Case(
+        "precmd_functions read-only from the rc file on",
+        ZSH,
+        (run("echo x", "x"), run("false", code=1), run("echo a\nfalse", "a", 1)),
+        rc("PS1='zsh> '\nreadonly precmd_functions\n", "zsh"),
+    ),
+    Case(
+        "PROMPT_COMMAND read-only from the rc file on",
+        BASH,
+        (run("echo x", "x"), run("false", code=1), run("echo a\nfalse", "a", 1)),
+        rc(_PS1 + "readonly PROMPT_COMMAND='echo from-the-prompt'\n"),
+    ),
+    Case(
+        "set -k from the rc file on",
+        BASH,
+        (run("echo x", "x"), run("false", code=1), run("echo a\nfalse", "a", 1)),
+        rc(_PS1 + "set -k\n"),
+    ),
+    Case(
+        "a function called break and a long command",
+        BASH + ZSH,
+        (
+            run("break() { echo fake; }"),
+            run("false", code=1),
+            run(f"x={LONG_5K}\nsh -c 'exit 5'", "", 5),
+            run("echo on", "on"),
+        ),
+    ),
+]
+
 UNDONE = [
     Case(
         "what was printed before the prompt stays when the shell is asked",
@@ -590,4 +692,4 @@ VI = [
     ),
 ]
 
-MARKS = [*PROMPT_COMMANDS, *PROMPTS, *HOOKS, *CODES, *UNDONE, *READS, *TRACED, *VI]
+MARKS = [*PROMPT_COMMANDS, *PROMPTS, *HOOKS, *CODES, *UNSURE, *UNDONE, *READS, *TRACED, *VI]

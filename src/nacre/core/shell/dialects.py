@@ -40,8 +40,12 @@ class Syntax:
     # control characters. `known_place` has the host only if a line before has asked for it.
     place: str
     known_place: str
-    # Reads lines into _nacre_c up to an empty one, without echo: says {reading}, then {start}.
+    # Reads lines into _nacre_c up to an empty one, without echo, once it has said {reading}.
     read: str | None = None
+    # Before `run`, for a command whose end is complete: an ERR trap fires as if it was typed.
+    complete: str = ""
+    # {rest} where {take} went well: else nothing ran, and a code would be that of the wrapper.
+    if_taken: str = "{take}&&{ {rest};}"
     escapes: Literal["printf", "url"] = "printf"  # what the command is written in (wrapper.py)
 
 
@@ -74,6 +78,8 @@ class Dialect:
     keeps_bad_line: bool = False  # leaves a line that it cannot parse standing at the next prompt
     takes_pastes_late: bool = False  # switches bracketed paste on when its prompt is drawn
     pastes_as_it_is: bool = True  # else it changes quotes and blanks in what is pasted
+    # What it tells after Ctrl+C may be the code of the builtin that was cut short, 0 mostly.
+    forgets_interrupts: bool = False
     # What it prints before a prompt, after output that ends within a line.
     before_prompt: "re.Pattern[bytes] | None" = None
     # What it prints itself after the mark of a command's start, at most once each.
@@ -87,7 +93,8 @@ class Dialect:
 # A backslash keeps aliases away, a word that calls builtins only keeps functions away. In sh that
 # is `command`; special builtins (set, exit) need none there, and `[` is not used at all.
 _CODE = '"$_nacre_s"'
-_KEEP = "{ _nacre_s=$? _nacre_x=$- _nacre_c=;\\set +x;} 2>/dev/null"
+# Unset, $_nacre_c is a plain variable, whatever type a user has given to it.
+_KEEP = "{ _nacre_s=$? _nacre_x=$-;\\unset _nacre_c;\\set +x;} 2>/dev/null"
 _LEAVE = (
     "{ case $_nacre_x in *x*)\\set -x;;esac;"
     'case $_nacre_s in 0);;*)(\\exit "$_nacre_s")&&:;;esac;} 2>/dev/null'
@@ -98,11 +105,15 @@ _TAKE = "_nacre_c=\"$(\\command printf '{body}')\""
 _BOUND = "_nacre_:"
 _CUT = f"_nacre_c=${{_nacre_c#*{_BOUND}}};_nacre_c=${{_nacre_c%{_BOUND}*}}"
 _TAKE_BOUND = f"_nacre_c=\"$(\\command printf '{_BOUND}{{body}}{_BOUND}')\";{_CUT}"
+# Where the subshell failed they are missing. Reserved words only: `false` may be a function.
+_CUT_FOUND = f"case $_nacre_c in *{_BOUND}*{_BOUND}*){_CUT};;*)! case . in esac;;esac"
+# Reserved words only: `break` may be a function of the user's.
+_UNLESS_LAST = "&&case $_nacre_l in '')! case . in esac;;esac;"
 # `stty` is a program, which a subshell becomes.
 _READ_LINES = (
-    "(\\exec stty -echo);{reading};_nacre_c=;while IFS= \\command read -r _nacre_l;"
-    "do case $_nacre_l in '')\\break;;esac;_nacre_c=$_nacre_c$_nacre_l;done;"
-    "(\\exec stty echo);{start};"
+    "(\\exec stty -echo);{reading};_nacre_c=;while IFS= \\command read -r _nacre_l"
+    f"{_UNLESS_LAST}do _nacre_c=$_nacre_c$_nacre_l;done;"
+    "(\\exec stty echo);"
 )
 # Where `read` was switched off, the parts of the command would be run one by one.
 _READABLE = "\\enable read 2>/dev/null;"
@@ -128,7 +139,8 @@ _BASH_BEGIN = (
     "{ _nacre_s=$? _nacre_x=$- _nacre_b=command _nacre_c=;"
     '\\declare -F command&&_nacre_b=builtin;"$_nacre_b" eval&&"$_nacre_b" printf -v _nacre_c 1||'
     "_nacre_c=;case $_nacre_c in '')\\enable builtin command eval printf set history;;esac;"
-    "_nacre_c=;case ${HISTCONTROL-} in *ignorespace*|*ignoreboth*);;*)"
+    '"$_nacre_b" unset -v _nacre_c;'
+    "case ${HISTCONTROL-} in *ignorespace*|*ignoreboth*);;*)"
     'case "$(HISTTIMEFORMAT= "$_nacre_b" history 1)" in *{nonce}*)"$_nacre_b" history -d -1;;esac;;'
     'esac;"$_nacre_b" set +x;} >/dev/null 2>&1'
 )
@@ -144,7 +156,20 @@ _ZSH_WORD = "$_nacre_b"
 _ZSH_BEGIN = (
     "{ _nacre_s=$? _nacre_x=$- _nacre_b=builtin;case ${+functions[builtin]} in 1)_nacre_b=;;esac;"
     "$_nacre_b eval&&$_nacre_b printf ''||\\enable builtin eval printf set;"
-    "$_nacre_b set +x;} 2>/dev/null"
+    "$_nacre_b unset _nacre_c;$_nacre_b set +x;} 2>/dev/null"
+)
+# `eval` itself would fail as the command did, and an ERR trap would see that. So the last thing in
+# it succeeds: a redirection, which `set -x` does not show, with the code in a name nobody knows.
+# `set -v` would show it, and `set -x` the words of eval. For standard input bash would start a
+# process.
+_BASH_TOLD = "_nacre_{nonce}"
+_BASH_COMPLETE = (
+    "case $_nacre_x in *[vx]*);;*)"
+    f"_nacre_c=$_nacre_c$'\\n9<\"/dev/null${{0:0:({_BASH_TOLD}=$?)*0}}\"';;esac;"
+)
+_BASH_KEEP = (
+    f"{{ _nacre_s=${{{_BASH_TOLD}:-$?}} _nacre_x=$-;"
+    f'"$_nacre_b" unset -v _nacre_c {_BASH_TOLD};"$_nacre_b" set +x;}} 2>/dev/null'
 )
 
 
@@ -154,7 +179,9 @@ _BEGIN_ANEW = b"\x1b[7338~"
 
 def _by(word: str, statement: str) -> str:
     """Return a statement of sh with another word that calls builtins."""
-    return statement.replace("\\command", word).replace("\\set", f"{word} set")
+    for builtin in ("set", "unset"):
+        statement = statement.replace(f"\\{builtin} ", f"{word} {builtin} ")
+    return statement.replace("\\command", word)
 
 
 _SH_SYNTAX = Syntax(
@@ -183,11 +210,12 @@ BASH = Dialect(
         printf=f"{_BASH_WORD} printf",
         code=_CODE,
         begin=_BASH_BEGIN,
-        keep=_by(_BASH_WORD, _KEEP),
+        keep=_BASH_KEEP,
         leave=_by(_BASH_WORD, _LEAVE.replace("(", "(POSIXLY_CORRECT=y;", 1)),
         itself='"$$"',
         take=f"{_BASH_WORD} printf -v _nacre_c '{{body}}'",  # without a process
         run=_by(_BASH_WORD, _RUN),
+        complete=_BASH_COMPLETE,
         place=_by(_BASH_WORD, _PLACE),
         known_place=_KNOWN_PLACE,
         read=_READABLE + _by(_BASH_WORD, f'{_READ_LINES}\\command printf -v _nacre_c "$_nacre_c"'),
@@ -208,11 +236,11 @@ ZSH = Dialect(
         keep=_by(_ZSH_WORD, _KEEP),
         leave=_by(_ZSH_WORD, _LEAVE.replace("\\exit", "\\command exit")),
         itself='"$$"',
-        take=_by(_ZSH_WORD, _TAKE_BOUND),
+        take=_by(_ZSH_WORD, _TAKE_BOUND).replace(_CUT, _CUT_FOUND),
         run=_by(_ZSH_WORD, _RUN),
         place=f'"$$ $HOST;{_FOLDER}"',
         known_place=f'"$$ $HOST;{_FOLDER}"',
-        read=_READABLE + _by(_ZSH_WORD, _READ_BOUND),
+        read=_READABLE + _by(_ZSH_WORD, _READ_BOUND).replace(_CUT, _CUT_FOUND),
     ),
     programs=("zsh",),
     offered=("zsh",),
@@ -221,6 +249,7 @@ ZSH = Dialect(
     longest_line=4000,
     begin_anew=_BEGIN_ANEW,
     takes_pastes_late=True,
+    forgets_interrupts=True,
     # PROMPT_SP: an output without a final newline is shown by a mark and blanks.
     before_prompt=re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r?\Z"),
 )
@@ -243,6 +272,7 @@ FISH = Dialect(
         run="eval $_nacre_c",
         place=_FISH_PLACE,
         known_place=_FISH_PLACE,
+        if_taken="{take};{rest}",
         # It calls a function for each quote or backslash that is pasted: 2,000 take minutes.
         escapes="url",
     ),
@@ -255,6 +285,7 @@ FISH = Dialect(
     begin_anew=_BEGIN_ANEW,
     keeps_bad_line=True,
     pastes_as_it_is=False,
+    forgets_interrupts=True,
     # The end of bracketed paste, a title, and its colours set back.
     after_start=re.compile(
         rb"(?:\x1b\[\?2004l)?(?:\x1b\]0;[^\x07\x1b]*(?:\x07|\x1b\\))?"
@@ -273,18 +304,23 @@ ANY_SHELL = Dialect(
         printf="\\command printf",
         code=_CODE,
         begin=_ANY_BEGIN,
-        keep=_KEEP,
+        keep=_KEEP.replace(";\\unset _nacre_c", " _nacre_c="),
         leave=_LEAVE,
         itself='"$$"',
         take=_TAKE_BOUND,
         run='"$_nacre_b" eval "$_nacre_c"',
         place=_PLACE,
         known_place=_KNOWN_PLACE,
-        # Not bound: with more words the line would be too long for ash.
-        read=_READ.replace("\\command read", "\\read"),
+        # Not bound, nor safe from a function called break: with more words the line would be too
+        # long for ash.
+        read=_READ.replace("\\command read", "\\read")
+        .replace(_UNLESS_LAST, ";")
+        .replace(";do ", ";do case $_nacre_l in '')\\break;;esac;"),
+        if_taken="{take};{rest}",
     ),
     programs=(),
     offered=(),
+    forgets_interrupts=True,
 )
 _OTHER_FAMILY = FISH
 # Where `command` is a function of the user's, and sh has no other word that calls builtins.

@@ -3,8 +3,8 @@
 A mark is an OSC 133 sequence (the FinalTerm proposal, "semantic prompts") that carries the
 session's nonce: `ESC ] 133 ; letter ; n=NONCE [; value] BEL`. The letters:
   A  a prompt begins            B  the prompt ends, input begins     C  a command starts
-     B's value is how the line editor takes keys, "emacs" or "vi", where the shell tells it; C's is
-     the number of its line, as bash counts them
+     B's value is how the line editor takes keys, "emacs" or "vi", where the shell tells it, and
+     "emacs;unhooked" where our hooks cannot be; C's is the number of its line, as bash counts them
   D  a command ended: value is its exit code and the folder, "0;/tmp"
   O  a command has printed all: what comes before the prompt is the prompt's own. With a value the
      shell itself says so, not our hook, which may be gone
@@ -185,7 +185,9 @@ class Prompting:
             case "B":
                 self.phase = "prompt"
                 self.shown += 1
-                self.edits_like_vi = mark.value == "vi" if mark.value else self.edits_like_vi
+                mode, _, unhooked = mark.value.partition(";")
+                self.edits_like_vi = mode == "vi" if mode else self.edits_like_vi
+                self.hurt = self.hurt or bool(unhooked)
                 return Mark("B", nonce=mark.nonce)
             case "P":
                 self.phase = "continuation"

@@ -13,12 +13,17 @@ and ash; fish has the escapes of URLs. The echo of the line contains a literal b
 ESC, so it cannot be mistaken for a mark.
 """
 
+import re
 from typing import Literal
 
 from nacre.core.shell.dialects import Dialect, Syntax
 
 _PART = 800  # bytes of a part of a long command
 _TELLING = 12  # letters of a nonce that tell a line in a history
+
+# Its end takes in what comes behind it: an operator or a backslash, or perhaps the text of a <<.
+# With `set -v` in it, what comes behind it is shown.
+_GOES_ON = re.compile(r"(?:&&|\|&?|\\)(?:\s|#[^\n]*(?:\n|\Z))*\Z|<<|set\s+-\w*v|verbose")
 
 _PLAIN = frozenset(range(0x20, 0x7F)) - set(b"\\'!%")
 
@@ -50,9 +55,8 @@ def wrap(
     """
     words = dialect.syntax
     take = words.take.replace("{body}", encode(command, words.escapes))
-    start = _start(words, nonce, own)
-    evaluate = _evaluate(words, nonce, own, words.place, fed_by)
-    return f"{_begin(words, nonce)}{start};{take};{evaluate}"
+    run = _run(words, command, fed_by)
+    return _line(words, nonce, take, _evaluate(words, nonce, own, words.place, run))
 
 
 def wrap_long(
@@ -66,10 +70,11 @@ def wrap_long(
     words = dialect.syntax
     assert words.read is not None
     reading = _mark(words, "S", nonce, own, "read")
-    read = words.read.replace("{reading}", reading).replace("{start}", _start(words, nonce, own))
+    read = words.read.replace("{reading}", reading)
     # The line is as long as ash takes one: it tells the host that a shorter one has asked for.
-    evaluate = _evaluate(words, nonce, own, words.known_place, fed_by)
-    return f"{_begin(words, nonce)}{read};{evaluate}", _parts(encode(command))
+    run = _run(words, command, fed_by)
+    evaluate = _evaluate(words, nonce, own, words.known_place, run)
+    return _line(words, nonce, read, evaluate), _parts(encode(command))
 
 
 def as_fed(command: str) -> str:
@@ -96,17 +101,28 @@ def _begin(words: Syntax, nonce: str) -> str:
     return f" {words.begin.replace('{nonce}', nonce[:_TELLING])};"
 
 
-def _start(words: Syntax, nonce: str, own: bool) -> str:
-    """Mark S says which shell it is: one that answers later may be another."""
-    return _mark(words, "S", nonce, own, words.itself)
+def _line(words: Syntax, nonce: str, take: str, evaluate: str) -> str:
+    """Return the whole line. A shell that could not take the command neither starts nor ends it."""
+    line = words.if_taken.replace("{take}", take, 1).replace("{rest}", evaluate, 1)
+    return f"{_begin(words, nonce)}{line}"
 
 
-def _evaluate(words: Syntax, nonce: str, own: bool, place: str, fed_by: str | None) -> str:
-    """Run $_nacre_c with $? as it was, report exit code and place, and leave the code in $?."""
-    values = [words.code] if own else [words.code, "", place]
-    end = f"{words.keep};{_mark(words, 'E', nonce, own, *values)}"
+def _run(words: Syntax, command: str, fed_by: str | None) -> str:
+    complete = "" if _GOES_ON.search(command) else words.complete
     run = words.run if fed_by is None else f"{words.run} <{fed_by}"
-    return f"{words.leave};{run};{end};{words.leave}"
+    return f"{complete}{words.leave};{run}"
+
+
+def _evaluate(words: Syntax, nonce: str, own: bool, place: str, run: str) -> str:
+    """Run $_nacre_c with $? as it was, report exit code and place, and leave the code in $?.
+
+    Mark S says which shell it is: one that answers later may be another.
+    """
+    values = [words.code] if own else [words.code, "", place]
+    start = _mark(words, "S", nonce, own, words.itself)
+    end = f"{words.keep};{_mark(words, 'E', nonce, own, *values)}"
+    run = f"{run};{end}".replace("{nonce}", nonce[:_TELLING])
+    return f"{start};{run};{words.leave}"
 
 
 def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:

@@ -109,6 +109,7 @@ class Ledger:
             request.before = (before.request.group, before.request.prompt)
         output = RunOutput(session.terminal.cols, self._host.settings.run_memory_bytes)
         run = self._within_bounds(TrackedRun(session, request, output))
+        run.state.interrupts = session.input.interrupts
         stack.append(run)
         self._last[identifier] = run
         if told:

@@ -9,6 +9,7 @@ here and judged in ending.py.
 
 import asyncio
 from collections.abc import Callable
+from signal import SIGINT
 from typing import Literal
 
 from msgspec.structs import replace
@@ -36,6 +37,8 @@ from nacre.services.runs.run_state import RunState
 from nacre.services.session.session import Session
 from nacre.system.processes.tree import is_folder_of
 from nacre.wording import Hint, also
+
+_CUT_SHORT = "Ctrl+C was pressed, and its shell does not tell for sure how it ended"
 
 
 class TrackedRun:
@@ -79,6 +82,11 @@ class TrackedRun:
     @property
     def exit_code(self) -> int | None:
         return self.state.end.exit_code if self.state.end is not None else None
+
+    @property
+    def what_is_unknown(self) -> str | None:
+        """Why it has no exit code, where Ctrl+C is the reason."""
+        return _CUT_SHORT if self.state.cut_short else None
 
     @property
     def duration_ms(self) -> int:
@@ -136,6 +144,9 @@ class TrackedRun:
     def _end(self, end: RunEnd, at: float | None = None) -> None:
         if self.done:
             return
+        if self._may_be_cut_short(end):
+            self.state.cut_short = True
+            end = end._replace(exit_code=None)
         if self.request.more_lines and end.by in ("mark", "prompt"):
             self.state.end_part(end)
             self.output.end_part()
@@ -151,6 +162,24 @@ class TrackedRun:
             self.session.typed_repl.runs = False
         self.when_changed()
         self.when_done()
+
+    def _may_be_cut_short(self, end: RunEnd) -> bool:
+        """Whether Ctrl+C may have ended a builtin of a shell that tells another code then.
+
+        A wrapper that came to its own end mark was not cut short, nor was a shell whose program had
+        the terminal.
+        """
+        request, typed = self.request, self.session.input
+        if request.context == "repl" or end.exit_code in (None, 128 + SIGINT):
+            return False
+        if typed.interrupts == self.state.interrupts or self.state.own_code is not None:
+            return False
+        if end.by not in ("mark", "prompt") or (request.context, end.by) == ("wrapped", "mark"):
+            return False
+        native = request.context == "native"
+        dialect = dialect_of(self.session.launch.program) if native else request.dialect
+        shell = self.session.leader if native else request.group
+        return dialect.forgets_interrupts and typed.interrupted == shell
 
     # --- following the session -------------------------------------------------------------
 

@@ -20,6 +20,8 @@ class RunState:
     part_end: RunEnd | None = None  # how the last of them ended
     end: RunEnd | None = None
     ended: float | None = None  # when, by the loop's clock
+    cut_short: bool = False  # by Ctrl+C, and the code that its shell told may be another's
+    interrupts: int = 0  # the session's count of Ctrl+C at its begin
     inputs: int = 0  # the session's count of inputs at its end
     known_end: RunEnd | None = None  # known to an earlier daemon; it may be seen again
 

@@ -39,6 +39,8 @@ class SessionInput:
         self.last_input = ring.typed_at or host.loop.time()
         self.in_escape = False  # the last key that was typed is an Escape
         self.inputs = 0  # counts inputs: the loop's clock is too coarse to order them
+        self.interrupts = 0  # counts Ctrl+C
+        self.interrupted: int | None = None  # the foreground processes at the last of them
         self.line = TypedLine()
         self._escaped_at = -1  # commands that had ended when Escape was last typed
         self._identity = identity
@@ -87,6 +89,9 @@ class SessionInput:
         at_prompt = prompting.phase in ("prompt", "continuation") and self._supervisor.in_foreground
         self.line.note(data, prompting.place, self.inputs, reads=at_prompt)
         self.inputs += 1
+        if b"\x03" in data:
+            self.interrupts += 1
+            self.interrupted = self._supervisor.foreground
         self.in_escape = data.endswith(b"\x1b")
         if b"\x1b" in data and _ESCAPE_KEY.search(data):
             self._escaped_at = prompting.ended

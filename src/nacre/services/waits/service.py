@@ -183,7 +183,8 @@ class Waiting:
         if request.run_id is not None:
             run = self._ledger.find(request.run_id)
             if run.done:
-                outcome = run.outcome("completed", self._host.budget(None) - _FACTS)
+                budget = self._host.budget(None) - _FACTS
+                outcome = run.outcome("completed", budget, hint=run.what_is_unknown)
                 return self._found(session, "run", run=outcome)
         if request.state is not None and "exited" in request.state and not session.alive:
             return self._found(session, "state", state=look(session))

@@ -42,9 +42,11 @@ if [[ -n ${__nacre_nonce-} ]]; then
     # First of the prompt commands, in an element of its own: here $? is the command's. Frameworks
     # that call what stood in PROMPT_COMMAND before them call it once more, with a $? of theirs.
     __nacre_pre() {
-        local code=$?
-        ((!${__nacre_told:-0})) || "$__nacre_word" return "$code"
-        __nacre_status=$code __nacre_told=1 __nacre_known= _nacre_c=
+        # `local code=$?` would be a variable for its environment with `set -k`.
+        __nacre_left=$?
+        ((!${__nacre_told:-0})) || "$__nacre_word" return "$__nacre_left"
+        __nacre_status=$__nacre_left __nacre_told=1 __nacre_known=
+        "$__nacre_word" unset -v _nacre_c
         __nacre_choose
         if [[ -n ${__nacre_began-} ]]; then
             if [[ ${PROMPT_COMMAND-} != "$__nacre_only" &&
@@ -67,9 +69,17 @@ if [[ -n ${__nacre_nonce-} ]]; then
         __nacre_told=0
         [[ ${PS1-} == "${__nacre_ps1-}" && ${PS0-} == "${__nacre_ps0-}" &&
             ${PS2-} == "${__nacre_ps2-}" && -z ${PS0@a}${PS1@a}${PS2@a} &&
+            ($- == *u* || -z ${__nacre_line@a}) &&
             $SHELLOPTS == "${__nacre_set-}" && $BASHOPTS == "${__nacre_shopt-}" &&
             ${PROMPT_COMMAND[*]} == "${__nacre_hooks-}" ]] || __nacre_repair
+        __nacre_take_text
         "$__nacre_word" return "$__nacre_status"
+    }
+
+    # `bind 'set keymap vi'`, or an inputrc that is read again, leaves readline in vi's commands
+    # while it edits like emacs: it would run what is left of a line after they have changed it.
+    __nacre_take_text() {
+        [[ -o vi ]] || "$__nacre_word" bind 'set keymap emacs'
     }
 
     __nacre_repair() {
@@ -91,6 +101,9 @@ if [[ -n ${__nacre_nonce-} ]]; then
         [[ ${PS0@a}${PS1@a}${PS2@a} != *r* ]] || "$__nacre_word" return 0 # read-only: nobody changes them
         __nacre_mode=emacs
         [[ ! -o vi ]] || __nacre_mode=vi
+        # Our functions cannot be put there: what comes before a prompt may be printed by others.
+        [[ ${PROMPT_COMMAND@a} != *r* || ${PROMPT_COMMAND[*]} == *__nacre_pre* ]] ||
+            __nacre_mode+=';unhooked'
         if [[ :$BASHOPTS: == *:promptvars:* ]]; then
             # $((…)) counts prompts: a prompt that is only drawn again keeps its number.
             begin='\[\e]133;Q;n=${__nacre_nonce-};$((++__nacre_count));$?;${PWD//*[[:cntrl:]]*}\a'
@@ -99,6 +112,8 @@ if [[ -n ${__nacre_nonce-} ]]; then
             more='\[\e]133;P;n=${__nacre_nonce-}\a\]'
             # Also remembers the line that runs: at the next prompt it is a later one.
             start='\e]133;C;n=${__nacre_nonce-};$((__nacre_told=0,__nacre_line=LINENO))\a'
+            [[ $- == *u* || ${__nacre_told@a}${__nacre_line@a} != *r* ]] ||
+                start='\e]133;C;n=${__nacre_nonce-}\a' # it would say so in each command's output
         else
             # As liquidprompt has it: nothing in them is expanded but what stands behind a backslash.
             begin='\[\e]133;Q;n='$__nacre_nonce';'$((++__nacre_count))';'${__nacre_known-}';\a'
@@ -131,13 +146,15 @@ if [[ -n ${__nacre_nonce-} ]]; then
     # again: back to where they began, erase (ECMA-48, CUB and EL), and a sequence without a meaning
     # whose last byte is the brace. To bash it is a parameter that nobody sets.
     __nacre_unseen() {
-        local shown=$2'${__nacre_none+'
+        local shown
+        shown=$2'${__nacre_none+'
         "$__nacre_word" printf -v "$1" '%s\e[%sD\e[K\e[9}' "$shown" "${#shown}"
     }
 
     # Put our two functions first and last. Both are silent when they are gone or traced.
     __nacre_hook() {
-        local each others=() very_last=()
+        local each others very_last alone
+        others=() very_last=()
         [[ -v PROMPT_COMMAND ]] || PROMPT_COMMAND=()
         [[ ${PROMPT_COMMAND@a} != *r* ]] || "$__nacre_word" return 0
         __nacre_unseen __nacre_first '{ __nacre_pre; } 2>/dev/null'
@@ -153,7 +170,7 @@ if [[ -n ${__nacre_nonce-} ]]; then
             fi
             [[ $each == *([:[:space:]]) ]] || others+=("$each")
         done
-        local alone= # then one function less is called for each prompt
+        alone= # then one function less is called for each prompt
         ((${#others[@]} || ${#very_last[@]})) || alone=yes
         if ((BASH_VERSINFO[0] > 5 || (BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1))); then
             PROMPT_COMMAND=("$__nacre_first" "${others[@]}" "$__nacre_last" "${very_last[@]}")
@@ -177,11 +194,13 @@ if [[ -n ${__nacre_nonce-} ]]; then
         for keymap in emacs vi-insert vi-command; do
             "$__nacre_word" bind -m "$keymap" -x '"\e[7337~": '"$asks"
         done 2>/dev/null
+        __nacre_take_text 2>/dev/null
     }
 
     # What stands in the line editor (mark L), within the length of a mark.
     __nacre_tell_line() {
-        local line=$READLINE_LINE slash=\\
+        local line slash
+        line=$READLINE_LINE slash=\\
         line=${line//"$slash"/"$slash$slash"}
         line=${line//$'\n'/"${slash}n"}
         [[ ${#line} -le 900 && $line != *[[:cntrl:]]* ]] || line="$slash?"

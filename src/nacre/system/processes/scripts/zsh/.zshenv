@@ -22,9 +22,10 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     typeset -g __nacre_status=0 __nacre_off= __nacre_told= __nacre_noted= __nacre_word=builtin
 
     # `set -x` traces every command of a hook, and with it the nonce. It does not trace the words of a
-    # loop, which switch it off here; zsh switches it on again when the function returns.
+    # loop, which switch it off here; zsh switches it on again when the function returns. The loops
+    # run once, without `break`, which may be a function.
     __nacre_precmd() {
-        for __nacre_status in $? ${options[xtrace]::=off}; do break; done
+        for __nacre_status __nacre_off in $? ${options[xtrace]::=off}; do; done
         emulate -L zsh
         if [[ -n "$__nacre_told" ]]; then
             __nacre_status=$__nacre_told
@@ -48,15 +49,20 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
         [[ -z "${functions[builtin]-}" ]] || __nacre_word=
     }
 
-    # To the terminal: after `exec >file` standard output is the user's own. Where printf was
-    # switched off (disable), there is a program of that name.
+    # To the terminal: after `exec >file` standard output is the user's own. Else nothing is
+    # redirected: without descriptors over 9 (ulimit -n 10) zsh loses for good what it redirects.
+    # Where printf was switched off (disable), there is a program of that name.
     __nacre_say() {
-        $__nacre_word printf "$@" >/dev/tty 2>/dev/null || command printf "$@" >/dev/tty
+        if [[ -n "${builtins[printf]-}" && /dev/fd/1 -ef "$TTY" ]]; then
+            $__nacre_word printf "$@"
+        else
+            $__nacre_word printf "$@" >/dev/tty 2>/dev/null || command printf "$@" >/dev/tty
+        fi
     }
 
     # Last of the precmd functions: frameworks have set their prompt by now.
     __nacre_wrap() {
-        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        for __nacre_off in ${options[xtrace]::=off}; do; done
         emulate -L zsh
         local mark=$'\e]133;' begin end
         # %? is the exit code whatever other hooks do. It counts where no D came (marks.py).
@@ -79,22 +85,23 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     }
 
     __nacre_preexec() {
-        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        for __nacre_off in ${options[xtrace]::=off}; do; done
         __nacre_choose
-        __nacre_told=
+        # Read-only, it would say so in each command's output.
+        [[ "${(t)__nacre_told}" == *readonly* ]] || __nacre_told=
         __nacre_say '\e]133;C;n=%s\a' "$__nacre_nonce"
     }
 
     # Our own lines begin with a blank, which zsh heeds only if it is told to.
     __nacre_addhistory() {
-        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        for __nacre_off in ${options[xtrace]::=off}; do; done
         [[ "$1" != ' { _nacre_s='* ]]
     }
 
     # The line editor's own hook outlives `precmd_functions=()`: it puts the others back. Where a
     # theme has drawn the prompt without our marks, it gives them.
     __nacre_line_init() {
-        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        for __nacre_off in ${options[xtrace]::=off}; do; done
         local sp=
         [[ -o promptsp && -o promptcr ]] || sp=unmarked
         emulate -L zsh
@@ -104,19 +111,25 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
             __nacre_say '\e]133;Q;n=%s;;%s;%s\a\e]133;B;n=%s\a' \
                 "$__nacre_nonce" "$REPLY" "${PWD:#*[[:cntrl:]]*}" "$__nacre_nonce"
         fi
-        # What bindkey prints is the mark's value: to read it here would take a process each time.
-        {
-            $__nacre_word printf '\e]133;V;n=%s;' "$__nacre_nonce"
-            $__nacre_word bindkey -lL main
-            $__nacre_word printf '\a'
-        } >/dev/tty
+        if [[ /dev/fd/1 -ef "$TTY" ]]; then
+            __nacre_say_keys
+        else
+            __nacre_say_keys >/dev/tty
+        fi
         __nacre_hook $sp
+    }
+
+    # What bindkey prints is the mark's value: to read it here would take a process each time.
+    __nacre_say_keys() {
+        $__nacre_word printf '\e]133;V;n=%s;' "$__nacre_nonce"
+        $__nacre_word bindkey -lL main
+        $__nacre_word printf '\a'
     }
 
     # First in the widget that calls all others for line-init: only there $? is the command's. Later
     # it is that of some widget.
     __nacre_note() {
-        for __nacre_noted in $? ${options[xtrace]::=off}; do break; done
+        for __nacre_noted __nacre_off in $? ${options[xtrace]::=off}; do; done
     }
 
     # The command's code before this prompt; nothing where nobody has noted it.
@@ -130,9 +143,13 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     __nacre_hook() {
         emulate -L zsh
         local others=(${precmd_functions:#__nacre_(precmd|wrap|install)})
-        precmd_functions=(__nacre_precmd $others __nacre_wrap)
-        preexec_functions=(${preexec_functions:#__nacre_preexec} __nacre_preexec)
-        zshaddhistory_functions=(${zshaddhistory_functions:#__nacre_addhistory} __nacre_addhistory)
+        [[ "${(t)precmd_functions}" == *readonly* ]] ||
+            precmd_functions=(__nacre_precmd $others __nacre_wrap)
+        [[ "${(t)preexec_functions}" == *readonly* ]] ||
+            preexec_functions=(${preexec_functions:#__nacre_preexec} __nacre_preexec)
+        [[ "${(t)zshaddhistory_functions}" == *readonly* ]] || zshaddhistory_functions=(
+            ${zshaddhistory_functions:#__nacre_addhistory} __nacre_addhistory
+        )
         # A function called precmd comes before the array. Where PROMPT_SP does not tell that the
         # command has printed all, the mark must come before what that function prints.
         if [[ -n "${functions[precmd]-}" && "$1" == unmarked &&
@@ -143,7 +160,7 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
 
     # A line that vared edits is no prompt.
     __nacre_ask() {
-        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        for __nacre_off in ${options[xtrace]::=off}; do; done
         emulate -L zsh
         local REPLY where=other
         __nacre_choose
@@ -162,7 +179,7 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
 
     # Begin the line anew, and take text.
     __nacre_begin_anew() {
-        for __nacre_off in ${options[xtrace]::=off}; do break; done
+        for __nacre_off in ${options[xtrace]::=off}; do; done
         BUFFER=
         zle -K main
     }
@@ -185,15 +202,19 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     }
 
     __nacre_install() {
-        for __nacre_off in $? ${options[xtrace]::=off}; do break; done
-        local code=$__nacre_off
+        for __nacre_status __nacre_off in $? ${options[xtrace]::=off}; do; done
+        local code=$__nacre_status
         __nacre_hook_editor
         __nacre_hook
-        # The hooks are in place for this very prompt too.
-        __nacre_began=
+        # The hooks are in place for this very prompt too; for each, where the array is read-only.
+        __nacre_leave $code
         __nacre_precmd
         __nacre_wrap
-        return $code
+        $__nacre_word return $code
+    }
+
+    __nacre_leave() {
+        $__nacre_word return $1
     }
 
     zmodload zsh/parameter
