@@ -70,6 +70,7 @@ OF = {"session": "dev", "session_id": "a1234567", "seq": 4}
                 "command": None,
                 "exit_code": None,
                 "duration_ms": None,
+                "entry": None,
             },
         ),
         (
