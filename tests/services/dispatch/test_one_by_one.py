@@ -117,3 +117,22 @@ async def test_a_client_has_one_large_answer_at_a_time_until_it_has_taken_it() -
     taken.set()
     await asyncio.gather(*serving)
     assert begun[3:] == ["second"]
+
+
+async def test_what_a_request_started_and_outlives_it_keeps_nobody_waiting() -> None:
+    """A session's port is opened in a request, and answers its own callers later."""
+    turn, over = asyncio.Lock(), asyncio.Event()
+
+    async def answer(_: Call) -> str:
+        return "answer"
+
+    async def ask_later() -> Any:
+        await over.wait()
+        return await Deliver()(Call(Caller(door="test"), LARGE, spec_of(LARGE), answer), answer)
+
+    with delivered(turn):
+        later = asyncio.create_task(ask_later())
+        await turns()
+    over.set()
+    assert await later == "answer"
+    assert not turn.locked()

@@ -36,13 +36,19 @@ class _Delivery:
     def __init__(self, turn: asyncio.Lock) -> None:
         self._turn = turn
         self._has_it = False
+        self._over = False
 
     async def begin(self) -> None:
-        if not self._has_it:
-            await self._turn.acquire()
-            self._has_it = True
+        # What a request has started may outlive it, in its context: a session's port, for one.
+        if self._over or self._has_it:
+            return
+        await self._turn.acquire()
+        self._has_it = True
+        if self._over:  # meanwhile
+            self.end()
 
     def end(self) -> None:
+        self._over = True
         if self._has_it:
             self._has_it = False
             self._turn.release()
