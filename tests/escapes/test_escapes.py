@@ -108,7 +108,8 @@ def test_what_left_the_session_of_its_terminal_dies_with_it(confined: Confined) 
     """A process that is nobody's child, in no session of ours, with nothing in its environment."""
     for how, seconds in (("exit", "98765.1"), ("kill", "98765.2")):
         confined.create(f"left-{how}", "workspace")
-        line = f"(env -i setsid sleep {seconds} &) ; sleep 0; pgrep -f 'sleep {seconds}' | wc -l"
+        is_there = f"pgrep -x -f 'sleep {seconds}'"  # only then it is no longer setsid
+        line = f"(env -i setsid sleep {seconds} &); until {is_there}; do sleep 0; done"
         assert run(confined.daemon, f"left-{how}", line)["exit_code"] == 0
         assert sleepers(seconds)
         if how == "exit":

@@ -126,6 +126,8 @@ async def test_a_program_is_launched_viewed_typed_into_and_stopped(tools: Tools)
     assert launched["success"] is True
     session = launched["session_id"]
     await shows(tools, session, "ready")
+    while (await tools("get_cursor_position", session_id=session))["row"] != 1:
+        pass  # its line's end may come in a read of its own
     sent = await tools("send_keys", session_id=session, keys=["hello", "Enter"])
     assert sent["success"] is True
     screen = await shows(tools, session, "echo: hello", since_generation=sent["generation"])
