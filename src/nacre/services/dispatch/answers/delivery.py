@@ -44,12 +44,14 @@ class _Delivery:
             return
         await self._turn.acquire()
         self._has_it = True
-        if self._over:  # meanwhile
-            self.end()
+        self._give_back_if_over()  # it may have ended meanwhile
 
     def end(self) -> None:
         self._over = True
-        if self._has_it:
+        self._give_back_if_over()
+
+    def _give_back_if_over(self) -> None:
+        if self._over and self._has_it:
             self._has_it = False
             self._turn.release()
 
