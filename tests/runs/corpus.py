@@ -46,6 +46,13 @@ class Keys:
     shows: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Send a signal to the program in the foreground, as signal_session does."""
+
+    number: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
     """Wait for the last run by its id; several codes where it is the shell's luck which it has."""
@@ -76,7 +83,7 @@ class Resize:
     cols: int
 
 
-Step = Run | Keys | Wait | Page | Screen | Resize
+Step = Run | Keys | Signal | Wait | Page | Screen | Resize
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 Rule: an exit code is right, or None. After the command that did the harm, everything is as before.
 """
 
+from signal import SIGINT
 from typing import Any
 
 from runs.corpus import (
@@ -17,6 +18,7 @@ from runs.corpus import (
     Keys,
     Run,
     Screen,
+    Signal,
     Step,
     Wait,
     asks,
@@ -338,6 +340,7 @@ UNSURE = [
                 for _ in range(3)
                 for step in (_LOOP, Keys(b"\x03"), Wait(output=None, code=(None, 130)))
             ),
+            *(_LOOP, Signal(SIGINT), Wait(output=None, code=(None, 130))),
             run("echo on", "on"),
             run(_SAVES, None, None, status="timeout", ended_by="deadline", timeout_ms=100),
             Keys(b"\x03", after="\nbegun"),

@@ -24,7 +24,7 @@ from nacre.services.session.session import Session
 from nacre.services.wiring import Services, build_services
 from nacre.settings.table import Settings
 
-from runs.corpus import Case, Keys, Page, Resize, Run, Screen, Step, Wait
+from runs.corpus import Case, Keys, Page, Resize, Run, Screen, Signal, Step, Wait
 from services.living import CALLER, PATIENCE, until
 
 NATIVE = ("bash", "zsh", "fish")
@@ -135,6 +135,8 @@ class Drive:
                 await self._run(step)
             case Keys():
                 await self._press(step)
+            case Signal():
+                self.session.signal(step.number)
             case Wait():
                 await self._wait(step)
             case Page():

@@ -90,12 +90,16 @@ class SessionInput:
         self.line.note(data, prompting.place, self.inputs, reads=at_prompt)
         self.inputs += 1
         if b"\x03" in data:
-            self.interrupts += 1
-            self.interrupted = self._supervisor.foreground
+            self.note_interrupt()
         self.in_escape = data.endswith(b"\x1b")
         if b"\x1b" in data and _ESCAPE_KEY.search(data):
             self._escaped_at = prompting.ended
         return at_prompt
+
+    def note_interrupt(self) -> None:
+        """Ctrl+C, or the signal that it sends, is on its way to the foreground program."""
+        self.interrupts += 1
+        self.interrupted = self._supervisor.foreground
 
     @property
     def in_vi_commands(self) -> bool:

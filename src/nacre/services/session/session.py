@@ -16,7 +16,7 @@ import os
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from signal import SIGKILL
+from signal import SIGINT, SIGKILL
 from typing import TYPE_CHECKING
 
 from nacre.core.display.compose import Shown
@@ -436,7 +436,10 @@ class Session:
 
     def signal(self, number: int) -> None:
         """Send a signal to the foreground process group, else to the child's own."""
-        self.require_alive().signal(number)
+        child = self.require_alive()
+        if number == SIGINT:
+            self.input.note_interrupt()
+        child.signal(number)
 
     def require_alive(self) -> ChildProcess:
         """Raises SessionExited."""
