@@ -89,7 +89,7 @@ class SessionInput:
         at_prompt = prompting.phase in ("prompt", "continuation") and self._supervisor.in_foreground
         self.line.note(data, prompting.place, self.inputs, reads=at_prompt)
         self.inputs += 1
-        if b"\x03" in data:
+        if b"\x03" in data and not at_prompt:  # there it cuts nothing short but a line
             self.note_interrupt()
         self.in_escape = data.endswith(b"\x1b")
         if b"\x1b" in data and _ESCAPE_KEY.search(data):
