@@ -225,7 +225,7 @@ def test_a_chat_in_a_narrow_terminal_takes_what_is_pasted_and_every_ctrl_c(
     person.sees("third")
     assert not model.requests  # a pasted line's end sends nothing
     person.type(b"\r")
-    person.sees("Gelesen:")
+    person.sees("lang lan")  # its beginning may have scrolled off by now
     prompted(person)
     assert model.told("anthropic")[-1]["content"] == pasted
     person.resize(20, 60)

@@ -254,7 +254,8 @@ def list_activity(daemon: Daemon, job: str) -> None:
 
 def film_recording(daemon: Daemon, job: str) -> None:
     port = started(daemon)
-    ask(daemon, "POST", f"/sessions/{port}/run", {"command": "echo x"})
+    apart = "echo x; sleep 0.3; echo y"  # what comes at once is one picture
+    ask(daemon, "POST", f"/sessions/{port}/run", {"command": apart})
     film = ask(daemon, "POST", f"/sessions/{port}/film", {"format": "svg"})
     assert film["data"].startswith("<svg ")
     assert film["frames"] == film["data"].count("<image ") > 1

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import anyio
 import nats
 import pytest
 
-from nacre.client.calls import AnsweredError
 from nacre.services.cluster.servers.link import ClusterLink
 from nacre.services.cluster.servers.store import KeyTaken
 from nacre.settings.table import Settings
@@ -152,13 +150,7 @@ def test_a_host_that_is_refused_works_alone_and_joins_when_that_is_mended(
         assert other.call("run", session="alone", command="echo yes")["output"] == "yes"
         guarded.authority.issue("late")  # the same file, renewed
         one.sees("m2")
-
-        def is_known() -> bool:
-            with suppress(AnsweredError):  # its names come after the host itself
-                return bool(one.call("get_screen", session="alone"))
-            return False
-
-        one.until(is_known, what="m1 does not know its session")
+        one.knows("alone")
         assert one.call("run", session="alone", command="echo joined")["output"] == "joined"
     finally:
         for host in made:

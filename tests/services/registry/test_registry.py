@@ -188,8 +188,9 @@ async def test_list_has_details_of_each_and_of_one() -> None:
         assert isinstance(listed, SessionList)
         assert isinstance(one, SessionDetails)
         (first,) = listed.sessions
-        # A second may have passed between the two.
-        assert msgspec.structs.replace(first, idle_seconds=one.idle_seconds) == one
+        # Time has passed between the two.
+        times = {name: getattr(one, name) for name in ("idle_seconds", "last_active")}
+        assert msgspec.structs.replace(first, **times) == one
         shown = {name: getattr(one, name) for name in ("name", "alive", "exit_code", "tags", "cwd")}
         assert shown == {
             "name": "dev",
