@@ -207,6 +207,7 @@ def own_daemon(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
     for one in started:
         if one.process.poll() is None:
             one.stop()
+    for one in started[-1:]:  # they have one home
         # A keeper that was replaced, or a daemon on demand that a client started instead.
         if not is_free(paths := find_paths(one.env)):
             end_by_force(paths, 0)
