@@ -90,9 +90,9 @@ async function post(
   const options: RequestInit = { method: "POST", headers, body: JSON.stringify(body) };
   if (signal) options.signal = signal;
   const response = await fetch(address(path), options);
-  const answer: unknown = await response.json().catch(() => null);
-  if (response.ok) return answer;
-  const error = (answer as { error?: WireError } | null)?.error;
+  if (response.ok) return (await response.json()) as unknown; // cut short by the signal, it throws
+  const answer = (await response.json().catch(() => null)) as { error?: WireError } | null;
+  const error = answer?.error;
   const message = error?.message ?? `the daemon answered ${response.status}`;
   throw new Refused(error?.code ?? response.status, message, response.status);
 }
