@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 import { create } from "../actions";
 import { closeDialog, dialog, type Question } from "../dialogs";
@@ -38,7 +38,7 @@ export function Dialogs() {
 
 export function Modal({ title, children }: { title: string; children: ComponentChildren }) {
   const place = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     place.current?.showModal();
     return () => before?.focus();

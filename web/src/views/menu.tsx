@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { TargetedKeyboardEvent } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { Icon, type IconName } from "./icons";
 
@@ -24,7 +24,7 @@ export function Menu({ label, actions, icon = "more" }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open.value) return;
     place.current?.querySelector<HTMLElement>("[role=menuitem]")?.focus();
     const elsewhere = (event: PointerEvent) => {

@@ -4,7 +4,7 @@
 import { useSignal } from "@preact/signals";
 import type { SearchAddon } from "@xterm/addon-search";
 import type { TargetedKeyboardEvent } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 import type { Player } from "../cast/player";
 import type { Recording } from "../cast/recording";
@@ -33,7 +33,8 @@ export function ReplaySearch({ session, player, recording, search, close }: Prop
   const problem = useSignal<string | null>(null);
   const asking = useRef<{ timer: number; stop: AbortController } | null>(null);
 
-  useEffect(() => {
+  // At once: the next key is meant for it.
+  useLayoutEffect(() => {
     field.current?.focus();
     return () => {
       cancel();

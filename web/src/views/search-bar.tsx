@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { TargetedKeyboardEvent } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { scheme } from "../scheme";
 import type { OpenSession } from "../session/open";
@@ -13,7 +13,8 @@ export function SearchBar({ open, close }: { open: OpenSession; close: () => voi
   const found = useSignal<{ at: number; count: number } | null>(null); // null: nothing is sought
   const { search, terminal } = open.emulator;
 
-  useEffect(() => {
+  // At once: the next key is meant for it, not for the program.
+  useLayoutEffect(() => {
     field.current?.focus();
     open.feed.lookUp();
     const told = search.onDidChangeResults(({ resultIndex, resultCount }) => {

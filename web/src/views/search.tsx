@@ -1,7 +1,7 @@
 // Search over all sessions and their past: a box, and what was found by session.
 
 import { useSignal, type Signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 import { whenOf } from "../activity/entries";
 import { go } from "../route";
@@ -38,7 +38,7 @@ export function SearchView({ text }: { text: string }) {
   const busy = useSignal(false);
   const asking = { text, regex: regex.value, since: since.value };
 
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   useEffect(() => {
     if (!asking.text.trim()) {
       state.value = null;
