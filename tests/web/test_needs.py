@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from conftest import Daemon
 
-from web.conftest import Pages, call, details_of, ready, shows, until
+from web.conftest import Pages, call, details_of, ready, same_screen, shows, until
 from web.test_appearance import PHONE
 from web.test_list import row
 
@@ -111,7 +111,7 @@ def test_a_line_stands_above_what_is_new_since_one_looked(
     call(daemon, "run", name, command="seq 40")
     expect(row(page, name)).to_have_attribute("data-attention", "done")
     row(page, name).click()
-    shows(page, "40")
+    same_screen(daemon, page, name)
     line = page.locator(".since")
     page.keyboard.press("Shift+PageUp")
     expect(line).to_be_in_viewport()

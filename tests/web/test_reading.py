@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from conftest import Daemon
 
-from web.conftest import Pages, call, ready, shows, until
+from web.conftest import Pages, call, ready, same_screen, shows, until
 
 
 def test_who_looks_back_is_told_of_newer_output(
@@ -15,7 +15,7 @@ def test_who_looks_back_is_told_of_newer_output(
     name = new_session("back")
     page = ready(pages(name))
     call(daemon, "run", name, command="seq 100")
-    shows(page, "100")
+    same_screen(daemon, page, name)
     page.keyboard.press("Shift+PageUp")
     until(page, "() => nacre.term.buffer.active.viewportY < nacre.term.buffer.active.baseY")
     newer = page.get_by_role("button", name="Newer output below")
