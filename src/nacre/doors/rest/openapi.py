@@ -4,6 +4,7 @@ Rule: everything comes from the catalog; nothing is stated here a second time.
 """
 
 import html
+from functools import cache
 from typing import Any
 
 from nacre import __version__
@@ -16,6 +17,7 @@ from nacre.errors import WIRE
 PICTURES = {"png": "image/png", "svg": "image/svg+xml"}
 
 
+@cache
 def describe() -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of the catalog."""
     paths: dict[str, Any] = {}

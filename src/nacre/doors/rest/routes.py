@@ -3,7 +3,9 @@
 Rule: routes and parameters come from the catalog; nothing is stated here a second time.
 """
 
+import asyncio
 from base64 import b64decode
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -32,17 +34,21 @@ OPENAPI_PATH, DOCS_PATH = "/api/openapi.json", "/api/docs"
 
 def build_routes(dispatch: Dispatch, *, max_body: int) -> list[Route]:
     routes = [_route(dispatch, spec, max_body) for spec in CATALOG.values()]
-    document = describe()
-    page = describe_as_page(document)
-
-    async def openapi(request: Request) -> Response:
-        return JSONResponse(document)
-
-    async def docs(request: Request) -> Response:
-        return HTMLResponse(page)
-
     pictures = [_picture_route(dispatch, form, max_body) for form in PICTURES]
-    return [Route(OPENAPI_PATH, openapi), Route(DOCS_PATH, docs), *routes, *pictures]
+    return [Route(OPENAPI_PATH, _openapi), Route(DOCS_PATH, _docs), *routes, *pictures]
+
+
+async def _openapi(request: Request) -> Response:
+    return JSONResponse(await _described())
+
+
+async def _docs(request: Request) -> Response:
+    return HTMLResponse(describe_as_page(await _described()))
+
+
+async def _described() -> dict[str, Any]:
+    """Describe the routes when somebody asks: it takes a tenth of a second, so not in the loop."""
+    return await asyncio.to_thread(describe)
 
 
 def _route(dispatch: Dispatch, spec: Spec, max_body: int) -> Route:
