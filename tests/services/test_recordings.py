@@ -109,6 +109,23 @@ async def test_session_without_a_journal_says_so(tmp_path: Path) -> None:
         assert os.listdir(tmp_path) == []
 
 
+async def test_journal_that_cannot_be_read_is_said_to_be_so(tmp_path: Path) -> None:
+    async with living(journals=tmp_path) as services:
+        session = await start(services, "cat")
+        folder = session.recorder.folder
+        assert folder is not None
+        await session.recorder.settled()
+        os.rename(folder, f"{folder}.gone")
+        os.symlink(os.devnull, folder)
+        request = ExportRecording(session=session.identity.id)
+        with pytest.raises(Failed, match="cannot be read: Not a directory"):
+            await services.history.export(CALLER, request)
+        with pytest.raises(Failed, match="cannot be read: Not a directory"):
+            await at(services, session, generation=0)
+        os.unlink(folder)
+        os.rename(f"{folder}.gone", folder)
+
+
 async def test_span_begins_with_the_screen_of_that_moment(tmp_path: Path) -> None:
     async with living(journals=tmp_path) as services:
         session = await start(services, "echo early; cat")

@@ -76,7 +76,7 @@ class History:
         from nacre.core.journal.replay import replay_until  # it loads the engine
 
         moment = _absolute(moment)
-        past = read_from(folder, generation=generation, moment=moment)
+        past = _read(folder, generation, moment)
         begin = _beginning(past)
         if begin is None or not _is_after(begin, generation, moment):
             raise InvalidInput(_too_early(past))
@@ -114,7 +114,7 @@ class History:
         from nacre.core.journal.replay import END, Moment
 
         since, until = _absolute(request.since), _absolute(request.until)
-        past = read_all(folder) if since is None else read_from(folder, moment=since)
+        past = _read(folder, None, since)
         if since is not None and until is not None and since >= until:
             raise BadParameter("since", "must be before the end of the span")
         lines = write_cast(
@@ -168,6 +168,16 @@ class History:
             raise Failed("this session has no journal", "the setting journal turns it on")
         await recorder.settled()
         return recorder.folder
+
+
+def _read(folder: str, generation: int | None, moment: float | None) -> Past:
+    """Raises Failed for a journal that the system does not let us read."""
+    try:
+        if generation is None and moment is None:
+            return read_all(folder)
+        return read_from(folder, generation=generation, moment=moment)
+    except OSError as error:
+        raise Failed(f"the journal in {folder} cannot be read: {error.strerror}") from error
 
 
 def _written(name: str, lines: Iterator[str], path: str, umask: int) -> Recording:

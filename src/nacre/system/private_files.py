@@ -3,10 +3,11 @@
 Rule: a file is replaced as a whole, and is on the disk before the old one is gone.
 """
 
+import errno
 import os
 from contextlib import suppress
 
-from nacre.errors import Internal
+from nacre.errors import Failed
 
 
 def private(path: str, flags: int) -> int:
@@ -15,7 +16,7 @@ def private(path: str, flags: int) -> int:
 
 
 def replace_private(path: str, content: bytes, what: str) -> None:
-    """Raises Internal, which says that `what` cannot be stored."""
+    """Raises Failed, which says that `what` cannot be stored, and where."""
     temporary = f"{path}.{os.getpid()}"
     try:
         with open(temporary, "wb", opener=private) as file:
@@ -26,6 +27,6 @@ def replace_private(path: str, content: bytes, what: str) -> None:
     except OSError as error:
         with suppress(OSError):
             os.unlink(temporary)
-        raise Internal(
-            f"{what} cannot be stored: {error.strerror}", "make space, then try again"
-        ) from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        step = "make space, then try again" if full else "'nacre doctor' checks this machine"
+        raise Failed(f"{what} cannot be stored in {path}: {error.strerror}", step) from error

@@ -53,6 +53,14 @@ def test_commands_on_sessions_start_no_daemon(own_nacre: Nacre, command: tuple[s
     assert not os.path.exists(own_nacre.paths.runtime)
 
 
+def test_refusals_exit_as_the_docs_say(running: Nacre) -> None:
+    assert "already running" in running.fails("DAEMON_RUNNING", 9, "server")
+    assert "blacklisted" in running.fails("FORBIDDEN", 8, "commands", "exec", "rm")
+    running.call("create_session", name="huge", command="cat", rows=500, cols=500)
+    told = running.fails("RESOURCE_LIMIT", 5, "screenshot", "huge", "--scale", "4")
+    assert "max_picture_pixels" in told
+
+
 def test_list_starts_no_daemon_and_is_empty(own_nacre: Nacre) -> None:
     assert own_nacre.json("list") == []
     assert own_nacre.ok("list") == "no sessions; start one with 'nacre new'\n"

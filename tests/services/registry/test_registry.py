@@ -116,7 +116,7 @@ async def test_only_running_sessions_count_against_the_limit() -> None:
         await ended(await start(services, "true"))
         await start(services, "sleep", args=["1000"], name="one")
         await start(services, "sleep", args=["1000"], name="two")
-        with pytest.raises(LimitReached, match=r"2 sessions are running.*max_sessions"):
+        with pytest.raises(LimitReached, match=r"limit of running sessions.*2: max_sessions"):
             await start(services, "true")
         assert len(services.registry.all()) == 3, "nothing was spawned"
         await services.sessions.manage(CALLER, ManageSession(session="one", action="kill"))

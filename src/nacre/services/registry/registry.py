@@ -83,8 +83,8 @@ class Registry:
         """
         if self.alive >= self._settings.max_sessions:
             raise LimitReached(
-                f"{self._settings.max_sessions} sessions are running, which is the limit "
-                "(max_sessions)",
+                f"the limit of running sessions is reached ({self._settings.max_sessions}: "
+                "max_sessions)",
                 END_ONE,
             )
         if name is None:
