@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from clients import hosted
 from clients.installs import CannotInstall, Scratch
 from clients.peer import Peer
-from clients.smoke import claude, codex, conformance
+from clients.smoke import claude, codex, conformance, gemini
 from clients.story import SETTINGS, STEPS, Report, Server, Story
 from scratch import scratch_environment, table
 
@@ -94,7 +94,7 @@ CLIENTS = {
 }
 
 # What is asked of these takes one step.
-SMOKE = {"conformance": conformance, "claude": claude, "codex": codex}
+SMOKE = {"conformance": conformance, "claude": claude, "codex": codex, "gemini": gemini}
 # Whole hosts, with a scripted model behind them (clients/hosted.py).
 HOSTED = {"claude-model": hosted.claude, "codex-model": hosted.codex}
 

@@ -7,7 +7,6 @@ exist for everything else.
 import http.client
 import re
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from clients.story import Report, Server
 _NOWHERE = "http://127.0.0.1:9"  # the discard port: connecting fails at once
 _CLAUDE = "@anthropic-ai/claude-code@2.1.326"
 _CODEX = "@openai/codex@0.169.0"
+_GEMINI = "@google/gemini-cli@0.61.0"
 _CONFORMANCE = "@modelcontextprotocol/conformance@0.1.16"
 
 # Scenarios that ask for no tool, resource or prompt of the suite's own.
@@ -39,19 +39,25 @@ _SCENARIOS = (
 def claude(scratch: Scratch, env: dict[str, str]) -> Report:
     """`claude mcp list` connects to each server it knows."""
     program = scratch.npm("claude", _CLAUDE) / "node_modules" / ".bin" / "claude"
-    bridge = [sys.executable, "-m", "nacre", "mcp"]
     alone = {**_alone(scratch, env), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
-    _ask([str(program), "mcp", "add", "nacre", "-s", "user", "--", *bridge], alone)
+    Server(alone, "stdio").nacre("setup", "--host", "claude-code", "--install")
     return _seen(_ask([str(program), "mcp", "list"], alone), r"nacre: .*(Connected)")
 
 
 def codex(scratch: Scratch, env: dict[str, str]) -> Report:
     """`codex mcp list` shows what it would start."""
     program = scratch.npm("codex", _CODEX) / "node_modules" / ".bin" / "codex"
-    bridge = [sys.executable, "-m", "nacre", "mcp"]
     alone = _alone(scratch, env)
-    _ask([str(program), "mcp", "add", "nacre", "--", *bridge], alone)
+    Server(alone, "stdio").nacre("setup", "--host", "codex", "--install")
     return _seen(_ask([str(program), "mcp", "list"], alone), r"nacre .*(enabled)")
+
+
+def gemini(scratch: Scratch, env: dict[str, str]) -> Report:
+    """`gemini mcp list` connects to each server it knows, in a folder that is trusted."""
+    program = scratch.npm("gemini", _GEMINI) / "node_modules" / ".bin" / "gemini"
+    alone = {**_alone(scratch, env), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    Server(alone, "stdio").nacre("setup", "--host", "gemini", "--install")
+    return _seen(_ask([str(program), "mcp", "list"], alone), r"nacre: .*(Connected)")
 
 
 def conformance(scratch: Scratch, env: dict[str, str]) -> Report:

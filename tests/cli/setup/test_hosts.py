@@ -31,6 +31,7 @@ def test_a_host_starts_the_daemon_of_this_nacre_home() -> None:
 def test_a_host_s_own_way_can_be_pasted_into_a_shell() -> None:
     ours = StartCommand("/opt/na cre", ["mcp"], {"NACRE_HOME": "/my home"})
     words = shlex.split(HOSTS["claude-code"].own_way(ours))
-    assert words[-6:] == ["--env", "NACRE_HOME=/my home", "nacre", "--", "/opt/na cre", "mcp"]
+    # Claude Code's --env takes every word up to the next option, the name, too.
+    assert words[-6:] == ["nacre", "--env", "NACRE_HOME=/my home", "--", "/opt/na cre", "mcp"]
     told = json.loads(shlex.split(HOSTS["vscode"].own_way(ours))[-1])
     assert told == {"name": "nacre", **HOSTS["vscode"].entry(ours)}

@@ -44,6 +44,7 @@ class HostProgram(NamedTuple):
     adds: str = ""  # the host's own way to add a server: {command}, {env}, or {json} for all of it
     memory: str = ""  # the file that its model reads first
     own_shell: str = ""  # how to switch its own shell off
+    condition: str = ""  # when it does not use its servers
 
     def path(self, home: str, platform: str, environ: Mapping[str, str]) -> str:
         if self.folder_variable and (folder := environ.get(self.folder_variable)):
@@ -84,7 +85,8 @@ _HOSTS = (
         ".claude.json",
         folder_variable="CLAUDE_CONFIG_DIR",
         typed=True,
-        adds="claude mcp add --scope user {env}nacre -- {command}",
+        # The name comes before --env, which takes every word up to the next option.
+        adds="claude mcp add --scope user nacre {env}-- {command}",
         memory="CLAUDE.md",
         own_shell='in .claude/settings.json: {"permissions": {"deny": ["Bash"]}}',
     ),
@@ -135,6 +137,7 @@ _HOSTS = (
         adds="gemini mcp add --scope user {env}nacre {command}",
         memory="GEMINI.md",
         own_shell='in .gemini/settings.json: {"tools": {"exclude": ["run_shell_command"]}}',
+        condition="It connects to its servers only in folders that you trust (/permissions).",
     ),
 )
 HOSTS: Mapping[str, HostProgram] = {host.name: host for host in _HOSTS}

@@ -62,6 +62,8 @@ def _install(arguments: Namespace, host: HostProgram, path: str, ours: StartComm
         )
     else:
         print(f"{host.title} has nacre already, in {path}.")
+    if host.condition and not arguments.json:
+        print(host.condition)
     return 0
 
 
@@ -70,6 +72,8 @@ def _print(host: HostProgram, path: str, ours: StartCommand) -> None:
     print(host.text(ours))
     if host.adds:
         print(f"\nOr let {host.title} do it:\n  {host.own_way(ours)}")
+    if host.condition:
+        print(f"\n{host.condition}")
     if host.memory:
         print(f"\nIts model picks nacre more surely if {host.memory} says:\n{MEMORY}")
     if host.own_shell:
