@@ -101,6 +101,7 @@ def test_a_person_is_asked_and_their_answer_counts(
     model.answers = [[call], ["Made."], [call], ["Not again."]]
     person = attend("chat", env=speaking(model), cols=120)
     prompted(person)
+    assert person.text.startswith("model: small\n/help shows the commands, Ctrl+D leaves\n")
     person.type(b"make it\r")
     person.sees("Allow it?")
     person.type(b"y\r")

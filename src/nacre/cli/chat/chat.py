@@ -55,6 +55,8 @@ class Chat:
     async def talk(self) -> int:
         """Take what the person says until they leave; return the exit code."""
         code = 0
+        model = f"model: {self.model}" if self.model else NO_MODEL
+        self._face.welcome(f"{model}\n/help shows the commands, Ctrl+D leaves")
         while not self._leaving and (line := await self._face.line()) is not None:
             if not line.strip():
                 continue

@@ -24,6 +24,9 @@ class Face(Protocol):
     async def question(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Ask what a server asks (MCP elicitation); return the protocol's answer."""
 
+    def welcome(self, text: str) -> None:
+        """Show a person what they can do here, before the first line."""
+
     def words(self, text: str) -> None:
         """Show a piece of the model's answer."""
 
@@ -55,6 +58,9 @@ class PlainFace:
     async def question(self, asked: dict[str, Any]) -> dict[str, Any]:
         self.complain(f"nobody to ask: {asked.get('message', '')}")
         return {"action": "decline"}
+
+    def welcome(self, text: str) -> None:
+        pass
 
     def words(self, text: str) -> None:
         sys.stdout.write(harmless(text))

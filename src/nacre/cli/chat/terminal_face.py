@@ -83,6 +83,9 @@ class TerminalFace(PlainFace):
         self._ask: PromptSession[str] = PromptSession()
         self._console = Console(highlight=False)
 
+    def welcome(self, text: str) -> None:
+        self.say(text)
+
     async def line(self) -> str | None:
         """Return what the person typed. Alt+Enter, or \\ at the end, begins another line."""
         lines: list[str] = []
