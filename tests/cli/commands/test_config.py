@@ -39,6 +39,8 @@ def test_a_file_has_every_setting_with_its_default(alone: Nacre) -> None:
 
 def test_show_says_where_a_value_comes_from(alone: Nacre) -> None:
     path = Path(alone.ok("config", "path").strip())
+    nothing = alone("config", "show", "--changed")
+    assert (nothing.stdout, nothing.stderr) == ("", "every setting has its default\n")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text('port = 1234\nmax_sessions = 7\ntoken = "a secret of many letters"\n')
     changed = alone.ok("config", "show", "--changed", NACRE_PORT="4321")

@@ -6,6 +6,7 @@ Rule 2: a token is never shown.
 """
 
 import os
+import sys
 import textwrap
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -77,6 +78,8 @@ def _show(arguments: Namespace, path: str) -> int:
     for name, one in shown.items():
         source = "" if one["source"] == "default" else f"  # {one['source']}"
         print(harmless(f"{name} = {_toml(one['value'])}{source}"))
+    if not shown:
+        print("every setting has its default", file=sys.stderr)
     return 0
 
 
