@@ -119,11 +119,16 @@ def test_who_has_a_shared_link_watches_one_session_and_types_nothing(
     # What the daemon refuses to a watcher is not offered, while the session lives and after.
     page.get_by_role("button", name="More").click()
     expect(page.get_by_role("menuitem", name="Full screen")).to_be_visible()
-    expect(page.get_by_role("menuitem", name=re.compile("Replay|Paste|Rename|Kill"))).to_have_count(
-        0
-    )
+    expect(page.get_by_role("menuitem", name=re.compile("Paste|Rename|Kill"))).to_have_count(0)
+    # The past of what they may see is shown to them, too; a film is not made for them.
+    page.get_by_role("menuitem", name="Replay").click()
+    expect(page.locator(".replay .xterm-rows")).to_contain_text("the end")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("menuitem")).to_have_text(["Recording (.cast)"])
     page.keyboard.press("Escape")
+    page.get_by_role("link", name="Back to the session").click()
+    ready(page)
     daemon.as_person("send_input", session=name, input="exit 7\r")
     expect(page.get_by_text("The program exited with 7")).to_be_visible()
-    expect(page.locator(".strip").locator("button, a")).to_have_count(0)
+    expect(page.locator(".strip").locator("button, a")).to_have_text(["Replay"])
     expect(page.locator(".row-dismiss")).to_have_count(0)

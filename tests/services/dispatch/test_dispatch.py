@@ -1,6 +1,7 @@
 """The pipeline: which way a call goes, whoever makes it."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.catalog.catalog import CATALOG, Operation
 from nacre.core.catalog.metering import CallCounts, exposition
 from nacre.core.operations.follow import Follow
+from nacre.core.operations.recordings import ExportRecording, FilmRecording
 from nacre.core.operations.runs import ReadRun, WaitFor
 from nacre.core.operations.terminal import GetScreen, PressKeys, SendInput
 from nacre.core.operations.watch import TypeAtScreen, WatchSession
@@ -96,6 +98,24 @@ async def test_who_may_only_look_types_by_no_way() -> None:
         ):
             with pytest.raises(Forbidden):
                 await house.dispatch(ONLY_LOOKS, operation)
+
+
+async def test_who_may_only_look_gets_the_past_but_no_typed_input_and_no_file(
+    tmp_path: Path,
+) -> None:
+    async with living(journals=tmp_path / "journals") as services:
+        house = House(services)
+        ref = (await start(services, "cat")).identity.id
+        cast: Any = await house.dispatch(ONLY_LOOKS, ExportRecording(session=ref, markers=True))
+        assert '"version":3' in cast.recording
+        for refused in (
+            ExportRecording(session=ref, input=True),
+            ExportRecording(session=ref, path=str(tmp_path / "a.cast")),
+            FilmRecording(session=ref, format="gif"),
+        ):
+            with pytest.raises(Forbidden, match="scope drive"):
+                await house.dispatch(ONLY_LOOKS, refused)
+        assert not (tmp_path / "a.cast").exists()
 
 
 async def test_every_way_to_type_asks_the_one_gate() -> None:

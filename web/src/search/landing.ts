@@ -5,7 +5,6 @@ import { signal } from "@preact/signals";
 import { go, hrefOf } from "../route";
 import { isOver, find } from "../sessions";
 import type { OpenSession } from "../session/open";
-import { onlyWatches } from "../wire/api";
 import { placeOf, type Hit } from "./found";
 
 const PATIENCE = 1500; // ms until the scrollback must be there
@@ -20,7 +19,7 @@ export function opensTerminal(hit: Hit): boolean {
 }
 
 export function hrefOfHit(hit: Hit): string {
-  if (opensTerminal(hit) || onlyWatches.value) return hrefOf({ view: "session", session: hit.session });
+  if (opensTerminal(hit)) return hrefOf({ view: "session", session: hit.session });
   return replayOf(hit);
 }
 
@@ -30,10 +29,7 @@ export function replayOf(hit: Hit): string {
 
 /** Scroll to a hit as soon as its line is drawn; without it, show the replay. */
 export function land(open: OpenSession, hit: Hit): () => void {
-  const replay = () => {
-    if (onlyWatches.value) return; // a replay is refused to who only watches
-    go({ view: "replay", session: hit.session_id, at: hit.time }, { replace: true });
-  };
+  const replay = () => go({ view: "replay", session: hit.session_id, at: hit.time }, { replace: true });
   return landAt(open, (rows) => placeOf(rows, hit), replay);
 }
 

@@ -139,12 +139,12 @@ function menu(session: Listed, open: OpenSession | null, search: () => void): (A
         ...(onlyWatches.value || isOver(session) ? [] : [{ text: lookingText(), act: () => only(open) }]),
       ]
     : [];
-  if (onlyWatches.value) return ofTerminal; // the daemon refuses the rest
   return [
     ...ofTerminal,
     ...(open ? [null] : []),
     { text: "Replay", act: () => go({ view: "replay", session: referenceTo(session) }) },
-    ...(session.gone ? [] : ofSession(session)),
+    // The daemon refuses these to who only watches.
+    ...(session.gone || onlyWatches.value ? [] : ofSession(session)),
   ];
 }
 

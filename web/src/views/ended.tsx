@@ -57,6 +57,9 @@ export function Ended({ session, open, ending }: Props) {
             ? "This session was lost: its machine or keeper stopped. Its last screen is kept."
             : `The program ${endOf(ending)}. Its last screen is kept.`}
       </p>
+      <a class="button" href={hrefOf({ view: "replay", session: session.name })}>
+        Replay
+      </a>
       {!onlyWatches.value && <Next session={session} lost={lost} again={again} />}
     </div>
   );
@@ -72,9 +75,6 @@ interface NextProps {
 function Next({ session, lost, again }: NextProps) {
   return (
     <>
-      <a class="button" href={hrefOf({ view: "replay", session: session.name })}>
-        Replay
-      </a>
       {lost ? (
         <button class="primary" onClick={() => again(() => actions.restore(session))}>
           Restore

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 
 import { complain, note } from "../toasts";
-import { call } from "../wire/api";
+import { call, onlyWatches } from "../wire/api";
 import type { Film } from "../wire/shapes";
 import type { Action } from "./menu";
 
@@ -11,6 +11,13 @@ export function saving(session: string, name: string, text: string): Action[] {
   return [
     // An asciicast, which asciinema and many others play.
     { text: "Recording (.cast)", act: () => save(`${name}.cast`, text, "application/x-asciicast") },
+    ...(onlyWatches.value ? [] : filming(session, name)),
+  ];
+}
+
+/** The daemon works long for a film: not for who only watches. */
+function filming(session: string, name: string): Action[] {
+  return [
     { text: "Film (.gif)", act: () => film(session, name, "gif") },
     { text: "Film (.svg)", act: () => film(session, name, "svg") },
   ];

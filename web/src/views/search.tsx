@@ -9,7 +9,7 @@ import { find } from "../sessions";
 import { grouped, parts, summary, type Found, type Group, type Hit } from "../search/found";
 import { hrefOfHit, landing, opensTerminal, replayOf } from "../search/landing";
 import { NARROW } from "../style/viewport";
-import { call, onlyWatches } from "../wire/api";
+import { call } from "../wire/api";
 import { stateOf } from "../words";
 import { Icon } from "./icons";
 import { useMedia } from "./media";
@@ -230,7 +230,7 @@ function HitLine({ hit }: { hit: Hit }) {
           ))}
         </span>
       </a>
-      {opensTerminal(hit) && !onlyWatches.value && (
+      {opensTerminal(hit) && (
         <a class="hit-replay quiet" href={replayOf(hit)} title="Show this moment in the replay">
           Replay
         </a>

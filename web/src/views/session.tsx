@@ -11,8 +11,7 @@ import { activityShown, arrives, showActivity } from "../activity/shown";
 import { land, landAt, landing } from "../search/landing";
 import { OpenSession } from "../session/open";
 import { NARROW } from "../style/viewport";
-import { note } from "../toasts";
-import { onlyLooks, onlyWatches } from "../wire/api";
+import { onlyLooks } from "../wire/api";
 import { loadFont } from "../terminal/font";
 import { ActivityColumn } from "./activity";
 import { Bar } from "./bar";
@@ -114,10 +113,7 @@ function Commands({ open }: { open: OpenSession }) {
   );
   function scrollTo(entry: Entry): void {
     landed.current();
-    const replay = () => {
-      if (onlyWatches.value) return note("It is no longer in the scrollback.");
-      go({ view: "replay", session: open.id, at: entry.started });
-    };
+    const replay = () => go({ view: "replay", session: open.id, at: entry.started });
     const { line, command } = entry;
     if (line === undefined || !command) return replay();
     const placeIn = (rows: string[]) => {

@@ -53,6 +53,7 @@ class Spec:
     text: str
     destructive: bool = False
     idempotent: bool = False
+    observes: Types = False  # such a call only looks, and the scope observe is enough for it
     types: Types = False  # it types into a session: it waits while a person drives
     acts: Types = False  # it acts on the program otherwise: so it waits, unless a person asks
     asks: bool = False  # it may type a question of its own, where that is free to it at once
@@ -76,6 +77,10 @@ class Spec:
     @property
     def read_only(self) -> bool:
         return self.scope is Scope.OBSERVE
+
+    def scope_of(self, operation: Operation) -> Scope:
+        """Return the scope that this call needs."""
+        return Scope.OBSERVE if _holds(self.observes, operation) else self.scope
 
     def types_into(self, operation: Operation) -> bool:
         """Tell whether this call types into a session, or takes its keys."""
@@ -109,6 +114,7 @@ def operation(
     scope: Scope,
     destructive: bool = False,
     idempotent: bool = False,
+    observes: Types = False,
     types: Types = False,
     acts: Types = False,
     asks: bool = False,
@@ -120,7 +126,15 @@ def operation(
         text = inspect.cleandoc(cls.__doc__ or "")
         of_it = (name, cls, result, scope, route, text, destructive, idempotent)
         named = _references(cls)
-        spec = Spec(*of_it, types=types, acts=acts, asks=asks, references=named, notes=notes)
+        spec = Spec(
+            *of_it,
+            observes=observes,
+            types=types,
+            acts=acts,
+            asks=asks,
+            references=named,
+            notes=notes,
+        )
         CATALOG[name] = _BY_TYPE[cls] = spec
         return cls
 

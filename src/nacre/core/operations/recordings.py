@@ -34,8 +34,17 @@ class ScreenAt(Operation, frozen=True, kw_only=True):
     max_chars: MaxChars | None = None
 
 
+def _only_looks(request: "ExportRecording") -> bool:
+    """Whether a recording shows no more than earlier screens do, and writes no file."""
+    return request.path is None and not request.input
+
+
 @operation(
-    "export_recording", "POST /sessions/{session}/recording", result=Recording, scope=Scope.DRIVE
+    "export_recording",
+    "POST /sessions/{session}/recording",
+    result=Recording,
+    scope=Scope.DRIVE,
+    observes=_only_looks,
 )
 class ExportRecording(Operation, frozen=True, kw_only=True):
     """Export a live or ended session as an asciicast (version 3), all of it or a time span.

@@ -9,7 +9,7 @@ from nacre.services.dispatch.call import Call, Onward
 class Authorise:
     async def __call__(self, call: Call, onward: Onward) -> Any:
         """Raises Forbidden."""
-        needed, given = call.spec.scope, call.caller.scope
+        needed, given = call.spec.scope_of(call.operation), call.caller.scope
         if given < needed:
             raise Forbidden(
                 f"this needs the scope {needed.name.lower()}, but "
