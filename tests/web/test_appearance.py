@@ -124,6 +124,9 @@ def test_a_phone_shows_everything_without_scrolling_sideways(
     expect(page.locator(".row", has_text="phone")).to_be_visible()
     reachable(page)
     accessible(page)
+    page.keyboard.press("?")
+    expect(page.get_by_role("heading", name="Everywhere")).to_be_in_viewport()  # at its beginning
+    page.keyboard.press("Escape")
     page.locator(".row", has_text="phone").tap()
     shows(page, "ready>")
     reachable(page)

@@ -49,6 +49,15 @@ def test_what_a_program_asks_is_answered_from_the_list(
     expect(page).to_have_title("(1) calm · nacre")
     assert page.locator("link[rel=icon]").get_attribute("href") != plain
     pages.keep(page, "password")
+    # However long the list is, and wherever it was scrolled to: what asks stays in sight.
+    page.evaluate(
+        "() => document.querySelector('.rows-scroll').append(document.createElement('hr'))"
+    )
+    page.add_style_tag(content=".rows-scroll hr { height: 3000px }")
+    page.evaluate("() => document.querySelector('.rows-scroll').scrollTo(0, 3000)")
+    expect(needs(page)).to_be_in_viewport(ratio=1)
+    expect(row(page, "calm")).not_to_be_in_viewport()
+    page.evaluate("() => document.querySelector('.rows-scroll hr').remove()")
     needs(page).get_by_label("Password:").fill("secret")
     page.keyboard.press("Enter")
     yes = needs(page).get_by_role("button", name="Yes")

@@ -35,6 +35,7 @@ def test_the_wall_shows_what_runs_and_opens_it(
     expect(tile(page, names[1]).locator(".tile-last")).to_contain_text("exit 1")
     call(daemon, "input", names[2], input="read -p 'Overwrite? [y/N] ' x\r")
     expect(tile(page, names[2])).to_have_attribute("data-attention", "blocked")
+    expect(page.locator(".tile-name").first).to_have_text(names[2])  # who asks comes first
     call(daemon, "input", names[3], input="cat\r")
     driver = ready(pages(names[1]))
     driver.get_by_role("button", name="Take over").click()

@@ -3,7 +3,7 @@ import { frame, frames } from "./page";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { momentsOf, nearest } from "../src/cast/finding";
+import { countOf, momentsOf, nearest } from "../src/cast/finding";
 import type { Keyframe } from "../src/cast/frames";
 import { readCast } from "../src/cast/recording";
 
@@ -85,8 +85,11 @@ test("it plays at its speed, and stops at the end", () => {
 test("hits are moments of the recording, each once; the first one after now is gone to", () => {
   const hit = (time: number) => ({ session: "s", session_id: "s", time, generation: 1, text: "", start: 0, end: 0 });
   const found = { total: 4, searched_sessions: 1, complete: true, hits: [109, 103, 103, 50].map(hit) };
-  const { times, more } = momentsOf(found, { began: 100, duration: 20 });
-  assert.deepEqual([times, more], [[3, 9], true]); // one is older than the recording
+  const { times, matches, more } = momentsOf(found, { began: 100, duration: 20 });
+  assert.deepEqual([times, matches, more], [[3, 9], 3, true]); // one is older than the recording
   assert.deepEqual([0, 3, 4, 12].map((now) => nearest(times, now)), [0, 0, 1, 1]);
   assert.equal(nearest([], 3), 0);
+  assert.equal(countOf({ times, matches, more: false }, 1), "moment 2 of 2, 3 matches");
+  assert.equal(countOf({ times, matches: 2, more: true }, 0), "1 of 2+");
+  assert.equal(countOf({ times: [], matches: 0, more: false }, 0), "not found");
 });

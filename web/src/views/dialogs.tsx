@@ -17,7 +17,7 @@ export function Dialogs() {
       return <NewSession />;
     case "help":
       return (
-        <Modal title="Keys">
+        <Modal title="Keys" reading>
           <Help />
         </Modal>
       );
@@ -36,16 +36,28 @@ export function Dialogs() {
   }
 }
 
-export function Modal({ title, children }: { title: string; children: ComponentChildren }) {
+interface ModalProps {
+  title: string;
+  reading?: boolean; // a text: it begins at its top, and keys scroll it
+  children: ComponentChildren;
+}
+
+export function Modal({ title, reading = false, children }: ModalProps) {
   const place = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     place.current?.showModal();
+    if (reading && place.current) {
+      // The browser gives its first button the focus, and scrolls there: to the end of a long text.
+      place.current.focus();
+      place.current.scrollTop = 0;
+    }
     return () => before?.focus();
   }, []);
   return (
     <dialog
       ref={place}
+      tabIndex={reading ? -1 : undefined}
       aria-label={title}
       onClose={closeDialog}
       onClick={(event) => event.target === place.current && closeDialog()}

@@ -8,7 +8,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 import type { Player } from "../cast/player";
 import type { Recording } from "../cast/recording";
-import { momentsOf, nearest, type Moments } from "../cast/finding";
+import { countOf, momentsOf, nearest, type Moments } from "../cast/finding";
 import { call } from "../wire/api";
 import type { Found } from "../search/found";
 import { clock } from "../words";
@@ -122,8 +122,8 @@ export function ReplaySearch({ session, player, recording, search, close }: Prop
   );
 }
 
-function counted({ times, more }: Moments, at: number, player: Player): string {
-  if (!times.length) return more ? "not in this recording" : "not found";
-  const moment = clock(player.clock.value.toShown(times[at] ?? 0));
-  return `${at + 1} of ${times.length}${more ? "+" : ""} · ${moment}`;
+function counted(moments: Moments, at: number, player: Player): string {
+  const time = moments.times[at];
+  const count = countOf(moments, at);
+  return time === undefined ? count : `${count} · ${clock(player.clock.value.toShown(time))}`;
 }

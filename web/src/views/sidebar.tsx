@@ -70,7 +70,9 @@ export function Sidebar() {
       <Filter />
       <nav class="rows" aria-label="Sessions" onKeyDown={walk}>
         <Needs />
-        <List />
+        <div class="rows-scroll">
+          <List />
+        </div>
       </nav>
       {!narrow && <Toaster />}
       <SidebarFoot />

@@ -19,6 +19,11 @@ const MOST = 4; // side by side
 /** The ids of those that were chosen to be side by side. */
 const chosen = signal<readonly string[]>([]);
 const adding = signal(false); // another one is being chosen: all are shown
+/** Who asks comes first. */
+const inOrder = computed(() => {
+  const asks = (one: Listed) => attention.value.get(one.session_id) === "blocked";
+  return [...live.value.filter(asks), ...live.value.filter((one) => !asks(one))];
+});
 const beside = computed(() => live.value.filter((one) => chosen.value.includes(one.session_id)));
 
 export function Wall() {
@@ -31,7 +36,7 @@ export function Wall() {
   }, [open, watched]);
   const several = beside.value.length > 1;
   const few = several && !adding.value;
-  const shown = few ? beside.value : live.value;
+  const shown = few ? beside.value : inOrder.value;
   return (
     <main class="main wall" data-few={few ? shown.length : undefined}>
       <header class="wall-head">
