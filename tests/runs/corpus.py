@@ -48,9 +48,10 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Send a signal to the program in the foreground, as signal_session does."""
+    """Send a signal to the program in the foreground, as signal_session does, or as others do."""
 
     number: int
+    by_others: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

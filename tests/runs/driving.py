@@ -135,6 +135,8 @@ class Drive:
                 await self._run(step)
             case Keys():
                 await self._press(step)
+            case Signal(by_others=True):
+                os.killpg(self.session.leader, step.number)
             case Signal():
                 self.session.signal(step.number)
             case Wait():

@@ -13,6 +13,14 @@ if [[ -n "${NACRE_NONCE_FD-}" ]]; then
     fi
     unset NACRE_ZDOTDIR
 
+    # Without a trap, zsh tells after Ctrl+C the code of whichever builtin was cut short, 0 mostly. One
+    # that fails changes nothing else. It comes before the user's own files, which may set another.
+    TRAPINT() {
+        for __nacre_off in ${options[xtrace]::=off}; do; done
+        return 130
+    }
+    [[ -o interactive ]] || unfunction TRAPINT
+
     [[ -r "${ZDOTDIR:-$HOME}/.zshenv" ]] && . "${ZDOTDIR:-$HOME}/.zshenv"
     __nacre_began=
 fi
@@ -89,6 +97,8 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
         __nacre_choose
         # Read-only, it would say so in each command's output.
         [[ "${(t)__nacre_told}" == *readonly* ]] || __nacre_told=
+        # What speaks of traps finds the user's own alone. It may set one: ours does not come back.
+        [[ "$3" != *trap* || "${functions[TRAPINT]-}" != *__nacre_off* ]] || unfunction TRAPINT
         __nacre_say '\e]133;C;n=%s\a' "$__nacre_nonce"
     }
 
