@@ -379,6 +379,12 @@ UNSURE = [
         "typeset -i _nacre_c",
         "typeset -i __nacre_told",
     ),
+    *harm(
+        "read-only variables of common names",
+        BASH,
+        "readonly begin end more start each line others; PROMPT_COMMAND=; PS1='% '",
+    ),
+    *harm("local variables of our names", FISH, "set -l _nacre_c q; set -l _nacre_s q"),
     Case(
         "a variable of ours read-only",
         BASH + ZSH,

@@ -261,12 +261,13 @@ FISH = Dialect(
     syntax=Syntax(
         printf="builtin printf",
         code="$_nacre_s",
-        begin="set -g _nacre_s $status",
-        keep="set -g _nacre_s $status",
+        # Local to the line that is read, whatever the user's variables of these names are.
+        begin="set -l _nacre_s $status",
+        keep="set -l _nacre_s $status",
         leave='test $_nacre_s = 0;or /bin/sh -c "exit $_nacre_s"',
         itself="$fish_pid",
         take=(
-            "set -g _nacre_c (builtin string unescape --style=url -- '{body}'"
+            "set -l _nacre_c (builtin string unescape --style=url -- '{body}'"
             " | builtin string collect)"
         ),
         run="eval $_nacre_c",

@@ -4,6 +4,7 @@
 #
 # Rule: the exit code comes from $? inside of PS1 (mark Q). Bash restores it before it expands the
 # prompt, so no PROMPT_COMMAND can change it. The function in PROMPT_COMMAND only tells it earlier.
+# Locals have our prefix, too: bash makes none that has the name of a read-only variable.
 
 # The nonce comes through a pipe that is emptied and closed at once: a child finds it in no
 # environment, command line or file. It stays in a variable of this shell that is not exported.
@@ -95,7 +96,7 @@ if [[ -n ${__nacre_nonce-} ]]; then
     }
 
     __nacre_mark_prompts() {
-        local begin end more start
+        local __nacre_to_begin __nacre_to_end __nacre_to_more __nacre_to_start
         [[ -v PS0 || -v READLINE_LINE ]] || PS0=
         [[ -v PS1 && -v PS2 ]] || "$__nacre_word" return 0
         [[ ${PS0@a}${PS1@a}${PS2@a} != *r* ]] || "$__nacre_word" return 0 # read-only: nobody changes them
@@ -106,38 +107,38 @@ if [[ -n ${__nacre_nonce-} ]]; then
             __nacre_mode+=';unhooked'
         if [[ :$BASHOPTS: == *:promptvars:* ]]; then
             # $((…)) counts prompts: a prompt that is only drawn again keeps its number.
-            begin='\[\e]133;Q;n=${__nacre_nonce-};$((++__nacre_count));$?;${PWD//*[[:cntrl:]]*}\a'
-            begin+='\e]133;A;n=${__nacre_nonce-}\a\]'
-            end='\[\e]133;B;n=${__nacre_nonce-};${__nacre_mode-}\a\]'
-            more='\[\e]133;P;n=${__nacre_nonce-}\a\]'
+            __nacre_to_begin='\[\e]133;Q;n=${__nacre_nonce-};$((++__nacre_count));$?;${PWD//*[[:cntrl:]]*}\a'
+            __nacre_to_begin+='\e]133;A;n=${__nacre_nonce-}\a\]'
+            __nacre_to_end='\[\e]133;B;n=${__nacre_nonce-};${__nacre_mode-}\a\]'
+            __nacre_to_more='\[\e]133;P;n=${__nacre_nonce-}\a\]'
             # Also remembers the line that runs: at the next prompt it is a later one.
-            start='\e]133;C;n=${__nacre_nonce-};$((__nacre_told=0,__nacre_line=LINENO))\a'
+            __nacre_to_start='\e]133;C;n=${__nacre_nonce-};$((__nacre_told=0,__nacre_line=LINENO))\a'
             [[ $- == *u* || ${__nacre_told@a}${__nacre_line@a} != *r* ]] ||
-                start='\e]133;C;n=${__nacre_nonce-}\a' # it would say so in each command's output
+                __nacre_to_start='\e]133;C;n=${__nacre_nonce-}\a' # it would say so in each command's output
         else
             # As liquidprompt has it: nothing in them is expanded but what stands behind a backslash.
-            begin='\[\e]133;Q;n='$__nacre_nonce';'$((++__nacre_count))';'${__nacre_known-}';\a'
-            begin+='\e]133;A;n='$__nacre_nonce'\a\]'
-            end='\[\e]133;B;n='$__nacre_nonce';'$__nacre_mode'\a\]'
-            more='\[\e]133;P;n='$__nacre_nonce'\a\]'
-            start='\e]133;C;n='$__nacre_nonce'\a'
+            __nacre_to_begin='\[\e]133;Q;n='$__nacre_nonce';'$((++__nacre_count))';'${__nacre_known-}';\a'
+            __nacre_to_begin+='\e]133;A;n='$__nacre_nonce'\a\]'
+            __nacre_to_end='\[\e]133;B;n='$__nacre_nonce';'$__nacre_mode'\a\]'
+            __nacre_to_more='\[\e]133;P;n='$__nacre_nonce'\a\]'
+            __nacre_to_start='\e]133;C;n='$__nacre_nonce'\a'
         fi
         __nacre_known=
-        if [[ $PS1 != "$begin"*"$end" ]]; then
+        if [[ $PS1 != "$__nacre_to_begin"*"$__nacre_to_end" ]]; then
             # A line before or behind it, as virtualenv puts one, belongs to the prompt.
-            PS1=${PS1//"${__nacre_begin:-$begin}"/}
-            PS1=$begin${PS1//"${__nacre_end:-$end}"/}$end
+            PS1=${PS1//"${__nacre_begin:-$__nacre_to_begin}"/}
+            PS1=$__nacre_to_begin${PS1//"${__nacre_end:-$__nacre_to_end}"/}$__nacre_to_end
         fi
-        __nacre_begin=$begin __nacre_end=$end
+        __nacre_begin=$__nacre_to_begin __nacre_end=$__nacre_to_end
         # While a line is edited, bash holds on to the old PS0 and PS2 and would show freed memory.
         [[ ! -v READLINE_LINE ]] || "$__nacre_word" return 0
-        if [[ $PS2 != "$more"* ]]; then
-            PS2=$more${PS2//"${__nacre_more:-$more}"/}
+        if [[ $PS2 != "$__nacre_to_more"* ]]; then
+            PS2=$__nacre_to_more${PS2//"${__nacre_more:-$__nacre_to_more}"/}
         fi
-        if [[ $PS0 != *"$start" ]]; then
-            PS0=${PS0//"${__nacre_start:-$start}"/}$start
+        if [[ $PS0 != *"$__nacre_to_start" ]]; then
+            PS0=${PS0//"${__nacre_start:-$__nacre_to_start}"/}$__nacre_to_start
         fi
-        __nacre_more=$more __nacre_start=$start
+        __nacre_more=$__nacre_to_more __nacre_start=$__nacre_to_start
         # Exported, another shell would show them as text.
         [[ ${PS0@a}${PS1@a}${PS2@a} != *x* ]] || "$__nacre_word" export -n PS0 PS1 PS2
     }
@@ -146,65 +147,65 @@ if [[ -n ${__nacre_nonce-} ]]; then
     # again: back to where they began, erase (ECMA-48, CUB and EL), and a sequence without a meaning
     # whose last byte is the brace. To bash it is a parameter that nobody sets.
     __nacre_unseen() {
-        local shown
-        shown=$2'${__nacre_none+'
-        "$__nacre_word" printf -v "$1" '%s\e[%sD\e[K\e[9}' "$shown" "${#shown}"
+        local __nacre_shown
+        __nacre_shown=$2'${__nacre_none+'
+        "$__nacre_word" printf -v "$1" '%s\e[%sD\e[K\e[9}' "$__nacre_shown" "${#__nacre_shown}"
     }
 
     # Put our two functions first and last. Both are silent when they are gone or traced.
     __nacre_hook() {
-        local each others very_last alone
-        others=() very_last=()
+        local __nacre_each __nacre_others __nacre_very_last __nacre_alone
+        __nacre_others=() __nacre_very_last=()
         [[ -v PROMPT_COMMAND ]] || PROMPT_COMMAND=()
         [[ ${PROMPT_COMMAND@a} != *r* ]] || "$__nacre_word" return 0
         __nacre_unseen __nacre_first '{ __nacre_pre; } 2>/dev/null'
         __nacre_unseen __nacre_last '{ __nacre_post; } 2>/dev/null'
         __nacre_unseen __nacre_only '{ __nacre_pre; __nacre_post; } 2>/dev/null'
-        for each in "${PROMPT_COMMAND[@]}"; do
-            each=${each//"$__nacre_first"/:}
-            each=${each//"$__nacre_last"/:}
-            each=${each//"$__nacre_only"/:}
+        for __nacre_each in "${PROMPT_COMMAND[@]}"; do
+            __nacre_each=${__nacre_each//"$__nacre_first"/:}
+            __nacre_each=${__nacre_each//"$__nacre_last"/:}
+            __nacre_each=${__nacre_each//"$__nacre_only"/:}
             # bash-preexec takes whatever comes behind its own last word for a user's command.
-            if [[ $each == *__bp_interactive_mode ]]; then
-                each=${each%__bp_interactive_mode} very_last=(__bp_interactive_mode)
+            if [[ $__nacre_each == *__bp_interactive_mode ]]; then
+                __nacre_each=${__nacre_each%__bp_interactive_mode} __nacre_very_last=(__bp_interactive_mode)
             fi
-            [[ $each == *([:[:space:]]) ]] || others+=("$each")
+            [[ $__nacre_each == *([:[:space:]]) ]] || __nacre_others+=("$__nacre_each")
         done
-        alone= # then one function less is called for each prompt
-        ((${#others[@]} || ${#very_last[@]})) || alone=yes
+        __nacre_alone= # then one function less is called for each prompt
+        ((${#__nacre_others[@]} || ${#__nacre_very_last[@]})) || __nacre_alone=yes
         if ((BASH_VERSINFO[0] > 5 || (BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1))); then
-            PROMPT_COMMAND=("$__nacre_first" "${others[@]}" "$__nacre_last" "${very_last[@]}")
-            [[ ! $alone ]] || PROMPT_COMMAND=("$__nacre_only")
-        elif [[ $alone ]]; then
+            PROMPT_COMMAND=("$__nacre_first" "${__nacre_others[@]}" "$__nacre_last" "${__nacre_very_last[@]}")
+            [[ ! $__nacre_alone ]] || PROMPT_COMMAND=("$__nacre_only")
+        elif [[ $__nacre_alone ]]; then
             PROMPT_COMMAND=$__nacre_only
         else
             # One string; a newline parts also what ends with a semicolon or a comment.
             PROMPT_COMMAND=$__nacre_first
-            for each in "${others[@]}" "$__nacre_last" "${very_last[@]}"; do
-                PROMPT_COMMAND+=$'\n'$each
+            for __nacre_each in "${__nacre_others[@]}" "$__nacre_last" "${__nacre_very_last[@]}"; do
+                PROMPT_COMMAND+=$'\n'$__nacre_each
             done
         fi
     }
 
     # A key that makes the line editor source this file, in the current shell: $? stays.
     __nacre_bind() {
-        local keymap asks
+        local __nacre_keymap __nacre_asks
         # In braces: what begins with a quote would be taken as quoted.
-        __nacre_unseen asks '{ "${__nacre_word:-builtin}" eval "$__nacre_ask"; } 2>/dev/null'
-        for keymap in emacs vi-insert vi-command; do
-            "$__nacre_word" bind -m "$keymap" -x '"\e[7337~": '"$asks"
+        __nacre_unseen __nacre_asks '{ "${__nacre_word:-builtin}" eval "$__nacre_ask"; } 2>/dev/null'
+        for __nacre_keymap in emacs vi-insert vi-command; do
+            "$__nacre_word" bind -m "$__nacre_keymap" -x '"\e[7337~": '"$__nacre_asks"
         done 2>/dev/null
         __nacre_take_text 2>/dev/null
     }
 
     # What stands in the line editor (mark L), within the length of a mark.
     __nacre_tell_line() {
-        local line slash
-        line=$READLINE_LINE slash=\\
-        line=${line//"$slash"/"$slash$slash"}
-        line=${line//$'\n'/"${slash}n"}
-        [[ ${#line} -le 900 && $line != *[[:cntrl:]]* ]] || line="$slash?"
-        __nacre_say '\e]133;L;n=%s;%s\a' "$__nacre_nonce" "$line"
+        local __nacre_text __nacre_slash
+        __nacre_text=$READLINE_LINE __nacre_slash=\\
+        __nacre_text=${__nacre_text//"$__nacre_slash"/"$__nacre_slash$__nacre_slash"}
+        __nacre_text=${__nacre_text//$'\n'/"${__nacre_slash}n"}
+        [[ ${#__nacre_text} -le 900 && $__nacre_text != *[[:cntrl:]]* ]] || __nacre_text="$__nacre_slash?"
+        __nacre_say '\e]133;L;n=%s;%s\a' "$__nacre_nonce" "$__nacre_text"
     }
 
     __nacre_choose 2>/dev/null
