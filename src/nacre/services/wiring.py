@@ -44,6 +44,7 @@ from nacre.services.films.service import Films
 from nacre.services.follow.service import Following
 from nacre.services.host.bus import Events
 from nacre.services.host.engine import Engine
+from nacre.services.host.floods import Floods
 from nacre.services.host.host import Host
 from nacre.services.host.read_share import ReadShare
 from nacre.services.host.secrets import KnownSecrets
@@ -304,7 +305,12 @@ def _build_host(
         loop,
         settings,
         Engine(settings.scrollback),
-        ReadShare(loop, settings.read_buffer_bytes, settings.turn_time),
+        ReadShare(
+            loop,
+            settings.read_buffer_bytes,
+            settings.turn_time,
+            Floods(settings.flood_pause, settings.flood_part),
+        ),
         descriptor_limit,
         runtime,
         journals,

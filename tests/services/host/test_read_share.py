@@ -1,9 +1,12 @@
 """Busy sessions share a turn of the loop; the others do not wait for more than that."""
 
 import asyncio
+import time
+from collections.abc import Callable
 
 import pytest
 
+from nacre.services.host.floods import Floods
 from nacre.services.host.read_share import ReadShare
 
 from services.living import ended, living, shows, start, start_python, until
@@ -20,8 +23,12 @@ async def turn_of_the_loop() -> None:
     await asyncio.sleep(0)
 
 
+def sharing(seconds: float, clock: Callable[[], float] = time.perf_counter) -> ReadShare:
+    return ReadShare(asyncio.get_running_loop(), BUDGET, seconds, Floods(0.02, 0.25), clock)
+
+
 async def test_one_busy_session_has_the_whole_budget() -> None:
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0)
+    turns = sharing(1.0)
     for _ in range(3):
         assert turns.share() == BUDGET
         turns.spent(BUDGET)
@@ -29,7 +36,7 @@ async def test_one_busy_session_has_the_whole_budget() -> None:
 
 
 async def test_busy_sessions_divide_the_budget_from_the_next_turn_on() -> None:
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0)
+    turns = sharing(1.0)
     for _ in range(4):
         turns.spent(BUDGET)
     assert turns.share() == BUDGET, "this turn was planned for one"
@@ -41,7 +48,7 @@ async def test_busy_sessions_divide_the_budget_from_the_next_turn_on() -> None:
 
 
 async def test_sessions_that_print_a_little_are_not_counted() -> None:
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0)
+    turns = sharing(1.0)
     turns.spent(BUDGET)
     for _ in range(50):
         turns.spent(100)
@@ -50,11 +57,11 @@ async def test_sessions_that_print_a_little_are_not_counted() -> None:
 
 
 async def test_share_is_never_less_than_one_read_of_the_kernel() -> None:
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0)
+    turns = sharing(1.0)
     for _ in range(1000):
         turns.spent(BUDGET)
     await turn_of_the_loop()
-    assert turns.share() == 4096
+    assert turns.share() == 4095
 
 
 class Clock:
@@ -85,7 +92,7 @@ class Printing:
 
 async def test_who_finds_no_time_left_comes_first_in_the_next_turn() -> None:
     clock, told = Clock(), list[str]()
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0, clock)
+    turns = sharing(1.0, clock)
     slow = Printing(clock, "slow", told, 1.0)
     late = Printing(clock, "late", told, 0.1)
     turns.ready(slow)
@@ -98,7 +105,7 @@ async def test_who_finds_no_time_left_comes_first_in_the_next_turn() -> None:
 
 async def test_sessions_with_much_to_show_take_turns_without_another_event() -> None:
     clock, told = Clock(), list[str]()
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0, clock)
+    turns = sharing(1.0, clock)
     turns.ready(Printing(clock, "one", told, 1.0, 1.0, 1.0))
     turns.ready(Printing(clock, "two", told, 1.0, 1.0, 1.0))
     for number in range(1, 7):
@@ -109,7 +116,7 @@ async def test_sessions_with_much_to_show_take_turns_without_another_event() -> 
 
 async def test_who_is_looked_at_reads_although_the_time_is_up() -> None:
     clock, told = Clock(), list[str]()
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0, clock)
+    turns = sharing(1.0, clock)
     turns.ready(Printing(clock, "slow", told, 1.0))
     turns.at_once(Printing(clock, "seen", told, 0.5, 0.5, 0.5))
     assert told == ["slow", "seen"]
@@ -119,7 +126,7 @@ async def test_who_is_looked_at_reads_although_the_time_is_up() -> None:
 
 async def test_who_took_far_too_long_pauses_for_as_long_and_others_are_served() -> None:
     clock, told = Clock(), list[str]()
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 0.001, clock)
+    turns = sharing(0.001, clock)
     slow = Printing(clock, "slow", told, 0.03, 0.03)
     turns.ready(slow)
     assert not slow.heard, "the loop would tell of its output again and again"
@@ -136,7 +143,7 @@ async def test_who_took_far_too_long_pauses_for_as_long_and_others_are_served() 
 async def test_while_somebody_asks_turns_are_shorter() -> None:
     clock, told = Clock(), list[str]()
     clock.now = 100.0
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 0.001, clock)
+    turns = sharing(0.001, clock)
     flood = Printing(clock, "flood", told, *[0.0001] * 1000)
 
     async def shown_in_a_turn() -> int:
@@ -146,17 +153,67 @@ async def test_while_somebody_asks_turns_are_shorter() -> None:
         return before - len(flood.pieces)
 
     assert await shown_in_a_turn() > 9
-    turns.asked()
-    await turn_of_the_loop()  # the one that was planned before
-    assert await shown_in_a_turn() <= 3
+    with turns.asked():
+        await turn_of_the_loop()  # the one that was planned before
+        assert await shown_in_a_turn() <= 3
     clock.now += 1.0
     await turn_of_the_loop()
     assert await shown_in_a_turn() > 9
 
 
+async def test_sessions_that_wait_for_their_turn_divide_the_budget_too() -> None:
+    clock, told = Clock(), list[str]()
+    turns = sharing(1.0, clock)
+    turns.ready(Printing(clock, "slow", told, 1.0))
+    for number in range(3):
+        turns.ready(Printing(clock, f"late {number}", told, 1.0))
+    assert told == ["slow"]
+    assert turns.share() == BUDGET // 4
+
+
+async def test_flood_is_not_read_before_somebody_has_an_answer_and_others_are() -> None:
+    clock, told = Clock(), list[str]()
+    clock.now = 100.0
+    turns = sharing(0.001, clock)
+    flood = Printing(clock, "flood", told, *[0.001] * 100)
+    turns.ready(flood)
+    while told.count("flood") < 20:
+        await turn_of_the_loop()
+    with turns.asked():
+        clock.now += 0.0001
+        await turn_of_the_loop()
+        assert not flood.heard
+        told.clear()
+        for number in range(3):
+            turns.ready(Printing(clock, f"other {number}", told, 0.0001))
+            await turn_of_the_loop()
+        assert told == ["other 0", "other 1", "other 2"]
+    clock.now += 0.01
+    while "flood" not in told:  # noqa: ASYNC110  # it goes on by itself
+        await asyncio.sleep(0.001)
+    assert flood.heard
+
+
+async def test_flood_that_waits_reads_at_once_when_somebody_looks() -> None:
+    clock, told = Clock(), list[str]()
+    clock.now = 100.0
+    turns = sharing(0.001, clock)
+    flood = Printing(clock, "flood", told, *[0.001] * 100)
+    turns.ready(flood)
+    while told.count("flood") < 20:
+        await turn_of_the_loop()
+    with turns.asked():
+        clock.now += 0.0001
+        await turn_of_the_loop()
+        told.clear()
+        turns.at_once(flood)
+        assert told == ["flood"]
+        assert flood.heard
+
+
 async def test_who_pauses_reads_at_once_when_somebody_looks() -> None:
     clock, told = Clock(), list[str]()
-    turns = ReadShare(asyncio.get_running_loop(), BUDGET, 1.0, clock)
+    turns = sharing(1.0, clock)
     held = Printing(clock, "held", told, 0.1)
     turns.pause(held)
     turns.ready(held)

@@ -8,7 +8,7 @@ asks for comes back in here, and passes all of them.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -39,10 +39,6 @@ def _nothing_composed(_: Ask) -> Handlers:
     return Handlers()
 
 
-def _nobody_cares() -> None:
-    return None
-
-
 class Dispatch:
     def __init__(
         self,
@@ -51,11 +47,11 @@ class Dispatch:
         watch: WatchHandler,
         follow: FollowHandler,
         composed: Callable[[Ask], Handlers] = _nothing_composed,
-        asked: Callable[[], None] = _nobody_cares,
+        asked: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """`composed` returns the handlers of tools that are made of other operations.
 
-        `asked` is called when a call begins.
+        `asked` is entered while a call is being answered.
         """
         self._handlers = Handlers.merged([handlers, composed(self.ask)])
         self.calls = 0  # so far
@@ -70,20 +66,23 @@ class Dispatch:
     async def __call__(self, caller: Caller, operation: Operation) -> Result:
         """Run an operation for a caller. Raises what a step or the operation raises."""
         call = self._call(caller, operation)
-        result: Result = await self._first(call)(call)
+        with self._asked():
+            result: Result = await self._first(call)(call)
         return result
 
     async def noted(self, caller: Caller, operation: Operation) -> Answer:
         """Run an operation for a door that passes notices on, but no hand-over."""
         call = self._call(caller, operation)
-        result = await self._begin(call)
+        with self._asked():
+            result = await self._begin(call)
         return Answer(result, None, call.notices)
 
     async def ask(self, caller: Caller, operation: Operation) -> Answer:
         """Run an operation for a door that can pass a hand-over to its caller."""
         call = self._call(caller, operation)
         call.tells = True
-        result = await self._first(call)(call)
+        with self._asked():
+            result = await self._first(call)(call)
         return Answer(result, call.told, call.notices)
 
     def _first(self, call: Call) -> Onward:
@@ -128,7 +127,6 @@ class Dispatch:
 
     def _call(self, caller: Caller, operation: Operation) -> Call:
         self.calls += 1
-        self._asked()
         return Call(caller, operation, spec_of(operation), self._run)
 
     async def _run(self, call: Call) -> Result:

@@ -8,21 +8,23 @@ is behind them. So every session moves.
 Rule 3: one step can take far longer than a turn: a new width for a full scrollback, 10 ms and more.
 A session that took so much pauses for as long, because an answer takes several turns, and each of
 them would wait for such a step.
-Rule 4: while somebody asks, turns are shorter: an answer is ready sooner than a flood is shown.
+Rule 4: while somebody asks, turns are shorter, and floods are not read at all for a short time
+(floods.py). What other sessions print is shown as always.
 """
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
-# One read returns at most this much (N_TTY_BUF_SIZE): a smaller share would waste system calls.
-_SMALLEST_SHARE = 4096
+from nacre.services.host.floods import NEXT_CALL, Floods
 
+# One read mostly returns this much (N_TTY_BUF_SIZE - 1): a smaller share would waste system calls.
+_SMALLEST_SHARE = 4095
 
 _OVERDRAWN = 3  # turns; less is within what a slice and its record may take
 _LONGEST_PAUSE = 0.1  # seconds
-_SOON = 0.02  # seconds after a call began in which it is probably answered
 _WHILE_ASKED = 0.2  # of a turn's time: one slice of usual output
 
 
@@ -40,15 +42,21 @@ class ReadShare:
         loop: asyncio.AbstractEventLoop,
         budget: int,
         seconds: float,
+        floods: Floods,
         clock: Callable[[], float] = time.perf_counter,  # the loop's own stands still in a turn
     ) -> None:
-        """`budget` is in bytes and `seconds` in time, each for one turn."""
+        """`budget` is in bytes and `seconds` in time, each for one turn.
+
+        `floods` knows which sessions wait while somebody asks.
+        """
         self._loop = loop
         self._budget = budget
         self._seconds = seconds
         self._clock = clock
         self._until: float | None = None  # None: nobody has read in this turn
-        self._asked = -_SOON
+        self._floods = floods
+        self._held: dict[Reader, None] = {}  # floods that wait for an answer
+        self._held_since = 0.0
         # In the order of their turns: who found no time left, and who has more to show.
         self._late: dict[Reader, None] = {}
         self._behind: dict[Reader, None] = {}
@@ -56,13 +64,24 @@ class ReadShare:
         self._busy_now = 0
         self._busy_before = 1
 
-    def asked(self) -> None:
-        """Note that a call begins, whoever it is of and whatever it asks for."""
-        self._asked = self._clock()
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """Note that a call is being answered, whoever it is of and whatever it asks for."""
+        call = object()
+        self._floods.call_begins(call, self._clock())
+        try:
+            yield
+        finally:
+            self._floods.call_ends(call, self._clock())
 
     def share(self) -> int:
-        """Return how many bytes a session may read in this turn."""
-        return max(_SMALLEST_SHARE, self._budget // self._busy_before)
+        """Return how many bytes a session may read in this turn.
+
+        Those that wait for the next turn count, too: where drawing takes long, a turn has time for
+        one session, and each read lets its program run, instead of us.
+        """
+        waiting = 1 + len(self._late) + len(self._behind)
+        return max(_SMALLEST_SHARE, self._budget // max(waiting, self._busy_before))
 
     def spent(self, size: int) -> None:
         """Note what a session read. Sessions that used up their share count as busy."""
@@ -75,7 +94,9 @@ class ReadShare:
         """Let a session read whose terminal has output: now, or in the next turn."""
         if reader in self._late or reader in self._behind or reader in self._paused:
             return
-        if self._clock() < self._begin():
+        if self._floods.waits(reader, self._clock()):
+            self._hold(reader)
+        elif self._clock() < self._begin():
             self._serve(reader, self._begin())
         else:
             self._late[reader] = None
@@ -84,6 +105,8 @@ class ReadShare:
         """Let a session read now, because somebody looks at it: the time of one turn at most."""
         self._begin()
         self.resume(reader)
+        if self._held.pop(reader, reader) is None:
+            reader.listen(on=True)
         self._late.pop(reader, None)
         self._behind.pop(reader, None)
         self._serve(reader, self._clock() + self._seconds)
@@ -94,7 +117,8 @@ class ReadShare:
             self._paused.add(reader)
             self._late.pop(reader, None)
             self._behind.pop(reader, None)
-            reader.listen(on=False)
+            if self._held.pop(reader, reader) is not None:
+                reader.listen(on=False)
 
     def resume(self, reader: Reader) -> None:
         if reader in self._paused:
@@ -106,11 +130,45 @@ class ReadShare:
     def is_paused(self, reader: Reader) -> bool:
         return reader in self._paused
 
+    def forget(self, reader: Reader) -> None:
+        """Forget a session whose terminal is closed."""
+        self._floods.forget(reader)
+        self._held.pop(reader, None)
+
+    # --- floods that wait ------------------------------------------------------------------
+
+    def _hold(self, reader: Reader) -> None:
+        """Let a flood wait. The loop would tell of its output again and again meanwhile."""
+        if not self._held:
+            self._held_since = self._clock()
+            self._loop.call_later(NEXT_CALL, self._release)
+        self._held[reader] = None
+        reader.listen(on=False)
+
+    def _release(self) -> None:
+        """Read floods again, unless somebody still asks."""
+        now = self._clock()
+        waited = now - self._held_since
+        if waited < self._floods.longest and self._floods.is_asked(now):
+            self._loop.call_later(NEXT_CALL, self._release)
+            return
+        self._floods.paused(waited)
+        held, self._held = self._held, {}
+        for reader in held:
+            reader.listen(on=True)
+            self._behind[reader] = None  # some may be left to show
+        self._begin()
+
+    # --- turns -----------------------------------------------------------------------------
+
     def _serve(self, reader: Reader, until: float) -> None:
+        begun, busy = self._clock(), self._busy_now
         left = reader.take_turn(until)
         if left and reader not in self._paused:
             self._behind[reader] = None
-        overdrawn = self._clock() - until
+        now = self._clock()
+        self._floods.note(reader, now - begun, now, busy=left or self._busy_now > busy)
+        overdrawn = now - until
         if overdrawn > _OVERDRAWN * self._seconds and reader not in self._paused:
             self.pause(reader)
             self._loop.call_later(min(overdrawn, _LONGEST_PAUSE), self.resume, reader)
@@ -119,7 +177,7 @@ class ReadShare:
         """Begin a turn, if this is the first to read in it; return when its time is up."""
         if self._until is None:
             now = self._clock()
-            part = _WHILE_ASKED if now - self._asked < _SOON else 1.0
+            part = _WHILE_ASKED if self._floods.is_asked(now) else 1.0
             self._until = now + part * self._seconds
             self._loop.call_soon(self._next_turn)
         return self._until
@@ -135,5 +193,9 @@ class ReadShare:
         for reader in list(self._late):
             if self._clock() >= until:
                 return
-            if self._late.pop(reader, reader) is None:
+            if self._late.pop(reader, reader) is not None:
+                continue
+            if self._floods.waits(reader, self._clock()):
+                self._hold(reader)
+            else:
                 self._serve(reader, until)

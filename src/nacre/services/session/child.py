@@ -169,6 +169,7 @@ class ChildProcess:
         if self.reading:
             self.reading = False
             self._host.loop.remove_reader(self.master)
+            self._host.read_share.forget(self)
             self.input.close()
             os.close(self.master)
 

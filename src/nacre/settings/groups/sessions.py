@@ -126,6 +126,28 @@ class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 0.001
+    flood_pause: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description=(
+                "Longest time in seconds for which sessions that print without a pause are not "
+                "read while a call of anybody is being answered. The answer would wait for them "
+                "several times. 0 reads them always."
+            ),
+        ),
+    ] = 0.02
+    flood_part: Annotated[
+        float,
+        Meta(
+            ge=0.01,
+            description=(
+                "Part of that pause for which sessions that print without a pause are read before "
+                "the next one, so that they go on however much is asked."
+            ),
+        ),
+    ] = 0.25
     max_input_bytes: Annotated[
         int,
         Meta(
