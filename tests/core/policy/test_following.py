@@ -84,3 +84,12 @@ def test_a_line_that_would_keep_the_parser_busy_is_not_parsed(unit: str) -> None
     begin = time.process_time()
     assert read_line(unit * (16000 // len(unit))).doubts
     assert time.process_time() - begin < 0.5  # it took 1.4 s
+
+
+@pytest.mark.parametrize(
+    "calculation", ["$(( $(cat x) ))", "$((a[$(cat x)]))", "$(( `cat x` + 1 ))"]
+)
+def test_what_a_program_prints_is_no_number(calculation: str) -> None:
+    """Bash reads it as an expression: a[$(unlink y)] in the file x would run."""
+    assert decide(f"echo {calculation}", GUARDED, EXAMPLE).verdict == "ask"
+    assert decide("echo $(( $(date +%s) - $(wc -l < x) ))", GUARDED, EXAMPLE).verdict == "allow"

@@ -28,7 +28,7 @@ def commands(line: str) -> list[list[str | None]]:
         ("[ -f $(a) ]", [["a"]]),
         ("[[ $(a) == b ]]", [["a"]]),
         ("echo ${x:-$(a)}", [["echo", None], ["a"]]),
-        ("echo $(( $(a) + 1 ))", [["echo", None], ["a"]]),
+        ("echo $(( $(wc -l) + 1 ))", [["echo", None], ["wc", "-l"]]),
         ("cat <<E\n$(a)\nE\n", [["cat"], ["a"]]),
         ("a=(1 $(b))", [[], ["b"]]),
     ],

@@ -5,6 +5,7 @@ file or the keyboard has no proof, unless that program prints numbers and nothin
 """
 
 import re
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -23,6 +24,17 @@ _NUMBERS = re.compile(
     r"|git rev-list --count)\b[^|;&`]*\)\"?|\"?\$\(\(.*\)\)\"?|\"?\$[#?!]\"?|\"?\$\{#.*\}\"?",
     re.DOTALL,
 )
+
+
+def _printed_in(node: Node) -> Iterator[str]:
+    """Yield the outermost commands whose output the shell calculates with."""
+    waiting = list(node.children)
+    while waiting:
+        child = waiting.pop()
+        if child.type == "command_substitution":
+            yield text_of(child)
+        else:
+            waiting += child.children
 
 
 class Calculations:
@@ -49,6 +61,8 @@ class Calculations:
         # The shell counts the parentheses of $(( first; if they do not fit, it runs the text.
         if _RUNS.search(text) and (_MISCOUNTED.search(text) or text.count("(") != text.count(")")):
             return "its parentheses may be read as commands"
+        if any(not _NUMBERS.fullmatch(printed) for printed in _printed_in(node)):
+            return "it calculates with what a program prints"
         return None
 
     def assigned(self, assignment: Assignment) -> None:
