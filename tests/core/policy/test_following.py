@@ -93,3 +93,12 @@ def test_what_a_program_prints_is_no_number(calculation: str) -> None:
     """Bash reads it as an expression: a[$(unlink y)] in the file x would run."""
     assert decide(f"echo {calculation}", GUARDED, EXAMPLE).verdict == "ask"
     assert decide("echo $(( $(date +%s) - $(wc -l < x) ))", GUARDED, EXAMPLE).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["git diff | ssh host cat", "ssh host cat < x", "cat x | (ssh host cat)", "a | nice ssh h cat"],
+)
+def test_what_is_fed_to_another_machine_asks(line: str) -> None:
+    assert decide(line, GUARDED, EXAMPLE).verdict == "ask"
+    assert decide("ssh host cat x | head", GUARDED, EXAMPLE).verdict == "allow"

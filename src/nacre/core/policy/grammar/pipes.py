@@ -31,6 +31,25 @@ def fed_part(node: Node, name: str | None) -> tuple[int, int] | None:
     return redirect.parent.start_byte, redirect.parent.end_byte
 
 
+def is_fed(command: Node) -> bool:
+    """Return whether a command reads what others print, or a file."""
+    at: Node | None = command
+    while at is not None and at.type != "command_substitution":
+        above = at.parent
+        if above is not None and above.type == "pipeline" and above.named_children[0] != at:
+            return True
+        if above is not None and above.type == "redirected_statement":
+            for child in above.named_children:
+                if child.type == "file_redirect" and "<" in _operator(child):
+                    return not text_of(child).endswith("/dev/null")
+        at = above
+    return False
+
+
+def _operator(redirect: Node) -> str:
+    return "".join(text_of(child) for child in redirect.children if not child.is_named)
+
+
 def lists_files(command: Node) -> bool:
     """Return whether the commands before this one in its pipeline list files."""
     at: Node | None = command

@@ -24,7 +24,7 @@ from nacre.core.policy.grammar.nodes import (
     REPEATING,
     RESERVED,
 )
-from nacre.core.policy.grammar.pipes import fed_part, lists_files
+from nacre.core.policy.grammar.pipes import fed_part, is_fed, lists_files
 from nacre.core.policy.grammar.rough import MOST_ROUGH, rough_commands
 from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.grammar.spelling import Speller, text_of
@@ -53,6 +53,7 @@ _EXPANSION = re.compile(
     re.DOTALL,
 )
 _DELIMITER = re.compile(r"""[A-Za-z_]\w*|'[A-Za-z_]\w*'|"[A-Za-z_]\w*"|\\[A-Za-z_]\w*""")
+_SENDING = frozenset(("ssh", "/usr/bin/ssh"))
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -188,6 +189,8 @@ class Walk:
                 self._reading.scripts.append(text.replace("\\n", "\n"))
         if words and (part := fed_part(node, words[0].text)) is not None:
             self._reading.feeds.append(Feed(tuple(words), *part))
+        if any(word.text in _SENDING for word in words[:3]) and is_fed(node):
+            self._reading.doubt("what it reads would leave the machine")
         fed = any(word.text == "xargs" for word in words[:3]) and lists_files(node)
         self._reading.commands.append(
             SimpleCommand(tuple(words), tuple(assignments), node.start_byte, reach, fed)
