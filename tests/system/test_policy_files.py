@@ -14,7 +14,7 @@ from nacre.system.policy_files import (
 )
 
 
-@pytest.mark.parametrize("name", ["open", "guarded", "strict"])
+@pytest.mark.parametrize("name", ["open", "guarded", "tools", "foreign", "strict"])
 def test_every_shipped_rule_does_what_its_examples_say(name: str) -> None:
     file = shipped(name)
     assert [problem for rule in file.rule for problem in failing_examples(rule, file)] == []

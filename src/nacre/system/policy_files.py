@@ -26,7 +26,7 @@ PROJECT_FILE = ".nacre/policy.toml"  # in the folder of a project
 # Which shipped files make a preset; of those in the second place only what they forbid.
 _SHIPPED: dict[Preset, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "open": (("open",), ()),
-    "guarded": (("open", "guarded", "tools"), ()),
+    "guarded": (("open", "guarded", "tools", "foreign"), ()),
     "strict": (("open", "strict"), ("guarded",)),
 }
 # Examples are judged as if they were typed here.

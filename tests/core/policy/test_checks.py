@@ -80,3 +80,38 @@ def test_awk_that_only_prints_passes(line: str) -> None:
 )
 def test_awk_that_may_run_or_write_does_not(line: str) -> None:
     assert not passes("awk", line)
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        ("cmake -DCMAKE_CXX_COMPILER=clang++-17", True),
+        ("cmake -DCMAKE_C_COMPILER_LAUNCHER:STRING=/usr/bin/ccache", True),
+        ("cmake -DCMAKE_C_COMPILER=./x", False),
+        ("cmake -DCMAKE_C_COMPILER_LAUNCHER=/tmp/x", False),
+        ("make PATH=/tmp", False),
+        ("make VERSION=1.2", True),
+    ],
+)
+def test_a_build_is_told_no_program_of_ones_own(line: str, *, plain: bool) -> None:
+    assert passes("settings", line) is plain
+
+
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [
+        ("psql -h localhost -c 'select 1'", True),
+        ("psql -h db -c 'select 1'", True),
+        ("psql -h db.example.org -c 'select 1'", False),
+        ("psql postgres://u:p@db.example.org/app -c 'select 1'", False),
+        ("mysql -hdb.example.org -e 'select 1'", False),
+    ],
+)
+def test_a_database_elsewhere_would_get_the_password(line: str, *, near: bool) -> None:
+    assert passes("sql", line) is near
+
+
+def test_an_address_that_destroys_is_not_only_sent_to() -> None:
+    assert passes("local http", "curl -X POST localhost:9200/a/_search -d x")
+    assert not passes("local http", "curl -X POST localhost:9200/a/_delete_by_query -d x")
+    assert not passes("local http", "curl -X POST http://localhost:8080/actuator/shutdown")

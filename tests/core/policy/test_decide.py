@@ -48,10 +48,9 @@ def lines_of(name: str) -> list[str]:
     return (Path(__file__).parent / name).read_text().splitlines()
 
 
-# Of the lines that agents type: containers run as root, /etc is the system's, a server shows the
-# workspace to the network, and what is in a variable may be an option.
+# Of the lines that agents type: /etc is the system's, a server shows the workspace to the network,
+# and what is in a variable may be an option.
 ASKED_TYPED = {
-    "docker compose up -d db redis",
     "cut -d: -f1 /etc/passwd | sort",
     "python3 -m http.server 8000 &",
     'psql "$DATABASE_URL" -c "select 1"',

@@ -102,3 +102,15 @@ def test_what_a_program_prints_is_no_number(calculation: str) -> None:
 def test_what_is_fed_to_another_machine_asks(line: str) -> None:
     assert decide(line, GUARDED, EXAMPLE).verdict == "ask"
     assert decide("ssh host cat x | head", GUARDED, EXAMPLE).verdict == "allow"
+
+
+def test_two_names_of_one_program_are_judged_alike() -> None:
+    assert argvs("npm exec -- tsc --noEmit") == [("npx", "tsc", "--noEmit")]
+    assert argvs("bun x tsc") == [("bunx", "tsc")]
+    assert argvs("npm exec tsc -c x") == [("npm", "exec", "tsc", "-c", "x")]
+
+
+def test_a_build_of_what_the_line_has_cloned_asks() -> None:
+    clone = "git clone https://example.org/a/b && cd b && "
+    assert decide(f"{clone}make", GUARDED, EXAMPLE).verdict == "ask"
+    assert decide(f"{clone}ls", GUARDED, EXAMPLE).verdict == "allow"

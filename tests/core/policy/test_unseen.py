@@ -46,6 +46,16 @@ ASKED = {
     "python -m cProfile --help",
     "pytest tests/test_api.py::TestLogin::test_ok --pdb --help",
     "psql \"$DATABASE_URL\" -c '\\dt'",
+    "ln -s ../shared shared",
+    "uname -a; cat /proc/cpuinfo | grep 'model name' | head -1",
+    "cat requirements.txt | xargs -n1 pip show 2>/dev/null | grep -E '^(Name|Version)'",
+    "git remote add upstream https://github.com/org/repo.git",
+    "gh pr view --web=false --json number,url -q .url",
+    "npx json2ts -i schema.json",
+    "yarn dlx --help",
+    "deno run --check main.ts --help",
+    "safety check",
+    "file *",
 }
 
 
@@ -56,14 +66,14 @@ def lines_of(name: str) -> list[str]:
 
 def test_harmless_lines_run_unasked() -> None:
     lines = lines_of("unseen_harmless.txt")
-    assert len(lines) > 2200
+    assert len(lines) > 3100
     assert {line for line in lines if decide(line, GUARDED, EXAMPLE).verdict != "allow"} == ASKED
     assert len(ASKED) / len(lines) < 0.02
 
 
 def test_no_harmful_line_runs_unasked() -> None:
     lines = lines_of("unseen_harmful.txt")
-    assert len(lines) > 2300
+    assert len(lines) > 3900
     assert [line for line in lines if decide(line, GUARDED, EXAMPLE).verdict == "allow"] == []
 
 

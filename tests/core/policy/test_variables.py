@@ -22,6 +22,9 @@ from nacre.system.policy_files import EXAMPLE, load_policy
         ("PAGER=$x y", False),
         ("env IFS=x y", False),
         ("BASH_ENV=x y", False),
+        ("AWS_ENDPOINT_URL=https://x.example y", False),
+        ("PGHOST=x.example y", False),
+        ("SCCACHE_WRAPPER=./x y", False),
     ],
 )
 def test_a_variable_that_changes_programs_is_known(line: str, harmless: bool) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from nacre.core.policy.known.awk import only_prints
+from nacre.core.policy.known.builds import elsewhere, repository_names, settings
 from nacre.core.policy.known.far import remote_line
 from nacre.core.policy.known.one_liners import (
     julia_packages,
@@ -49,36 +50,13 @@ _TAR_OPTIONS = (
     ),
     *("--mtime=", "--owner=", "--group=", "--numeric-owner", "--auto-compress", "--append"),
 )
-_SETTING = re.compile(r"[.\w-]+[:+?]?")
-_RUNNING = re.compile(r"[;|&`<>]|\$[({]")
-_STEERING = frozenset(("SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKEFILES", "MAKE", "CONFIG_SHELL"))
-_TOOLS = frozenset(("CC", "CXX", "LD", "AR", "AS", "NM", "CPP", "FC", "RANLIB", "STRIP", "PYTHON"))
-_COMPILERS = frozenset(
-    (
-        *("gcc", "g++", "cc", "c++", "clang", "clang++", "ccache", "ld", "lld", "ld.lld", "mold"),
-        *("ar", "llvm-ar", "as", "nm", "ranlib", "strip", "python", "python3", "gfortran", "cpp"),
-    )
-)
-_PROGRAMS = frozenset(
-    (
-        *("rm", "sh", "bash", "zsh", "dash", "ksh", "perl", "ruby", "node", "sudo", "curl", "wget"),
-        *(
-            "eval",
-            "exec",
-            "env",
-            "dd",
-            "chmod",
-            "chown",
-            "kill",
-            "shred",
-            "unlink",
-            "find",
-            "xargs",
-        ),
-    )
-)
 _ADDRESSED = re.compile(r"\w+:/|(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?]|$)")
 _LOCAL = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?][^@\s]*)?")
+# What an address asks a server to do: Elasticsearch's _delete_by_query, an actuator's shutdown.
+_DESTROYS = re.compile(
+    r"^(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])\S*[/_](?:delete|drop|purge|flush|shutdown"
+    r"|destroy|truncate|wipe|terminate|close|kill|exec)(?![A-Za-z])"
+)
 _QUERY = re.compile(
     r"\s*(?:select|show|explain|describe|desc)\b"
     r"(?!.*\b(?:into|load_extension|writefile|readfile|edit|pg_(?!database|tables|stat_|indexes|class|namespace|size_pretty|total_relation|attribute|relation_size|constraint|views|roles|settings|locks|catalog)\w+|lo_\w+|dblink\w*|delete|drop"
@@ -87,6 +65,9 @@ _QUERY = re.compile(
     r"|\.(?:tables|schema|databases|indexes|headers)(?: [\w ]+)?|\\d[a-z+]*(?: [\w.]+)?|\\l",
     re.IGNORECASE | re.DOTALL,
 )
+_HOST_OPTION = re.compile(r"--host=|-h(?=[\w\[/.])")
+_DATABASE = re.compile(r"\w+://(?:[^@/]*@)?([^/:?]*)")
+_NEAR = re.compile(r"[A-Za-z0-9_-]*|127\.0\.0\.1|\[?::1\]?|/[\w./-]*")
 _WEB = re.compile(r"(?:https?://|localhost|127\.0\.0\.1)[^@\s]*")
 _AWK_FLAGS = re.compile(r"-F.*|-v\w+=.*|--field-separator=.*|--assign=\w+=.*|--csv|--posix")
 
@@ -222,6 +203,8 @@ def _local_http(words: Sequence[Word]) -> bool:
         return False
     if any("=@" in (word.text or "") or "=<" in (word.text or "") for word in words):
         return False
+    if any(_DESTROYS.search(word.text or "") for word in words):
+        return False
     return _asks_the_web(words, _LOCAL, ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH"))
 
 
@@ -252,9 +235,24 @@ def _http_files(words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
     return written, bool(written)
 
 
+def _is_far(text: str | None, before: str | None) -> bool:
+    """Return whether a word names a host elsewhere, who would get the password.
+
+    A name without a dot is one of this network: a container's, a machine's.
+    """
+    glued = _HOST_OPTION.match(text or "")
+    if glued is None and before not in ("-h", "--host"):
+        address = _DATABASE.match(text or "")
+        return address is not None and not _NEAR.fullmatch(address[1])
+    host = (text or "")[glued.end() :] if glued else text or ""
+    return bool(host) and not _NEAR.fullmatch(host)
+
+
 def _sql(words: Sequence[Word]) -> bool:
-    """It only asks a database for what it holds."""
+    """It only asks a database of this machine or its network for what it holds."""
     texts = [word.text for word in words]
+    if any(_is_far(text, texts[index - 1] if index else None) for index, text in enumerate(texts)):
+        return False
     queries = [text for text in texts if text and (" " in text or text[0] in ".\\")]
     return bool(queries) and all(_QUERY.fullmatch(text) for text in queries) and None not in texts
 
@@ -269,20 +267,6 @@ def _tar(words: Sequence[Word]) -> bool:
     if operands(words, _TAR_OPTIONS) is None:
         return False
     return not any(":" in (word.text or word.lead) for word in words)
-
-
-def _settings(words: Sequence[Word]) -> bool:
-    """What NAME=value gives a build is no command of one's own."""
-    for word in words:
-        name, equals, value = (word.text or "").partition("=")
-        if not equals or not _SETTING.fullmatch(name):
-            continue
-        first = (value.split() or [""])[0].rsplit("/", 1)[-1]
-        if _RUNNING.search(value) or first in _PROGRAMS or name in _STEERING:
-            return False
-        if name in _TOOLS and (first not in _COMPILERS or "/" in value.split()[0]):
-            return False
-    return True
 
 
 def _printf(words: Sequence[Word]) -> bool:
@@ -364,7 +348,9 @@ CHECKS: Mapping[str, Check] = {
     "mounts and deletes": _mounts_and_deletes,
     "grep": lambda words: True,
     "printf": _printf,
-    "settings": _settings,
+    "settings": settings,
+    "github names": repository_names,
+    "elsewhere": elsewhere,
     "sed": _sed,
     "awk": _awk,
     "tar": _tar,

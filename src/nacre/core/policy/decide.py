@@ -245,8 +245,8 @@ class _Judge:
                 elif (
                     rule.runs
                     and text[0] in "/~"
-                    and word.text == text
                     and not self._where.may_write(path)
+                    and (word.text == text or self._is_used_at_home(program, path))
                 ):
                     self._find("ask", f"{program.name} would run what is outside of the workspace")
                 elif self._leaves(text, path) and program.name not in FOLDER_COMMANDS:
@@ -255,6 +255,10 @@ class _Judge:
                 self._find("ask", f"{word.raw} may be where keys and passwords are")
             if all_written and may_lead_up(word):
                 self._find("ask", f"where {program.name} writes is known only when it runs")
+
+    def _is_used_at_home(self, program: Program, path: str) -> bool:
+        """Return whether an option's value lies in a home; configure only writes it down."""
+        return program.name != "configure" and self._where.is_at_home(path)
 
     def _judge_searches(self) -> None:
         """Who reads all below a home reads its keys."""

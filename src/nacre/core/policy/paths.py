@@ -20,6 +20,7 @@ _VITAL = frozenset(
     )
 )
 _HOMES = ("/home/", "/Users/")
+_HOMES_OF_ALL = ("/home", "/Users", "/root")
 DISKS = (
     *("/dev/sd*", "/dev/hd*", "/dev/vd*", "/dev/xvd*", "/dev/nvme*", "/dev/mmcblk*", "/dev/dm-*"),
     *("/dev/md*", "/dev/mapper/*", "/dev/disk/*", "/dev/disk*", "/dev/rdisk*", "/dev/mem"),
@@ -118,6 +119,10 @@ class Where:
         """Return whether it is the workspace's."""
         workspace = self.workspace or self.folder
         return workspace is not None and is_below(path, (workspace,))
+
+    def is_at_home(self, path: str) -> bool:
+        """Return whether it lies in a home, outside of the workspace."""
+        return not self.is_own(path) and is_below(path, (self.home, *_HOMES_OF_ALL))
 
     def _is_home_in_scratch(self, path: str) -> bool:
         """A home is no scratch, wherever it lies."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from nacre.core.policy.behind.feeders import Feeder
 from nacre.core.policy.behind.prefixes import NAMING, Prefix
+from nacre.core.policy.behind.runners import same_program
 from nacre.core.policy.behind.wrappers import PREFIXES, SHELLS
 from nacre.core.policy.grammar.line import LineReading
 from nacre.core.policy.grammar.signs import Syntax
@@ -86,6 +87,9 @@ class _Resolver:
         if not first.text.isascii():
             self._out.doubt("a program's name has letters that look like others")
         name = first.text.rsplit("/", 1)[-1]
+        if (runner := same_program(name, command.words)) is not None:
+            name, words = runner
+            command = command._replace(words=words)
         if depth > _MOST_NESTED or len(self._out.programs) > 500:
             self._out.doubt("it runs too many programs")
             return

@@ -1,0 +1,89 @@
+"""Words of builds and package managers: what NAME=value sets, and where a package comes from.
+
+Rule: a name that a build runs (a compiler, a launcher) is one that everybody has installed.
+"""
+
+import re
+from collections.abc import Sequence
+
+from nacre.core.policy.words import Word
+
+_SETTING = re.compile(r"[.\w-]+[:+?]?")
+_RUNNING = re.compile(r"[;|&`<>]|\$[({]")
+_STEERING = re.compile(
+    r"\.?SHELL(?:FLAGS)?|MAKE|MAKEFLAGS|MAKEFILES|CONFIG_SHELL|PATH|LD_\w+|DYLD_\w+|BASH_ENV|GIT_\w+"
+    r"|NODE_OPTIONS|PERL5\w*|RUBYOPT|PYTHONSTARTUP|PYTHONHOME|GOFLAGS|\w+_WRAPPER|\w+_LAUNCHER"
+)
+_TOOLS = frozenset(("CC", "CXX", "LD", "AR", "AS", "NM", "CPP", "FC", "RANLIB", "STRIP", "PYTHON"))
+# What cmake runs, or reads as its own code, by a variable (cmake-variables(7)).
+_CMAKE_TOOLS = re.compile(
+    r"CMAKE_\w*(?:COMPILER|LAUNCHER|LINKER|MAKE_PROGRAM|_AR|_NM|_STRIP|RANLIB|OBJCOPY|EMULATOR"
+    r"|CLANG_TIDY|CPPCHECK|CPPLINT|WHAT_YOU_USE|RULE_LAUNCH\w*|_COMMAND|EXECUTABLE)"
+)
+_COMPILERS = frozenset(
+    (
+        *("gcc", "g++", "cc", "c++", "clang", "clang++", "ccache", "ld", "lld", "ld.lld", "mold"),
+        *("ar", "llvm-ar", "as", "nm", "ranlib", "strip", "python", "python3", "gfortran", "cpp"),
+        *("sccache", "ninja", "make", "clang-tidy", "cppcheck", "nvcc", "hipcc", "icx", "icpx"),
+    )
+)
+_VERSIONED = re.compile(r"-\d+(?:\.\d+)*$")  # clang-17
+_PROGRAMS = frozenset(
+    (
+        *("rm", "sh", "bash", "zsh", "dash", "ksh", "perl", "ruby", "node", "sudo", "curl", "wget"),
+        *("eval", "exec", "env", "dd", "chmod", "chown", "kill", "shred", "unlink", "find"),
+        "xargs",
+    )
+)
+_REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w.-]+(?:#\S*)?|(?:github|gitlab|bitbucket|gist):\S+")
+_TAKES_FOLDER = frozenset(
+    (
+        *("-w", "--workspace", "-C", "--dir", "--cwd", "--prefix", "--filter", "-F"),
+        *("--modules-folder", "--lockfile-dir", "--cache", "--store-dir"),
+    )
+)
+
+
+def settings(words: Sequence[Word]) -> bool:
+    """Return whether what NAME=value gives a build is no command of one's own."""
+    return all(_is_plain(word.text or "") for word in words)
+
+
+def _is_plain(text: str) -> bool:
+    name, equals, value = text.removeprefix("-D").partition("=")
+    name = name.partition(":")[0] if text.startswith("-D") else name
+    if not equals or not _SETTING.fullmatch(name):
+        return True
+    words = value.split() or [""]
+    first = _VERSIONED.sub("", words[0].rsplit("/", 1)[-1])
+    if _RUNNING.search(value) or first in _PROGRAMS:
+        return False
+    if name in _TOOLS or _CMAKE_TOOLS.fullmatch(name):
+        folder = words[0].rpartition("/")[0]
+        return first in _COMPILERS and folder in ("", "/usr/bin", "/usr/local/bin")
+    return _STEERING.fullmatch(name) is None
+
+
+def elsewhere(words: Sequence[Word]) -> bool:
+    """Return whether it is told to build or run what lies at an absolute path.
+
+    Behind an option stands where it writes to (-o /tmp/app).
+    """
+    before = ""
+    for word in words:
+        text, last = word.text or word.lead, before
+        before = text
+        if text[:1] in ("/", "~") and not last.startswith("-"):
+            return True
+    return False
+
+
+def repository_names(words: Sequence[Word]) -> bool:
+    """Return whether a package is named by its repository (someone/x), which npm then clones."""
+    before = ""
+    for word in words:
+        text, last = word.text or "", before
+        before = text
+        if last not in _TAKES_FOLDER and _REPOSITORY.fullmatch(text):
+            return True
+    return False
