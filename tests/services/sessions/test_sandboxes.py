@@ -26,7 +26,9 @@ from nacre.services.wiring import Services
 from nacre.settings.table import Settings
 from nacre.system.processes.exits import wait_gone
 from nacre.system.processes.pty import size_of
+from nacre.system.sandbox.profiles import Profile
 from nacre.system.sandbox.sandboxes import Sandboxes
+from nacre.system.sandbox.view import SandboxView, view_of
 
 from services.living import (
     CALLER,
@@ -357,6 +359,24 @@ async def test_profile_is_tried_once(workspace: Path, monkeypatch: pytest.Monkey
         for _ in range(3):
             await start(services, "cat", cwd=str(workspace), sandbox="workspace")
     assert len(tried) == 1
+
+
+async def test_what_a_start_was_planned_with_is_used_once(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def counting(profile: Profile, *rest: Any) -> SandboxView:
+        looked.append(profile.name)
+        return view_of(profile, *rest)
+
+    async with living() as services:
+        session = await start(services, "cat", cwd=str(workspace), sandbox="workspace")
+        monkeypatch.setattr("nacre.system.sandbox.sandboxes.view_of", counting)
+        await start(services, "cat", cwd=str(workspace), sandbox="workspace")
+        assert looked == ["workspace"]
+        await session.restart()
+        assert looked == ["workspace"] * 2, "nobody has planned it"
 
 
 async def test_first_prompt_is_a_plain_one(workspace: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from nacre.errors import BadParameter, InvalidInput
 from nacre.system.sandbox.profiles import PROFILES
 from nacre.system.sandbox.view import (
+    Mount,
     SandboxView,
     Surroundings,
     check_workspace,
@@ -78,6 +79,16 @@ def test_own_folder_that_the_user_made_readable_is_covered_all_the_same(
     careless = Surroundings(around.hidden, (), (f"{real}/nacre/state",), ())
     shown = view_of(PROFILES["workspace"], careless, f"{real}/project")
     assert not shown.shows(f"{real}/nacre/state/token")
+
+
+def test_layer_takes_the_place_of_the_workspace_in_a_view_that_is_known(
+    around: Surroundings, tmp_path: Path
+) -> None:
+    project = os.path.realpath(tmp_path / "project")
+    layer = Mount("overlay", project, "/x")
+    known = view_of(PROFILES["review"], around, project)
+    assert known.layered(project, layer) == view_of(PROFILES["review"], around, project, layer)
+    assert known.layered(f"{project}/other", layer) is None
 
 
 def test_links_in_the_search_path_are_followed(around: Surroundings, tmp_path: Path) -> None:

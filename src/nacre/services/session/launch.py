@@ -42,8 +42,7 @@ class Confine(NamedTuple):
         Raises BadParameter for a folder that no sandbox can be about.
         """
         workspace = os.path.realpath(folder)
-        self.sandboxes.check_workspace(workspace)
-        return workspace, self.sandboxes.view(self.profile, workspace)
+        return workspace, self.sandboxes.plan(self.profile, workspace)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ Landlock can make has what Landlock can promise, and no program is told otherwis
 
 import asyncio
 import os
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -42,7 +43,7 @@ from nacre.system.sandbox.view import (
 
 # The profile whose trial shows that a program can be confined to a few files.
 BARE = "strict"
-
+_FRESH = 1.0  # seconds; a program starts some milliseconds after it was planned
 
 Backend = Literal["bubblewrap", "landlock"]
 
@@ -52,6 +53,20 @@ class Enclosed(NamedTuple):
 
     argv: list[str]
     descriptors: tuple[int, ...]
+
+
+class _Planned(NamedTuple):
+    """What a start was planned with: to find it out a second time would take a millisecond."""
+
+    profile: str
+    workspace: str
+    at: float
+    view: SandboxView
+
+    def is_for(self, profile: str, workspace: str) -> bool:
+        """Return whether it is the plan of this start, and still tells what is there."""
+        fresh = time.monotonic() - self.at < _FRESH
+        return fresh and (self.profile, self.workspace) == (profile, workspace)
 
 
 class Sandboxes:
@@ -66,6 +81,7 @@ class Sandboxes:
         if settings.sandbox_backend != "auto":
             self._backends = (settings.sandbox_backend,)
         self._trials: dict[str, asyncio.Lock] = {}
+        self._planned: _Planned | None = None
 
     # --- what can be had ---------------------------------------------------------------------
 
@@ -159,13 +175,23 @@ class Sandboxes:
 
     # --- one session -------------------------------------------------------------------------
 
-    def check_workspace(self, workspace: str) -> None:
-        """Raises BadParameter for a folder that a sandbox cannot have as its workspace."""
-        check_workspace(workspace, self._surroundings())
+    def plan(self, profile: str, workspace: str) -> SandboxView:
+        """Return what a program will see. Raises BadParameter for a folder that cannot be shown."""
+        around = self._surroundings()
+        check_workspace(workspace, around)
+        view = view_of(PROFILES[profile], around, workspace)
+        self._planned = _Planned(profile, workspace, time.monotonic(), view)
+        return view
 
-    def view(self, profile: str, workspace: str, layer: str = "") -> SandboxView:
+    def _view(self, profile: str, workspace: str, layer: str, around: Surroundings) -> SandboxView:
+        """Return what was just planned, or look again; a plan is used once."""
         mount = self._mount(layer, workspace) if layer else None
-        return view_of(PROFILES[profile], self._surroundings(), workspace, mount)
+        planned, self._planned = self._planned, None
+        if planned is not None and planned.is_for(profile, workspace):
+            view = planned.view if mount is None else planned.view.layered(workspace, mount)
+            if view is not None:
+                return view
+        return view_of(PROFILES[profile], around, workspace, mount)
 
     async def new_layer(self, workspace: str) -> str:
         """Make the layer that takes what a session writes; return its folder.
@@ -198,8 +224,9 @@ class Sandboxes:
         backend = self._proven.get(profile)
         if backend is None:
             raise SandboxUnavailable(f"the sandbox {profile!r} was not tried yet", "try again")
-        check_workspace(workspace, self._surroundings())
-        view = self.view(profile, workspace, layer)
+        around = self._surroundings()
+        check_workspace(workspace, around)
+        view = self._view(profile, workspace, layer, around)
         if not view.shows(argv[0]):
             raise BadParameter(
                 "command",

@@ -54,6 +54,13 @@ class Surroundings:
 class SandboxView(NamedTuple):
     mounts: tuple[Mount, ...]
 
+    def layered(self, workspace: str, layer: Mount) -> "SandboxView | None":
+        """Return the same with a layer in the workspace's place; None: it has no such place."""
+        before = Mount("write", workspace, workspace)
+        if self.mounts.count(before) != 1:
+            return None
+        return SandboxView(tuple(layer if one == before else one for one in self.mounts))
+
     def shows(self, path: str) -> bool:
         """Return whether a file of the machine is there inside, under its own path."""
         return self.shows_real(os.path.realpath(path))
