@@ -29,14 +29,13 @@ from nacre.services.cluster.all_hosts.joined import first_match
 from nacre.services.cluster.all_hosts.listing import Listing
 from nacre.services.cluster.all_hosts.people import QuestionsEverywhere
 from nacre.services.cluster.all_hosts.searching import SearchingAll
-from nacre.services.cluster.asking import Asking
-from nacre.services.cluster.member import Member
+from nacre.services.cluster.between import BetweenHosts
 from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.names import Names
 from nacre.services.cluster.placing import MAKING, Placing
-from nacre.services.cluster.viewing import Viewing
 from nacre.services.dispatch.call import Call, Onward
 from nacre.services.dispatch.forwarding.relay import relay_of_call, relayed_by
+from nacre.services.host.host import Host
 from nacre.system.logs import REQUEST
 
 Everywhere = Callable[[Caller, Follow, EventStream], AbstractAsyncContextManager[EventStream]]
@@ -56,29 +55,28 @@ class Here(Protocol):
 class ClusterRouting:
     def __init__(
         self,
-        member: Member,
-        asking: Asking,
+        between: BetweenHosts,
         names: Names,
         here: Here,
-        viewing: Viewing,
         everywhere: Everywhere,
         ports: MirroredPorts,
-        budget: Callable[[int | None], int],
-        most_places: int,
+        host: Host,
     ) -> None:
+        member, asking = between.member, between.asking
+        most_places = host.settings.cluster_known_places
         self._member = member
         self._asking = asking
         self._names = names
         self._here = here
-        self._viewing = viewing
+        self._viewing = between.viewing
         self._everywhere = everywhere
-        self._listing = Listing(member, asking, names, ports, budget)
+        self._listing = Listing(member, asking, names, ports, host.budget)
         self._most_runs = most_places
         self._runs: OrderedDict[str, str] = OrderedDict()  # their hosts
         self._ports = ports
         self._placing = Placing(member, self._ask)
         self.admit = self._placing.admit
-        self._searching = SearchingAll(member, asking, budget)
+        self._searching = SearchingAll(member, asking, host.budget)
         self._questions = QuestionsEverywhere(member.host, asking, here, self._ask_all, most_places)
 
     async def route(self, call: Call, onward: Onward) -> Any:

@@ -32,18 +32,12 @@ from nacre.core.operations.results import Success
 from nacre.core.operations.sessions import ManageSession
 from nacre.errors import HostUnreachable, NacreError, SessionNotFound
 from nacre.services.cluster.all_hosts.everywhere import Everywhere
-from nacre.services.cluster.asking import Asking
-from nacre.services.cluster.credentials import Believing, Vouching, load_key
+from nacre.services.cluster.between import between_hosts
 from nacre.services.cluster.local import LocalSessions
-from nacre.services.cluster.measures import ClusterMeasures
-from nacre.services.cluster.member import Member
+from nacre.services.cluster.measures import cluster_families
 from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.names import Names
 from nacre.services.cluster.routing import ClusterRouting
-from nacre.services.cluster.servers.link import ClusterLink
-from nacre.services.cluster.serving import HostServing
-from nacre.services.cluster.streaming import Streaming
-from nacre.services.cluster.viewing import Viewing
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.host.host import Host
@@ -53,7 +47,6 @@ from nacre.services.session.session import Session
 _log = logging.getLogger("nacre.cluster")
 
 _NOTED = frozenset({"created", "ended", "renamed", "restarted", "removed"})
-_UNSETTLED = 2.0  # seconds until it is tried again
 _OURSELVES = Caller(door="cluster", via="itself")
 
 
@@ -68,77 +61,52 @@ class Cluster:
         self._local = local
         self._registry = local.registry
         self._host = host
-        self._link = ClusterLink(settings, self.name)
-        life, rules = settings.cluster_credential_time, (settings.policy, settings.sandbox)
-        signing = Vouching(self.name, load_key(key_file), life, *rules)
-        self._member = Member(
-            self.name, settings, self._link, signing.public_key, lambda: local.registry.alive
-        )
-        self._asking = Asking(
-            self.name,
-            __version__,
-            self._link,
-            self._member.hosts,
-            signing,
-            settings,
-            local.is_inside,
-        )
+        self._between = between_hosts(self.name, local, settings, key_file)
+        self._member = self._between.member
+        self._asking = self._between.asking
+        self._settling = asyncio.Event()
+        self._promised: Counter[str] = Counter()  # names that sessions in the making will have
+        self._tasks: list[asyncio.Task[None]] = []
+        self._to_note: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         self.names = Names(
             self.name,
-            self._link,
+            self._between.link,
             self._member.hosts,
             self._ask_for_name,
             local.names,
             lambda name: name in self._promised,
             settings.cluster_known_places,
         )
-        self._viewing = Viewing(self.name, self._link, self._asking, signing, settings)
         ports = MirroredPorts(local.ports, settings.cluster_ports)
-        self._everywhere = Everywhere(self._member, self._viewing, self._asking, ports, self.hosts)
+        self._everywhere = Everywhere(
+            self._member, self._between.viewing, self._asking, ports, self.hosts
+        )
         self.routing = ClusterRouting(
-            self._member,
-            self._asking,
-            self.names,
-            local,
-            self._viewing,
-            self._everywhere.follow,
-            ports,
-            host.budget,
-            settings.cluster_known_places,
+            self._between, self.names, local, self._everywhere.follow, ports, host
         )
-        believing = Believing(self.name, self._member.key_of, settings.cluster_credential_time)
-        self._serving = HostServing(
-            self.name, self._member.incarnation, self._link, believing, settings
-        )
-        self._streaming = Streaming(
-            self.name,
-            self._member.incarnation,
-            self._link,
-            believing,
-            settings.cluster_window_bytes,
-        )
-        self._link.when_cut = self._viewing.break_all
-        self._member.when_heard = self._heard
-        self._member.when_lost = self._lost
-        self._member.when_restarted = self._restarted
-        self._settling = asyncio.Event()
-        self._promised: Counter[str] = Counter()  # names that sessions in the making will have
-        self._tasks: list[asyncio.Task[None]] = []
-        self._to_note: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
+        self._connect()
+
+    def _connect(self) -> None:
+        """Let what happens between hosts be known here, and what happens here between them."""
+        member, host = self._member, self._host
+        self._between.link.when_cut = self._between.viewing.break_all
+        member.when_heard = self._heard
+        member.when_lost = self._lost
+        member.when_restarted = self._restarted
+        member.when_changed = self._changed
         host.names.others = self
         if host.audit is not None:
             host.audit.tells_requests = True
-        host.warnings.add_source(self._member.warnings)
-        self._member.when_changed = self._changed
+        host.warnings.add_source(member.warnings)
 
     def start(self, dispatch: Dispatch) -> None:
         """Join from now on, as soon as that can be done."""
 
         async def listen() -> None:
             await self._asking.listen()
-            await self._viewing.listen()
-            await self._serving.listen(dispatch)
-            await self._streaming.listen(dispatch)
+            await self._between.viewing.listen()
+            await self._between.serving.listen(dispatch)
+            await self._between.streaming.listen(dispatch)
 
         async def join() -> None:
             await self._member.join(listen)
@@ -148,28 +116,26 @@ class Cluster:
                 if await self._settle(dispatch):
                     await self._settling.wait()
                 else:
-                    await asyncio.sleep(_UNSETTLED)  # no event tells that the store takes it again
+                    # No event tells that the store takes it again.
+                    await asyncio.sleep(self._host.settings.cluster_settle_time)
 
         self._host.events.add(self)
         self._tasks = [
             asyncio.create_task(join(), name="join"),
             asyncio.create_task(self._note_all(), name="cluster notes"),
-            asyncio.create_task(self._viewing.send_all(), name="viewers"),
+            asyncio.create_task(self._between.viewing.send_all(), name="viewers"),
         ]
 
     async def stop(self) -> None:
         for task in self._tasks:
             task.cancel()
-        self._serving.end()
-        self._streaming.end()
+        self._between.serving.end()
+        self._between.streaming.end()
         await self._member.leave()
 
     def families(self) -> Iterator[Family]:
         """Return what /metrics has of the cluster."""
-        measures = ClusterMeasures(
-            self._member, self._link, self._asking, self._serving, self._viewing, self._streaming
-        )
-        return measures.families(self._host.loop.time())
+        return cluster_families(self._between, self._host.loop.time())
 
     def handlers(self) -> Handlers:
         return (
@@ -325,13 +291,13 @@ class Cluster:
 
     def _restarted(self, host: str) -> None:
         """Whoever watched or asked through its last daemon is gone."""
-        self._streaming.end_of(host)
-        self._serving.end_of(host)
+        self._between.streaming.end_of(host)
+        self._between.serving.end_of(host)
 
     def _lost(self, host: str) -> None:
         self.names.forget_host(host)
         self._asking.host_lost(host)
-        self._viewing.host_lost(host)
+        self._between.viewing.host_lost(host)
         self._restarted(host)
         self._everywhere.hosts_changed()
 

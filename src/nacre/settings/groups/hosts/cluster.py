@@ -71,6 +71,17 @@ class ClusterSettings(ChatSettings, frozen=True, kw_only=True):
         float,
         Meta(gt=0, description="Seconds that the cluster's servers have to answer."),
     ] = 5.0
+    cluster_settle_time: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds after which the servers' store is told again what it did not take: names "
+                "and sessions of this host. It is a pause between tries, so that servers in "
+                "trouble get no flood of them."
+            ),
+        ),
+    ] = 2.0
     cluster_kept_answers: Annotated[
         int,
         Meta(ge=1, description="Answers that are kept for a host that asks again."),
