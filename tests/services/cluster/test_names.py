@@ -35,6 +35,9 @@ class Store:
             raise KeyTaken
         self._write(key, value)
 
+    async def put(self, key: str, value: bytes) -> None:
+        self._write(key, value)
+
     async def replace(self, key: str, value: bytes, revision: int) -> None:
         self._check(key, revision)
         self._write(key, value)

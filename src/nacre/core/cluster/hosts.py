@@ -52,9 +52,9 @@ class HostTable:
 
     def hear(self, said: Heartbeat, now: float) -> bool:
         """Take what a host said of itself. Return whether something but its load has changed."""
-        before = self._known.get(said.host)
+        before, stood = self._known.get(said.host), self.standing(said.host, now)
         self._known[said.host] = KnownHost(said, now)
-        return before is None or _without_load(before.said) != _without_load(said)
+        return before is None or stood != "up" or _lasting(before.said) != _lasting(said)
 
     def excuse(self, seconds: float) -> None:
         """Let this time not count as silence: we were not listening ourselves.
@@ -67,10 +67,13 @@ class HostTable:
                 known.heard += min(seconds, self.lost)
                 known.excused = True
 
-    def doubt(self, host: str) -> None:
-        """A call found nobody there."""
-        if host in self._known:
-            self._known[host].doubted = True
+    def doubt(self, host: str) -> bool:
+        """A call found nobody there. Return whether that is news."""
+        known = self._known.get(host)
+        if known is None or known.doubted:
+            return False
+        known.doubted = True
+        return True
 
     def forget(self, host: str) -> None:
         self._known.pop(host, None)
@@ -89,7 +92,7 @@ class HostTable:
         silence = now - known.heard
         if silence >= self.lost:
             return "lost"
-        return "suspect" if known.doubted or silence >= self.overdue else "up"
+        return "suspect" if self._is_suspect(known, now) else "up"
 
     def all(self, now: float) -> Mapping[Heartbeat, Standing]:
         """Return all hosts, by name, and how they stand."""
@@ -122,8 +125,20 @@ class HostTable:
         ]
         return max(0.0, min(left)) if left else None
 
+    def next_standing(self, now: float) -> float | None:
+        """Return in how many seconds a host stands otherwise if nobody is heard."""
+        left = [
+            known.heard + (self.lost if self._is_suspect(known, now) else self.overdue) - now
+            for known in self._known.values()
+            if not known.said.leaving and now - known.heard < self.lost
+        ]
+        return max(0.0, min(left)) if left else None
 
-def _without_load(said: Heartbeat) -> Heartbeat:
+    def _is_suspect(self, known: KnownHost, now: float) -> bool:
+        return known.doubted or now - known.heard >= min(self.overdue, self.lost)
+
+
+def _lasting(said: Heartbeat) -> Heartbeat:
     return msgspec.structs.replace(said, sessions=0)
 
 

@@ -107,6 +107,7 @@ class Asking:
             ("nacre_cluster_errors_total", "counter", "Such calls that failed, by their codes."),
         )
         self._heard: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self.when_nobody: Callable[[str], object] = hosts.doubt  # a call found nobody at a host
 
     async def listen(self) -> None:
         await self._link.subscribe(f"nacre.h.{self._host}.answer.>", self._came)
@@ -313,7 +314,7 @@ class Asking:
         if known is None or known.host != host:
             return
         if status == NO_RESPONDERS:
-            self._hosts.doubt(host)
+            self.when_nobody(host)
             known.take(Nobody.READS)
             return
         try:

@@ -14,7 +14,7 @@ from contextlib import suppress
 import msgspec
 
 from nacre import __version__
-from nacre.core.cluster.hosts import Heartbeat, HostTable, work_together
+from nacre.core.cluster.hosts import Heartbeat, HostTable, Standing, work_together
 from nacre.core.cluster.messages import HostKey
 from nacre.services.cluster.servers.link import ClusterLink
 from nacre.services.host.wait import bounded
@@ -25,6 +25,7 @@ _log = logging.getLogger("nacre.cluster")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0  # seconds between two tries to join
 _OVERDUE = 2.5  # heartbeats
 _NEVER = 86_400.0  # seconds: nobody is known who could be lost
+_GONE = {"lost": "a host is lost", "left": "a host has left"}
 _LATE = 0.2  # seconds that a timer may be late; more, and the daemon was held up
 
 
@@ -217,25 +218,31 @@ class Member:
                 await self.be_heard()
 
     async def _look(self) -> None:
-        """Notice when a host becomes lost."""
-        known: set[str] = set()  # lost
+        """Notice when a host becomes suspect, or lost."""
+        known: dict[str, Standing] = {}
         while True:
             began = self._now()
-            left = self.hosts.next_change(began)
+            left = self.hosts.next_standing(began)
             self._heard.clear()
             with suppress(TimeoutError):
                 async with bounded(_NEVER if left is None else left + 0.001):
                     await self._heard.wait()
             if left is not None:
                 self._excuse(self._now() - began - left)
-            standings = self.hosts.all(self._now())
-            lost = {said.host for said, how in standings.items() if how in ("lost", "left")}
-            for host in lost - known:
-                left_by_itself = self.hosts.standing(host, self._now()) == "left"
-                what = "a host has left" if left_by_itself else "a host is lost"
-                _log.warning(what, extra={"host": host})
-                self.when_lost(host)
-            known = lost
+            standings = {one.host: how for one, how in self.hosts.all(self._now()).items()}
+            for host, how in standings.items():
+                if how in _GONE and known.get(host) not in _GONE:
+                    _log.warning(_GONE[how], extra={"host": host})
+                    self.when_lost(host)
+            if standings != known:
+                self.when_changed()
+            known = standings
+
+    def doubt(self, host: str) -> None:
+        """A call found nobody there: the host is suspect from now on."""
+        if self.hosts.doubt(host):
+            self._heard.set()
+            self.when_changed()
 
     def _excuse(self, late: float) -> None:
         """Count no silence while this daemon itself was held up: what was said waits to be read."""

@@ -94,6 +94,7 @@ class Cluster:
         member.when_lost = self._lost
         member.when_restarted = self._restarted
         member.when_changed = self._changed
+        self._asking.when_nobody = member.doubt
         host.names.others = self
         if host.audit is not None:
             host.audit.tells_requests = True
@@ -299,7 +300,6 @@ class Cluster:
         self._asking.host_lost(host)
         self._between.viewing.host_lost(host)
         self._restarted(host)
-        self._everywhere.hosts_changed()
 
 
 def own_name() -> str:
