@@ -8,12 +8,11 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from conftest import PATIENCE, Daemon, start_daemon
-from nacre.client.calls import AnsweredError, Client
+from nacre.client.calls import Client
 from nacre.client.start import connect
 from nacre.settings.paths import find_paths
 
@@ -106,16 +105,6 @@ class HostUnderTest:
             return set(hosts) <= {one["host"] for one in found if one["state"] == state}
 
         self.until(look, what=f"{self.name} does not see {hosts} {state}")
-
-    def knows(self, session: str) -> None:
-        """Wait until this host can reach a session: its name comes after its host itself."""
-
-        def look() -> bool:
-            with suppress(AnsweredError):
-                return bool(self.call("get_screen", session=session))
-            return False
-
-        self.until(look, what=f"{self.name} does not know {session}")
 
     def kill_all(self) -> None:
         """Kill the daemon and its keeper at once: the machine is gone."""

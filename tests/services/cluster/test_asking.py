@@ -21,6 +21,7 @@ from nacre.core.operations.terminal import SendInput
 from nacre.errors import HostUnreachable, LimitReached, MayBeDone, NacreError, SessionNotFound
 from nacre.services.cluster.asking import Asking
 from nacre.services.cluster.credentials import Believing, Vouching, load_key
+from nacre.services.cluster.piped.feeding import FedRuns
 from nacre.services.cluster.routing import ClusterRouting
 from nacre.services.cluster.serving import HostServing
 from nacre.services.dispatch.asking import asked_by, asking_of_call
@@ -61,6 +62,10 @@ class Wire:
                 take(*message)
 
 
+async def _no_input(host: str, request: object) -> None:
+    return None
+
+
 async def _never_inside(caller: Caller) -> bool:
     return False
 
@@ -98,7 +103,7 @@ class Pair:
         async def key_of(_: str) -> bytes:
             return signing.public_key
 
-        self._believing = Believing("owner", key_of, 300.0)
+        self._believing = Believing("owner", key_of, 300.0, lambda _: None)
         self.asking = Asking(
             "door", "1.0.0", self.wire, self.hosts, signing, self.settings, _never_inside
         )
@@ -107,7 +112,9 @@ class Pair:
         """Start a daemon of the host `owner`, in the place of the one before it."""
         self.wire.cut("owner")
         typist: Any = Typist()
-        serving = HostServing("owner", incarnation, self.wire, self._believing, self.settings)
+        serving = HostServing(
+            "owner", incarnation, self.wire, self._believing, self.settings, FedRuns(_no_input)
+        )
         await serving.listen(typist)
         return typist  # type: ignore[no-any-return]
 
@@ -299,7 +306,9 @@ async def test_many_callers_over_a_bad_line_type_each_line_once(pair: Pair, seed
             return await super().noted(caller, operation)
 
     typist: Any = Counting()
-    serving = HostServing("owner", "first", pair.wire, pair._believing, pair.settings)
+    serving = HostServing(
+        "owner", "first", pair.wire, pair._believing, pair.settings, FedRuns(_no_input)
+    )
     await serving.listen(typist)
     pair.hear("first")
     chance = random.Random(seed)

@@ -31,7 +31,7 @@ def owner(door: Vouching) -> Believing:
     async def key_of(host: str) -> bytes | None:
         return door.public_key if host == "door" else None
 
-    return Believing("owner", key_of, LIFE)
+    return Believing("owner", key_of, LIFE, lambda _: None)
 
 
 async def test_a_caller_arrives_with_its_scope_and_its_host(
@@ -84,4 +84,29 @@ async def test_what_is_too_old_is_refused(tmp_path: Path) -> None:
         return door.public_key
 
     with pytest.raises(Forbidden, match="too old"):
-        await Believing("owner", key_of, LIFE).caller(door.credential(AGENT, "owner"), "door")
+        await Believing("owner", key_of, LIFE, lambda _: None).caller(
+            door.credential(AGENT, "owner"), "door"
+        )
+
+
+@pytest.mark.parametrize("hours", [-3, 3])
+async def test_a_credential_holds_by_the_clock_of_the_host_that_signed_it(
+    tmp_path: Path, hours: float
+) -> None:
+    door, apart = Vouching("door", load_key(str(tmp_path / "key")), LIFE), hours * 3600
+    steady, passed = door.now, 0.0
+
+    def clock() -> float:
+        return steady() + apart + passed
+
+    async def key_of(_: str) -> bytes:
+        return door.public_key
+
+    door.now = clock
+    owner = Believing("owner", key_of, LIFE, lambda _: clock())
+    made = door.credential(AGENT, "owner")
+    assert (await owner.caller(made, "door")).via == "door"
+    passed = 2 * LIFE
+    with pytest.raises(Forbidden, match="too old"):
+        await owner.caller(made, "door")
+    assert (await owner.caller(door.credential(AGENT, "owner"), "door")).via == "door"

@@ -131,7 +131,7 @@ def test_without_a_server_a_host_works_alone_says_so_and_joins_later(
     try:
         other = start("w2", cluster=own.url)
         other.sees("w1")
-        other.knows("early")
+        assert other.call("get_screen", session="early")
         assert other.call("run", session="early", command="echo joined")["output"] == "joined"
         assert not one.call("status").get("warnings")
     finally:

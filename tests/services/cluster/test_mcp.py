@@ -1,6 +1,7 @@
 """An MCP client at one host's door, and sessions of another."""
 
 import asyncio
+import hashlib
 import os
 import subprocess
 import sys
@@ -140,16 +141,32 @@ async def test_hosts_and_labels_are_listed_in_a_cluster_alone(door: AtDoor) -> N
         assert not {"host", "labels"} & alone[name]["inputSchema"]["properties"].keys()
 
 
-def test_standard_input_is_not_passed_to_another_host(hosts: Hosts) -> None:
+def _pipes(host: HostUnderTest) -> int:
+    folder = Path(f"/proc/{host.daemon.pid}/fd")
+    return sum(os.readlink(one).startswith("pipe:") for one in folder.iterdir() if one.is_symlink())
+
+
+def test_standard_input_goes_to_a_run_on_another_host(hosts: Hosts) -> None:
+    """A short one, one that is longer than a pipe holds, and one that is not read to its end."""
     hosts["a"].call("create_session", name="piped", host="b")
-    ran = subprocess.run(
-        [sys.executable, "-m", "nacre", "run", "piped", "--", "cat"],
-        env=hosts["a"].daemon.env,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        input="not for there",
+
+    def run(command: str, data: bytes) -> "subprocess.CompletedProcess[bytes]":
+        return subprocess.run(
+            [sys.executable, "-m", "nacre", "run", "b/piped", "--", command],
+            env=hosts["a"].daemon.env,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+            input=data,
+        )
+
+    before = {name: _pipes(one) for name, one in hosts.items()}
+    assert run("cat", b"hi\n").stdout == b"hi\n"
+    long = os.urandom(1_000_000)
+    assert run("sha256sum", long).stdout.split()[0].decode() == hashlib.sha256(long).hexdigest()
+    ran = run("head -c 3; (exit 7)", b"x" * 300_000)
+    assert (ran.stdout.strip(), ran.returncode) == (b"xxx", 7)
+    hosts["a"].until(
+        lambda: before == {name: _pipes(one) for name, one in hosts.items()},
+        what="a pipe is left open",
     )
-    assert ran.returncode != 0
-    assert "--no-stdin" in ran.stderr

@@ -8,34 +8,46 @@ import msgspec
 import pytest
 
 from nacre.core.cluster.hosts import Heartbeat
-from nacre.services.cluster.member import Member
+from nacre.services.cluster.member import Member, NameTaken
 from nacre.settings.table import Settings
+
 from services.cluster.test_asking import Wire
 from services.cluster.test_names import Store
 
 pytestmark = pytest.mark.anyio
 
 
-class Link(Wire):
-    """One host's connection to servers that all hosts of a test share."""
+class Link:
+    """One host's connection to the servers of a test."""
 
-    def __init__(self, store: Store) -> None:
-        super().__init__()
+    def __init__(self, store: Store, wire: Wire) -> None:
         self.store = store
+        self._wire = wire
         self.connected = True
         self.problem = ""
         self.closed = asyncio.Event()
         self.when_changed: Callable[[], None] = lambda: None
+        self.publish = wire.publish
+
+    async def subscribe(self, subject: str, take: Callable[..., None], **_: object) -> None:
+        def came(*message: Any) -> None:
+            if self.connected:
+                take(*message)
+
+        await self._wire.subscribe(subject, came)
 
     async def connect(self) -> None:
         self.connected = True
-
-    async def resume(self) -> None: ...
-
-    async def flush(self) -> None: ...
+        self.closed.clear()
 
     async def close(self) -> None:
         self.connected = False
+
+    async def resume(self) -> None: ...
+
+    async def renew_store(self) -> None: ...
+
+    async def flush(self) -> None: ...
 
 
 def member(name: str, link: Link, key: bytes = b"key", **settings: Any) -> Member:
@@ -43,17 +55,16 @@ def member(name: str, link: Link, key: bytes = b"key", **settings: Any) -> Membe
     return Member(name, given, cast("Any", link), key, lambda: 0)
 
 
-def said(host: str, incarnation: str = "1") -> bytes:
-    return msgspec.msgpack.encode(
-        Heartbeat(host=host, incarnation=incarnation, version="1.0.0", sessions=0, capacity=1)
-    )
+def said(host: str, *, settled: bool = True) -> bytes:
+    facts: Any = {"incarnation": "1", "version": "1.0.0", "sessions": 0, "capacity": 1}
+    return msgspec.msgpack.encode(Heartbeat(host=host, settled=settled, **facts))
 
 
 async def nothing() -> None: ...
 
 
 async def test_a_host_that_is_silent_is_told_of_as_suspect() -> None:
-    link = Link(Store())
+    link = Link(Store(), Wire())
     one = member("one", link, cluster_lost_time=3600.0)
     stood: asyncio.Queue[str | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
@@ -69,5 +80,66 @@ async def test_a_host_that_is_silent_is_told_of_as_suspect() -> None:
             await link.publish("nacre.hb.other", said("other"))
             while await stood.get() != "up":
                 pass
+    finally:
+        await one.leave()
+
+
+@pytest.mark.parametrize("keys", [(b"a", b"b"), (b"a", b"a")], ids=["two", "two of one image"])
+@pytest.mark.parametrize("late", [False, True])
+async def test_of_two_hosts_that_join_at_once_under_one_name_one_does(
+    keys: tuple[bytes, bytes], late: bool
+) -> None:
+    store, wire = Store(), Wire()
+    first, second = (member("one", Link(store, wire), key) for key in keys)
+    if late:  # the first is not heard in time
+        wire.loses = lambda subject, _: subject == "nacre.hb.one" and not second.joined
+    told = asyncio.Event()
+    for one in (first, second):
+        one.when_changed = told.set
+    joining = [asyncio.create_task(one.join(nothing)) for one in (first, second)]
+    try:
+        while not (
+            {one.joined for one in (first, second)} == {True, False}
+            and [one for one in (first, second) if "has the name 'one'" in one.problem]
+        ):
+            told.clear()
+            await told.wait()
+        winner, loser = (first, second) if first.joined else (second, first)
+        assert loser.warnings()[0].endswith("give this one another (cluster_host)")
+        with pytest.raises(NameTaken):  # nor does it write over what the other has written
+            await loser.renew()
+        await winner.renew()
+    finally:
+        for task in joining:
+            task.cancel()
+        for one in (first, second):
+            await one.leave()
+
+
+async def test_who_has_not_told_all_sessions_is_waited_for_within_bounds() -> None:
+    link = Link(Store(), Wire())
+    one = member("one", link, cluster_lost_time=3600.0, cluster_call_time=3600.0)
+    await one.join(nothing)
+    try:
+        await link.publish("nacre.hb.two", said("two", settled=False))
+        waiting = asyncio.create_task(one.until_told(None))
+        heard = asyncio.create_task(one.until_told("three"))
+        await asyncio.sleep(0)
+        await link.publish("nacre.hb.three", said("three"))
+        await heard
+        assert not waiting.done()
+        await link.publish("nacre.hb.two", said("two"))
+        assert await waiting == []
+    finally:
+        await one.leave()
+
+
+async def test_who_does_not_tell_its_sessions_in_time_is_named() -> None:
+    link = Link(Store(), Wire())
+    one = member("one", link, cluster_lost_time=3600.0, cluster_call_time=0.01)
+    await one.join(nothing)
+    try:
+        await link.publish("nacre.hb.two", said("two", settled=False))
+        assert await one.until_told(None) == ["two"]
     finally:
         await one.leave()

@@ -150,7 +150,7 @@ def test_a_host_that_is_refused_works_alone_and_joins_when_that_is_mended(
         assert other.call("run", session="alone", command="echo yes")["output"] == "yes"
         guarded.authority.issue("late")  # the same file, renewed
         one.sees("m2")
-        one.knows("alone")
+        assert one.call("get_screen", session="alone")
         assert one.call("run", session="alone", command="echo joined")["output"] == "joined"
     finally:
         for host in made:

@@ -16,7 +16,8 @@ from nacre.core.operations.all import CATALOG
 from nacre.errors import Internal, NacreError
 from nacre.wording import Give, Higher, Hint, Meant, NextStep, Omit, Takes, Use
 
-_BETWEEN_HOSTS = ("find_run", "give_up_name")  # what hosts ask each other besides
+# What hosts ask each other besides.
+_BETWEEN_HOSTS = ("find_run", "give_up_name", "read_input", "end_input")
 _HINT = 1  # the code of our only extension type of MessagePack
 _STEPS = {one.__name__: one for one in (Use, Omit, Give, Higher, Meant, Takes)}
 _ERRORS = {

@@ -26,6 +26,8 @@ class Heartbeat(msgspec.Struct, frozen=True, kw_only=True):
     draining: bool = False
     leaving: bool = False  # its daemon was stopped: it will not be heard again
     labels: tuple[str, ...] = ()
+    settled: bool = True  # the servers' store has all of its sessions
+    clock: float | None = None  # its own, in seconds: what it signs holds until a time of it
 
     @property
     def has_room(self) -> bool:
@@ -42,6 +44,7 @@ class KnownHost:
     heard: float  # when
     doubted: bool = False  # a call found nobody there since
     excused: bool = False  # some of its silence did not count
+    ahead: float | None = None  # how much its clock is ahead of ours
 
 
 @dataclass(slots=True)
@@ -53,7 +56,8 @@ class HostTable:
     def hear(self, said: Heartbeat, now: float) -> bool:
         """Take what a host said of itself. Return whether something but its load has changed."""
         before, stood = self._known.get(said.host), self.standing(said.host, now)
-        self._known[said.host] = KnownHost(said, now)
+        ahead = None if said.clock is None else said.clock - now
+        self._known[said.host] = KnownHost(said, now, ahead=ahead)
         return before is None or stood != "up" or _lasting(before.said) != _lasting(said)
 
     def excuse(self, seconds: float) -> None:
@@ -82,6 +86,11 @@ class HostTable:
         known = self._known.get(host)
         return None if known is None else known.said
 
+    def clock_of(self, host: str, now: float) -> float | None:
+        """Return what time a host has by its own clock; None if it has not said so."""
+        known = self._known.get(host)
+        return None if known is None or known.ahead is None else known.ahead + now
+
     def standing(self, host: str, now: float) -> Standing | None:
         """Return how a host stands; None for one that was never heard."""
         known = self._known.get(host)
@@ -105,6 +114,10 @@ class HostTable:
 
     def up(self, now: float) -> list[Heartbeat]:
         return [said for said, standing in self.all(now).items() if standing in ("up", "suspect")]
+
+    def unsettled(self, now: float) -> list[str]:
+        """Return the hosts that may have sessions of which the servers do not know yet."""
+        return [said.host for said in self.up(now) if not said.settled]
 
     def with_room(self, labels: Iterable[str], now: float) -> list[Heartbeat]:
         """Return the hosts that take a new session, the least loaded first."""
@@ -139,7 +152,7 @@ class HostTable:
 
 
 def _lasting(said: Heartbeat) -> Heartbeat:
-    return msgspec.structs.replace(said, sessions=0)
+    return msgspec.structs.replace(said, sessions=0, clock=None)
 
 
 @lru_cache(64)  # asked at every call

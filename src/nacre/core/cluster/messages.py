@@ -25,6 +25,7 @@ class AskHost(msgspec.Struct, frozen=True, array_like=True, tag="ask"):
     patience: float | None = None  # seconds that the caller still waits, if that is known
     follows: bool = False  # the caller wants the id of its run as soon as there is one
     asks: bool = False  # its client can ask the person at it
+    input: str = ""  # the name of the input that its run reads, at the asking host
 
 
 class StillAsked(msgspec.Struct, frozen=True, array_like=True, tag="still"):
@@ -151,3 +152,4 @@ class HostKey(msgspec.Struct, frozen=True, array_like=True):
 
     public_key: bytes
     draining: bool = False
+    incarnation: str = ""  # of the daemon that has the host's name

@@ -71,6 +71,14 @@ class RemoteAnswer(NamedTuple):
     notices: tuple[str, ...]
 
 
+class _Besides(NamedTuple):
+    """What an ask says beside who asks for what."""
+
+    tells: bool
+    request: str
+    fed: str
+
+
 class _Told(msgspec.Struct, frozen=True, array_like=True):
     session: str
     handover: Handover
@@ -125,11 +133,15 @@ class Asking:
         *,
         tells: bool = False,
         request: str = "",
+        fed: str = "",
     ) -> RemoteAnswer:
-        """Ask a host to run an operation. Raises what it raises there, and HostUnreachable."""
+        """Ask a host to run an operation. Raises what it raises there, and HostUnreachable.
+
+        `fed` names the input that it may read here.
+        """
         began, failed = time.monotonic(), None
         try:
-            return await self._ask(host, caller, operation, tells=tells, request=request)
+            return await self._ask(host, caller, operation, _Besides(tells, request, fed))
         except NacreError as error:
             failed = error.code
             raise
@@ -137,14 +149,14 @@ class Asking:
             self.calls.note(spec_of(operation).name, time.monotonic() - began, failed)
 
     async def _ask(
-        self, host: str, caller: Caller, operation: Operation, *, tells: bool, request: str
+        self, host: str, caller: Caller, operation: Operation, besides: "_Besides"
     ) -> RemoteAnswer:
         spec = spec_of(operation)
         if spec.name in _PEOPLE_ALONE:
             caller = await self.placed(caller)
         while True:
             incarnation = self.incarnation_of(host)
-            answer = await self._answer(host, incarnation, caller, operation, tells, request)
+            answer = await self._answer(host, incarnation, caller, operation, besides)
             if isinstance(answer, AskDone):
                 return self._read(spec, answer)
             if isinstance(answer, AskFailed):
@@ -183,8 +195,7 @@ class Asking:
         incarnation: str,
         caller: Caller,
         operation: Operation,
-        tells: bool,
-        request: str,
+        besides: "_Besides",
     ) -> AskDone | AskFailed | HostRestarted | None:
         """Return a host's answer; None if its daemon is another one, and did not get the ask."""
         name, params = pack_operation(operation)
@@ -202,8 +213,9 @@ class Asking:
             credential=self._signing.credential(caller, host),
             operation=name,
             params=params,
-            tells=tells,
-            request=request,
+            tells=besides.tells,
+            request=besides.request,
+            input=besides.fed,
             patience=caller.patience,
             follows=begun is not None,
             asks=person is not None,

@@ -4,7 +4,9 @@ Rule 1: a credential says who the caller is, which host vouches for it, for whic
 until when. Nothing of a caller is believed that the vouching host has not signed.
 Rule 2: each host has a key of its own (Ed25519), made at its first start and kept below its state
 folder. Others know its public half from the cluster's store, where only that host may write it.
-Rule 3: what the caller's own machine alone can know or use stays there: its process, and the values
+Rule 3: until when it holds is a time of the vouching host's own clock, which its heartbeats tell.
+So the clocks of two hosts need not agree, nor run without jumps.
+Rule 4: what the caller's own machine alone can know or use stays there: its process, and the values
 that tables of upstream servers refer to.
 """
 
@@ -25,7 +27,7 @@ from nacre.core.policy.verdicts import Preset, Sandbox
 from nacre.errors import Forbidden
 
 _RENEWED = 0.2  # of its life before its end a new one is made
-_CLOCKS = 0.1  # of its life: by so much the clocks of two hosts may differ
+_CLOCKS = 0.1  # of its life: by so much a clock may be other than its host has told
 # Of the environment of a caller: paths and sockets of its machine mean nothing on another.
 _TRAVELS = ("LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ", "COLORTERM")
 _MOST = 4096  # of each kind that are remembered
@@ -77,6 +79,24 @@ def load_key(path: str) -> Ed25519PrivateKey:
         return key
 
 
+class SteadyClock:
+    """The time of day as it was when the daemon started, and what has passed since.
+
+    Who sets the machine's clock does not change it.
+    """
+
+    def __init__(self) -> None:
+        self._began = time.time() - _passed()
+
+    def __call__(self) -> float:
+        return self._began + _passed()
+
+
+def _passed() -> float:
+    """Return seconds, with those of a machine that sleeps where the system counts them."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
 class Vouching:
     """Signs for callers of this host's doors."""
 
@@ -93,6 +113,7 @@ class Vouching:
         `policy` and `sandbox` are those of this host: its callers are under them on every other
         one, too.
         """
+        self.now: Callable[[], float] = SteadyClock()
         self._sandbox = sandbox
         self._life = life
         self._policy = policy
@@ -106,7 +127,7 @@ class Vouching:
 
     def credential(self, caller: Caller, audience: str) -> bytes:
         """Return a caller's credential for a host; one that was made before if it still holds."""
-        now = time.time()
+        now = self.now()
         known = (_key_of(caller), audience)
         found = self._made.get(known)
         if found is not None and found[0] - _RENEWED * self._life > now:
@@ -126,9 +147,17 @@ class Believing:
     """Reads what other hosts have signed."""
 
     def __init__(
-        self, host: str, key_of: Callable[[str], Awaitable[bytes | None]], life: float
+        self,
+        host: str,
+        key_of: Callable[[str], Awaitable[bytes | None]],
+        life: float,
+        clock_of: Callable[[str], float | None],
     ) -> None:
-        """`key_of` returns a host's public key; `life` is how many seconds a credential holds."""
+        """`key_of` returns a host's public key; `life` is how many seconds a credential holds.
+
+        `clock_of` returns the time by a host's own clock; None if it has not told it.
+        """
+        self._clock_of = clock_of
         self._life = life
         self._host = host
         self._key_of = key_of
@@ -136,7 +165,6 @@ class Believing:
 
     async def caller(self, credential: bytes, sender: str) -> Caller:
         """Return who asks. Raises Forbidden for what `sender` has not signed for this host."""
-        now = time.time()
         known = self._believed.get(credential)
         if known is None:
             known = await self._read(credential)
@@ -146,7 +174,8 @@ class Believing:
         ends, vouching, caller = known
         if vouching != sender:
             raise Forbidden("this caller was vouched for by another host than the one that asks")
-        if now > ends + _CLOCKS * self._life:
+        now = self._clock_of(vouching)
+        if (time.time() if now is None else now) > ends + _CLOCKS * self._life:
             raise Forbidden("what vouches for this caller is too old: compare the hosts' clocks")
         return caller
 

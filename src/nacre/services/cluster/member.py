@@ -3,13 +3,17 @@
 Rule 1: without a connection the host works alone, says so among its warnings, and joins as soon as
 it can. Its own sessions never need the cluster.
 Rule 2: whoever is heard is known. A host that joins asks all others to be heard at once.
+Rule 3: a host's name is that of the daemon whose incarnation is in the store, where one alone can
+write it. Who has lost it says nothing more under that name, and works alone.
 """
 
 import asyncio
 import logging
+import math
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from typing import Any
 
 import msgspec
 
@@ -17,6 +21,7 @@ from nacre import __version__
 from nacre.core.cluster.hosts import Heartbeat, HostTable, Standing, work_together
 from nacre.core.cluster.messages import HostKey
 from nacre.services.cluster.servers.link import ClusterLink
+from nacre.services.cluster.servers.store import KeyTaken
 from nacre.services.host.wait import bounded
 from nacre.settings.table import Settings
 
@@ -26,11 +31,17 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0  # seconds between two tries to join
 _OVERDUE = 2.5  # heartbeats
 _NEVER = 86_400.0  # seconds: nobody is known who could be lost
 _GONE = {"lost": "a host is lost", "left": "a host has left"}
+_SAME_KEY = 0.25  # seconds that a namesake with our own key is waited for
 _LATE = 0.2  # seconds that a timer may be late; more, and the daemon was held up
 
 
-class NameTaken(Exception):
+class NameTaken(OSError):
     """Another host of the cluster has this one's name."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"another host in it has the name {host!r}: give this one another (cluster_host)"
+        )
 
 
 class Member:
@@ -46,6 +57,9 @@ class Member:
         self.host = host
         self.incarnation = secrets.token_hex(6)
         self.draining = False
+        self.settled = False  # the servers' store has all sessions of this host
+        self.clock: Callable[[], float | None] = _untold  # of what this host signs
+        self._joined_at = math.inf
         self.hosts = HostTable(settings.cluster_heartbeat * _OVERDUE, settings.cluster_lost_time)
         self._told = ""  # why the last try to join failed
         self.when_heard: Callable[[str], None] = _ignore
@@ -60,8 +74,10 @@ class Member:
         self._keys: dict[str, bytes] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._heard = asyncio.Event()
+        self._next_word = asyncio.Event()  # of any host
         self._namesake = asyncio.Event()  # another daemon was heard under our name
         self._has_name = False
+        self._yielded = False  # another daemon has got our name once
         self._listens = False
 
     @property
@@ -94,9 +110,10 @@ class Member:
         self._link.when_changed = self._reconnected
         await self._link.subscribe("nacre.who", self._was_asked)
         await when_joined()
-        await self._link.publish("nacre.who", b"")
-        await self.be_heard()
-        self._tasks = [
+        with suppress(OSError):  # it has just ended: _stay joins again
+            await self._link.publish("nacre.who", b"")
+            await self.be_heard()
+        self._tasks += [
             asyncio.create_task(self._beat(), name="heartbeat"),
             asyncio.create_task(self._look(), name="hosts"),
             asyncio.create_task(self._stay(), name="stay"),
@@ -105,33 +122,85 @@ class Member:
         self.when_changed()
 
     async def _take_name(self) -> None:
-        """Take the name of this host. Raises NameTaken if another host is heard under it.
-
-        A host has a key of its own. Only where the key is another one is it waited for a word.
-        """
+        """Take the name of this host. Raises NameTaken if another host is heard under it."""
         if not self._listens:
             self._listens = True  # also after the connection was opened again
-            await self._link.subscribe("nacre.hb.*", self._took_heartbeat)
-        found = await self._link.store.get(f"h.{self.host}")
-        if found is not None:
-            known = msgspec.msgpack.decode(found[0], type=HostKey)
-            if known.public_key != self._public_key:
-                self._namesake.clear()
-                await self._link.publish("nacre.who", b"")
-                with suppress(TimeoutError):
-                    async with bounded(self._settings.cluster_heartbeat * _OVERDUE):
-                        await self._namesake.wait()
-                        raise NameTaken(
-                            f"another host in it has the name {self.host!r}: give this one "
-                            "another (cluster_host)"
-                        )
-            self.draining = known.draining
-        await self._write_key()
+            await self._link.subscribe("nacre.hb.*", self._took_heartbeat, early=True)
+        while True:
+            found = await self._stored()
+            if found is not None and found[0].incarnation != self.incarnation:
+                await self._until_silent(found[0])
+                self.draining = found[0].draining
+            try:
+                await self._write_key(found)
+            except KeyTaken:  # another one was quicker: look who that is
+                continue
+            return
+
+    async def _until_silent(self, known: HostKey) -> None:
+        """Raise NameTaken if the daemon that has our name is heard.
+
+        Mostly that is the last daemon of this host, which is gone: then it has the same key, and
+        it is not waited long. Two machines from one image have the same key, too.
+        """
+        patience = self._settings.cluster_heartbeat * _OVERDUE
+        if known.public_key == self._public_key and not self._yielded:
+            patience = min(patience, _SAME_KEY)
+        self._namesake.clear()
+        await self._link.publish("nacre.who", b"")
+        with suppress(TimeoutError):
+            async with bounded(patience):
+                await self._namesake.wait()
+                raise NameTaken(self.host)
 
     async def renew(self) -> None:
-        """Write what others must know of us again, should the store be new. Raises OSError."""
+        """Write what others must know of us again, should the store be new.
+
+        Raises OSError, and NameTaken if another host has got our name: then we give it up.
+        """
         await self._link.renew_store()
-        await self._write_key()
+        await self._write_if_ours()
+
+    def clock_of(self, host: str) -> float | None:
+        """Return the time by a host's own clock; None if it has not told it."""
+        return self.hosts.clock_of(host, self._now())
+
+    async def _write_if_ours(self) -> None:
+        while True:
+            found = await self._stored()
+            if found is not None and found[0].incarnation != self.incarnation:
+                await self._give_name_up()
+                raise NameTaken(self.host)
+            with suppress(KeyTaken):
+                return await self._write_key(found)
+
+    async def _defend(self) -> None:
+        """Another daemon is heard under our name: who is in the store keeps it."""
+        with suppress(OSError):
+            found = await self._stored()
+            if found is not None and found[0].incarnation != self.incarnation:
+                await self._give_name_up()
+
+    async def _give_name_up(self) -> None:
+        if self._has_name:
+            self._has_name, self._yielded, self._told = False, True, str(NameTaken(self.host))
+            _log.warning("another host has got our name", extra={"host": self.host})
+            await self._link.close()
+            self._link.closed.set()  # join again, when the name is free
+
+    async def _stored(self) -> tuple[HostKey, int] | None:
+        """Return what the store has under our name, and its revision."""
+        found = await self._link.store.get(f"h.{self.host}")
+        return found and (msgspec.msgpack.decode(found[0], type=HostKey), found[1])
+
+    async def _write_key(self, found: tuple[HostKey, int] | None) -> None:
+        """Raises KeyTaken if somebody has written it since it was `found`."""
+        name = f"h.{self.host}"
+        key = msgspec.msgpack.encode(HostKey(self._public_key, self.draining, self.incarnation))
+        if found is None:
+            await self._link.store.create(name, key)
+        else:
+            await self._link.store.replace(name, key, found[1])
 
     async def _connect(self) -> None:
         """Return when this host is in its cluster; say meanwhile why it is not."""
@@ -140,6 +209,7 @@ class Member:
             try:
                 await self._link.connect()
                 await self._take_name()
+                await self._link.resume()
             except Exception as error:  # noqa: BLE001  # whatever its library raises: try again
                 before, self._told = self._told, str(error) or type(error).__name__
                 await self._link.close()
@@ -148,6 +218,7 @@ class Member:
                     self.when_changed()
             else:
                 self._told, self._has_name = "", True
+                self._joined_at = self._now()
                 return
             await asyncio.sleep(pause)  # there is no event for "a server has started"
             pause = min(pause * 2, _LONGEST_PAUSE)
@@ -156,6 +227,7 @@ class Member:
         """Join again when the servers have ended the connection for good."""
         while True:
             await self._link.closed.wait()
+            self._has_name = False
             self.when_changed()
             await self._connect()
             self._reconnected()
@@ -172,12 +244,14 @@ class Member:
 
     async def drain(self, *, draining: bool) -> None:
         self.draining = draining
-        await self._write_key()
+        await self._write_if_ours()
         await self.be_heard()
         self.when_changed()
 
     async def be_heard(self, *, leaving: bool = False) -> None:
         """Raises OSError without a connection."""
+        if not self._has_name:
+            return
         said = msgspec.msgpack.encode(self.heartbeat(leaving=leaving))
         await self._link.publish(f"nacre.hb.{self.host}", said)
 
@@ -193,7 +267,35 @@ class Member:
             draining=self.draining,
             leaving=leaving,
             labels=tuple(filter(None, labels)),
+            settled=self.settled,
+            clock=self.clock(),
         )
+
+    async def say_settled(self) -> None:
+        """The servers' store has all sessions of this host."""
+        self.settled = True
+        await self._say()
+
+    async def until_told(self, host: str | None) -> list[str]:
+        """Wait, if it makes sense, until a host is heard; None: until all have told their sessions.
+
+        Return the hosts that have not told theirs in time. One that has just joined has not heard
+        the others yet.
+        """
+        ends = self._now() + self._settings.cluster_call_time
+        if host is not None:
+            ends = min(ends, self._joined_at + self._settings.cluster_lost_time)
+        with suppress(TimeoutError):
+            async with bounded(max(0.0, ends - self._now())):
+                while self._is_missing(host):
+                    heard = self._next_word
+                    await heard.wait()
+        return self.hosts.unsettled(self._now())
+
+    def _is_missing(self, host: str | None) -> bool:
+        if host is not None:
+            return self.hosts.of(host) is None
+        return bool(self.hosts.unsettled(self._now()))
 
     async def key_of(self, host: str) -> bytes | None:
         """Return the public key of a host."""
@@ -204,10 +306,6 @@ class Member:
             return None
         self._keys[host] = msgspec.msgpack.decode(found[0], type=HostKey).public_key
         return self._keys[host]
-
-    async def _write_key(self) -> None:
-        key = HostKey(self._public_key, self.draining)
-        await self._link.store.put(f"h.{self.host}", msgspec.msgpack.encode(key))
 
     async def _beat(self) -> None:
         while True:
@@ -262,6 +360,8 @@ class Member:
         if sender == self.host:
             if said.incarnation != self.incarnation and not said.leaving:
                 self._namesake.set()
+                if self._has_name:
+                    self._spawn(self._defend())
             return
         before = self.hosts.of(sender)
         if before is None or before.incarnation != said.incarnation:
@@ -269,26 +369,31 @@ class Member:
             if before is not None:
                 self.when_restarted(sender)
         changed = self.hosts.hear(said, self._now())
+        if changed:
+            self._next_word.set()
+            self._next_word = asyncio.Event()
         self.when_heard(sender)
         if changed:
             self._heard.set()
             self.when_changed()
 
     def _was_asked(self, *_: object) -> None:
-        self._spawn()
+        self._spawn(self._say())
 
     def _reconnected(self) -> None:
+        self.settled = False  # sessions may have come while we were away
         if self.joined:
-            self._spawn()
+            self._joined_at = self._now()
+            self._spawn(self._say())
             self.when_back()
         self.when_changed()
 
-    def _spawn(self) -> None:
-        async def say() -> None:
-            with suppress(OSError):
-                await self.be_heard()
+    async def _say(self) -> None:
+        with suppress(OSError):
+            await self.be_heard()
 
-        task = asyncio.create_task(say())
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks = [one for one in self._tasks if not one.done()] + [task]
 
     def _now(self) -> float:
@@ -296,6 +401,10 @@ class Member:
 
 
 def _nothing() -> None:
+    return None
+
+
+def _untold() -> None:
     return None
 
 

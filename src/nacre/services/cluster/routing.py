@@ -20,7 +20,6 @@ from nacre.core.operations.follow import EventStream, Follow
 from nacre.core.operations.steps import LIST_SESSIONS
 from nacre.errors import (
     HostUnreachable,
-    InvalidInput,
     MayBeDone,
     NacreError,
     SessionNotFound,
@@ -32,12 +31,14 @@ from nacre.services.cluster.all_hosts.searching import SearchingAll
 from nacre.services.cluster.between import BetweenHosts
 from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.names import Names
+from nacre.services.cluster.piped.giving import GivenInputs
 from nacre.services.cluster.placing import MAKING, Placing
 from nacre.services.dispatch.call import Call, Onward
 from nacre.services.dispatch.forwarding.relay import relay_of_call, relayed_by
 from nacre.services.host.host import Host
 from nacre.system.logs import REQUEST
 
+_NAMED = 20  # hosts in an error
 Everywhere = Callable[[Caller, Follow, EventStream], AbstractAsyncContextManager[EventStream]]
 
 
@@ -60,6 +61,7 @@ class ClusterRouting:
         here: Here,
         everywhere: Everywhere,
         ports: MirroredPorts,
+        inputs: GivenInputs,
         host: Host,
     ) -> None:
         member, asking = between.member, between.asking
@@ -74,6 +76,7 @@ class ClusterRouting:
         self._most_runs = most_places
         self._runs: OrderedDict[str, str] = OrderedDict()  # their hosts
         self._ports = ports
+        self._inputs = inputs
         self._placing = Placing(member, self._ask)
         self.admit = self._placing.admit
         self._searching = SearchingAll(member, asking, host.budget)
@@ -177,14 +180,37 @@ class ClusterRouting:
         return (None if place == self._member.host else place), reference
 
     async def _place(self, reference: str) -> str | None:
+        """Return the host of a session. Raises HostUnreachable if nobody can know it now."""
         try:
-            return await self._names.place(reference)
+            found = await self._names.place(reference)
+            if found is None:
+                found = await self._told_late(reference)
         except OSError as error:
             raise HostUnreachable(
                 f"no session {reference[:64]!r} on this host, and the others cannot be asked: "
                 f"{error}",
                 "try again when it is in its cluster again",
             ) from error
+        if found is not None and self._member.hosts.of(found) is None:
+            await self._member.until_told(found)
+        return found
+
+    async def _told_late(self, reference: str) -> str | None:
+        """Wait for hosts that have sessions of which the servers do not know yet. Raises OSError.
+
+        A host that was alone has made them meanwhile, or one that has just started.
+        """
+        if not self._member.hosts.unsettled(_now()):
+            return None
+        late = await self._member.until_told(None)
+        found = await self._names.place(reference)
+        if found is None and late:
+            raise HostUnreachable(
+                f"no session {reference[:64]!r} is known, but not all sessions of "
+                f"{', '.join(late[:_NAMED])} are known yet",
+                "try again in a moment",
+            )
+        return found
 
     # --- runs ------------------------------------------------------------------------------
 
@@ -255,11 +281,9 @@ class ClusterRouting:
         assert host is not None
         call.host = host
         relay = relay_of_call()
+        given = ""
         if relay is not None and relay.input_of is not None:
-            raise InvalidInput(
-                f"standard input cannot be passed to a session on another host ({host})",
-                "leave it out with --no-stdin, or write it into a file there first (nacre cp)",
-            )
+            given = self._inputs.give(relay.input_of, host)
         if relay is not None and relay.begun is not None:
             told = relay.begun
 
@@ -268,10 +292,19 @@ class ClusterRouting:
                 told(run_id)
 
             relay = replace_field(relay, begun=begun)
-        with relayed_by(relay):
-            answer = await self._asking.ask(
-                host, call.caller, operation, tells=call.tells, request=REQUEST.get("")
-            )
+        try:
+            with relayed_by(relay):
+                answer = await self._asking.ask(
+                    host,
+                    call.caller,
+                    operation,
+                    tells=call.tells,
+                    request=REQUEST.get(""),
+                    fed=given,
+                )
+        except NacreError:
+            self._inputs.end(given)  # else its host ends it with the run
+            raise
         call.told = answer.told
         call.notices += answer.notices
         self._note(host, answer.result)

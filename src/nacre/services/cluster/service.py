@@ -17,7 +17,7 @@ from nacre import __version__
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.metering import Family
 from nacre.core.cluster.hosts import Heartbeat, work_together
-from nacre.core.operations.follow import Event, SessionEvent
+from nacre.core.operations.follow import Event, RunEvent, SessionEvent
 from nacre.core.operations.hosts.cluster import (
     ClusterHost,
     ClusterState,
@@ -28,15 +28,17 @@ from nacre.core.operations.hosts.cluster import (
     GivenUp,
     GiveUpName,
 )
+from nacre.core.operations.hosts.piped import EndInput, InputPart, ReadInput
 from nacre.core.operations.results import Success
 from nacre.core.operations.sessions import ManageSession
 from nacre.errors import HostUnreachable, NacreError, SessionNotFound
 from nacre.services.cluster.all_hosts.everywhere import Everywhere
-from nacre.services.cluster.between import between_hosts
+from nacre.services.cluster.between import OURSELVES, between_hosts
 from nacre.services.cluster.local import LocalSessions
 from nacre.services.cluster.measures import cluster_families
 from nacre.services.cluster.mirrored_ports import MirroredPorts
 from nacre.services.cluster.names import Names
+from nacre.services.cluster.piped.giving import GivenInputs
 from nacre.services.cluster.routing import ClusterRouting
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.handlers import Handlers
@@ -47,13 +49,12 @@ from nacre.services.session.session import Session
 _log = logging.getLogger("nacre.cluster")
 
 _NOTED = frozenset({"created", "ended", "renamed", "restarted", "removed"})
-_OURSELVES = Caller(door="cluster", via="itself")
 
 
 class Cluster:
-    """What a host does in its cluster. Its events are those of its sessions."""
+    """What a host does in its cluster. Its events are those of its sessions, and of their runs."""
 
-    kinds = frozenset({"sessions"})
+    kinds = frozenset({"sessions", "runs"})
 
     def __init__(self, local: LocalSessions, host: Host, key_file: str) -> None:
         settings = host.settings
@@ -77,12 +78,13 @@ class Cluster:
             lambda name: name in self._promised,
             settings.cluster_known_places,
         )
+        self._inputs = GivenInputs()
         ports = MirroredPorts(local.ports, settings.cluster_ports)
         self._everywhere = Everywhere(
             self._member, self._between.viewing, self._asking, ports, self.hosts
         )
         self.routing = ClusterRouting(
-            self._between, self.names, local, self._everywhere.follow, ports, host
+            self._between, self.names, local, self._everywhere.follow, ports, self._inputs, host
         )
         self._connect()
 
@@ -145,6 +147,8 @@ class Cluster:
             .on(DrainHost, self.drain)
             .on(FindRun, self.find_run)
             .on(GiveUpName, self.give_up_name)
+            .on(ReadInput, self.read_input)
+            .on(EndInput, self.end_input)
         )
 
     # --- operations ------------------------------------------------------------------------
@@ -187,6 +191,13 @@ class Cluster:
         self._registry.unlist(session)
         return GivenUp(given_up=True)
 
+    async def read_input(self, caller: Caller, request: ReadInput) -> InputPart:
+        return await self._inputs.read(request.name, caller.via, request.position)
+
+    async def end_input(self, caller: Caller, request: EndInput) -> Success:
+        self._inputs.end(request.name, caller.via)
+        return Success()
+
     # --- names -----------------------------------------------------------------------------
 
     async def claim(self, name: str | None, folder: str) -> str:
@@ -218,7 +229,7 @@ class Cluster:
 
     async def _ask_for_name(self, host: str, name: str) -> bool:
         try:
-            answer = await self._asking.ask(host, _OURSELVES, GiveUpName(name=name))
+            answer = await self._asking.ask(host, OURSELVES, GiveUpName(name=name))
         except NacreError:
             return False
         assert isinstance(answer.result, GivenUp)
@@ -234,6 +245,8 @@ class Cluster:
         except OSError as error:
             _log.warning("the cluster's store is not up to date", extra={"error": str(error)})
             return False
+        if not self._settling.is_set():  # else there is more to note meanwhile
+            await self._member.say_settled()
         return True
 
     async def _settle_names(self, dispatch: Dispatch) -> None:
@@ -254,14 +267,16 @@ class Cluster:
                 extra={"session": name, "host": owner},
             )
             with suppress(NacreError):  # somebody has just ended it
-                await dispatch(
-                    _OURSELVES, ManageSession(session=session.identity.id, action="kill")
-                )
+                await dispatch(OURSELVES, ManageSession(session=session.identity.id, action="kill"))
 
     # --- what others are told --------------------------------------------------------------
 
     def happened(self, kind: str, session: Session | None, event: Event) -> None:
-        """Note what changes in sessions."""
+        """Note what changes in sessions; end the input of runs that are over."""
+        if isinstance(event, RunEvent):
+            if event.status == "ended":
+                self._between.serving.fed.ended(event.run_id)
+            return
         if session is None or not isinstance(event, SessionEvent) or event.change not in _NOTED:
             return
         name, identifier = session.identity.name, session.identity.id
@@ -280,6 +295,7 @@ class Cluster:
             try:
                 await work()
             except OSError:
+                self._member.settled = False
                 self._settling.set()  # then what is missing is noted
 
     def _changed(self) -> None:
@@ -294,6 +310,7 @@ class Cluster:
         """Whoever watched or asked through its last daemon is gone."""
         self._between.streaming.end_of(host)
         self._between.serving.end_of(host)
+        self._inputs.end_of(host)
 
     def _lost(self, host: str) -> None:
         self.names.forget_host(host)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from nacre.core.catalog.catalog import CATALOG
+from nacre.core.catalog.catalog import CATALOG, UNLISTED
 from nacre.core.cluster.carried import pack_error, pack_result, unpack_operation
 from nacre.core.cluster.messages import (
     AskDone,
@@ -37,6 +37,7 @@ from nacre.core.cluster.messages import (
 from nacre.errors import HostUnreachable, Internal, InvalidInput, LimitReached, NacreError
 from nacre.services.cluster.asking import pack_told
 from nacre.services.cluster.credentials import Believing
+from nacre.services.cluster.piped.feeding import FedRuns
 from nacre.services.cluster.questions import PersonElsewhere
 from nacre.services.cluster.servers.link import ClusterLink
 from nacre.services.dispatch.asking import asked_by
@@ -63,7 +64,9 @@ class HostServing:
         link: ClusterLink,
         believing: Believing,
         settings: Settings,
+        fed: FedRuns,
     ) -> None:
+        self.fed = fed
         self._host = host
         self._incarnation = incarnation
         self._link = link
@@ -89,6 +92,7 @@ class HostServing:
     def end(self) -> None:
         for running in self._running.values():
             running.task.cancel()
+        self.fed.end()
 
     def end_of(self, host: str) -> None:
         """Stop what the callers of another host's daemon asked for, which is gone."""
@@ -169,11 +173,21 @@ class HostServing:
         self, known: str, sender: str, ask: AskHost, reply: str, person: PersonElsewhere
     ) -> None:
         def begun(run_id: str) -> None:
-            self._send_soon(reply, RunBegun(run_id))
+            if fed is not None:
+                self.fed.begun(run_id, fed)
+            if ask.follows:
+                self._send_soon(reply, RunBegun(run_id))
 
-        relay = Relay(begun=begun) if ask.follows else None
-        with relayed_by(relay), asked_by(person if ask.asks else None):
-            answer = await self._answer(sender, ask)
+        fed = self.fed.prepare(sender, ask.input) if ask.input else None
+        relay = None
+        if ask.follows or fed is not None:
+            relay = Relay(begun=begun, input_path=None if fed is None else fed.path)
+        try:
+            with relayed_by(relay), asked_by(person if ask.asks else None):
+                answer = await self._answer(sender, ask)
+        finally:
+            if fed is not None and not fed.has_begun:
+                fed.close()
         try:
             data = _encode(answer)
         except (TypeError, ValueError) as error:  # else it would be asked for again and again
@@ -230,7 +244,7 @@ class HostServing:
 
 
 def _only_reads(operation: str) -> bool:
-    spec = CATALOG.get(operation)
+    spec = CATALOG.get(operation) or UNLISTED.get(operation)
     return spec is not None and spec.read_only
 
 

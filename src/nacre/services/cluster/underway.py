@@ -40,14 +40,14 @@ class Underway:
     def take(self, answer: HostAnswer | Nobody) -> None:
         self._came.append(answer)
         if self._waiting is not None:
-            _wake(self._waiting)
+            wake(self._waiting)
 
     async def next(self, patience: float) -> HostAnswer | Nobody:
         """Return the next answer, or after so many seconds that there is none yet."""
         if not self._came:
             loop = asyncio.get_running_loop()
             self._waiting = loop.create_future()
-            timer = loop.call_later(patience, _wake, self._waiting)
+            timer = loop.call_later(patience, wake, self._waiting)
             try:
                 await self._waiting
             finally:
@@ -56,6 +56,6 @@ class Underway:
         return self._came.popleft() if self._came else Nobody.ANSWERS
 
 
-def _wake(waiting: "asyncio.Future[None]") -> None:
+def wake(waiting: "asyncio.Future[None]") -> None:
     if not waiting.done():
         waiting.set_result(None)

@@ -106,7 +106,7 @@ class Police:
             await self._file(permit, operation)
         elif isinstance(operation, Run):
             text, relay = operation.command.strip("\r\n"), relay_of_call()
-            if relay is not None and relay.input_of is not None:
+            if relay is not None and relay.feeds:
                 text = as_fed(text)
             await self._command(permit, operation.session, text)
         elif isinstance(operation, RunCommand):

@@ -3,8 +3,9 @@
 The session's shell opens it itself, through /proc: bytes pass as they are, their end is seen, and
 what the command does not read stays where it is.
 
-Rule 1: it is the standard input of the calling process, which the kernel names. No caller names
-another file: the policy judges the command, and the command alone.
+Rule 1: it is the standard input of the calling process, which the kernel names; or a pipe with that
+of a caller on another host of the cluster (services/cluster/piped). No caller names another file:
+the policy judges the command, and the command alone.
 Rule 2: where no shell of this machine would open it (after ssh, in a REPL, in a sandbox), nothing
 is run.
 """
@@ -23,9 +24,9 @@ _LEAVE_OUT = "leave it out with --no-stdin"
 def piped_input(session: Session, context: Context) -> str | None:
     """Return the file; None if the call pipes nothing in. Raises InvalidInput."""
     relay = relay_of_call()
-    if relay is None or relay.input_of is None:
+    if relay is None or not relay.feeds:
         return None
-    name, path = session.identity.name, f"/proc/{relay.input_of}/fd/0"
+    name, path = session.identity.name, relay.input_path or f"/proc/{relay.input_of}/fd/0"
     if session.launch.sandbox != "off":
         raise InvalidInput("standard input cannot be passed into a sandbox", _LEAVE_OUT)
     if not os.path.exists(path):

@@ -63,7 +63,7 @@ class ClusterLink:
         self._leaving = False
         self._cut_at = -math.inf
         self._back = asyncio.Event()  # since it was cut
-        self._subscribed: list[tuple[str, Take, bool]] = []
+        self._subscribed: dict[tuple[str, Take, bool], bool] = {}  # whether it is early
         self.when_changed: Callable[[], None] = _nothing
         self.when_cut: Callable[[], None] = _nothing  # what was under way may be lost
 
@@ -74,7 +74,7 @@ class ClusterLink:
     async def connect(self) -> None:
         """Connect once, to the first server that answers. Raises OSError; then try again.
 
-        What was subscribed to before is subscribed to again.
+        What was subscribed to early before is subscribed to again.
         """
         settings = self._settings
         check_files(settings)
@@ -95,8 +95,16 @@ class ClusterLink:
             raise
         self._client, self._store, self.problem = client, store, ""
         self.closed.clear()
-        for subscription in self._subscribed:
-            await self._listen(*subscription)
+        await self._listen_again(early=True)
+
+    async def resume(self) -> None:
+        """Subscribe to the rest of what was subscribed to before: this host has its name."""
+        await self._listen_again(early=False)
+
+    async def _listen_again(self, *, early: bool) -> None:
+        for subscription, is_early in self._subscribed.items():
+            if is_early is early:
+                await self._listen(*subscription)
 
     async def _open(self, options: dict[str, Any]) -> Client:
         """Return a connection. The library itself would try for ever, and say nothing."""
@@ -181,10 +189,17 @@ class ClusterLink:
         with suppress(NatsError, TimeoutError):
             await self._client.flush(2)
 
-    async def subscribe(self, subject: str, take: Take, *, stream: bool = False) -> None:
-        """Take what comes, also after the connection was opened again."""
-        self._subscribed.append((subject, take, stream))
-        await self._listen(subject, take, stream)
+    async def subscribe(
+        self, subject: str, take: Take, *, stream: bool = False, early: bool = False
+    ) -> None:
+        """Take what comes, also after the connection was opened again.
+
+        `early`: at once then; else when this host has its name again. Before that, what comes is
+        for another one.
+        """
+        self._subscribed[subject, take, stream] = early
+        with suppress(NatsError):  # it has just ended: then with the next one
+            await self._listen(subject, take, stream)
 
     async def _listen(self, subject: str, take: Take, stream: bool) -> None:
         async def came(message: Msg) -> None:

@@ -25,6 +25,13 @@ class Relay:
     # The process whose standard input the run gets. It is the caller's own, as the system tells:
     # nobody names another one's.
     input_of: int | None = None
+    # Or the pipe that another host fills with the standard input of its caller.
+    input_path: str | None = None
+
+    @property
+    def feeds(self) -> bool:
+        """Tell whether the run reads something else than its terminal."""
+        return self.input_of is not None or self.input_path is not None
 
 
 _of_this_call: ContextVar[Relay | None] = ContextVar("relay", default=None)

@@ -133,8 +133,8 @@ class ClusterSettings(ChatSettings, frozen=True, kw_only=True):
         Meta(
             gt=0,
             description=(
-                "Seconds that what a host signs about a caller holds. Hosts' clocks may differ by "
-                "a tenth of it."
+                "Seconds that what a host signs about a caller holds, by that host's own clock. "
+                "Clocks of hosts need not agree."
             ),
         ),
     ] = 300.0

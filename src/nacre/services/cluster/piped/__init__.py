@@ -1,0 +1,1 @@
+"""Standard input that goes to a run on another host."""
