@@ -242,6 +242,12 @@ async def test_a_line_that_is_too_long_is_skipped_and_answered(folder: Path) -> 
             assert answer["id"] is None
             assert answer["error"].startswith("Line too long")
         assert await wire.output("pwd")
+        async with door.wire() as another:  # nobody knows that its first line is an object
+            another.raw(b"\r\nPOST /" + b"x" * 10_000)
+            another.send("call_tool", {"tool": "touch", "args": {"path": "made"}})
+            assert (await another.receive())["error"].startswith("Line too long")
+            assert await another.receive() is None
+    assert not (folder / "made").exists()
 
 
 # --- access --------------------------------------------------------------------------------

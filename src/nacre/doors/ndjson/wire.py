@@ -62,6 +62,7 @@ class NdjsonWire:
         self._turn = asyncio.Lock()  # one message at a time waits for a client that does not read
         self._sent = 0  # bytes
         self._came = asyncio.Event()  # a line: who asks has mostly read what came before
+        self._first = True  # no line has come yet, but for empty ones
 
     @property
     def is_behind(self) -> bool:
@@ -87,6 +88,7 @@ class NdjsonWire:
                 if line is None:
                     return
                 if line.strip():
+                    self._first = False
                     log_message("ndjson", "received", line)
                     yield line
         finally:
@@ -96,7 +98,10 @@ class NdjsonWire:
                 await asyncio.gather(reading, return_exceptions=True)
 
     async def _line(self) -> bytes | None:
-        """Return the next line; None at the end. One that is too long is answered and skipped."""
+        """Return the next line; None at the end. One that is too long is answered and skipped.
+
+        If it is the first one, it is the end: nobody knows that it is a JSON object (client.py).
+        """
         try:
             return await self._reader.readuntil(b"\n")
         except asyncio.IncompleteReadError as end:
@@ -106,7 +111,7 @@ class NdjsonWire:
             most = self._settings.ndjson_max_line_bytes
             why = f"Line too long: at most {most} bytes (ndjson_max_line_bytes)"
             await self.send(failure(None, why, InvalidInput.code))
-            return b"\n"
+            return None if self._first else b"\n"
 
     async def respond(self, message: bytes) -> None:
         """Write what answers a request. Raises ConnectionError."""
