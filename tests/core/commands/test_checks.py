@@ -24,6 +24,7 @@ def check(name: str, given: dict[str, Any], where: Where, **settings: Any) -> No
     checks = Checks(RULES, private=where.private, **settings)
     entry = BOOK.get(name)
     checks.check_name(entry, name)
+    checks.check_given(entry, given)
     checks.check_values(entry, bind(entry, given), where)
 
 
@@ -58,6 +59,22 @@ def test_a_metacharacter_is_refused_in_the_documents_words(
 ) -> None:
     told = refusal(name, {argument: f"a{sign}b"}, where)
     assert told.startswith("Invalid characters in argument")
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("head", {"lines": "5;id"}),
+        ("head", {"lines": "5\n"}),
+        ("sleep", {"seconds": "1|2"}),
+        ("ls", {"all": "true&"}),
+        ("ls", {"sort": "size$"}),
+    ],
+)
+def test_a_metacharacter_is_refused_where_no_text_is_wanted_too(
+    name: str, given: dict[str, Any], where: Where
+) -> None:
+    assert refusal(name, given, where).startswith("Invalid characters in argument")
 
 
 def test_patterns_may_have_them_by_a_setting_alone(where: Where) -> None:

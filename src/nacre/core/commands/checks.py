@@ -7,9 +7,10 @@ Rule 3: paths are compared as whole components of the real path, so that neither
 nor a folder that is called /etcetera is mistaken.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from posixpath import basename, dirname, join
+from typing import Any
 
 from nacre.core.commands.arguments import Bound
 from nacre.core.commands.book import is_listed
@@ -59,6 +60,19 @@ class Checks:
                 "commands_whitelist names those that may run",
                 check="whitelist",
             )
+
+    def check_given(self, entry: CommandEntry, given: Mapping[str, Any]) -> None:
+        """Raises Forbidden for a metacharacter in what should be a number, a switch or a choice.
+
+        Else it would be told that it is no number, and `5\\n` would even be one.
+        """
+        for name, value in given.items():
+            argument = entry.argument(name)
+            if argument is None or argument.type in _TEXTS:
+                continue
+            for one in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(one, str):
+                    self._check_characters(argument, one, free=False)
 
     def check_values(self, entry: CommandEntry, bound: Iterable[Bound], where: Where) -> None:
         """Raises Forbidden for a metacharacter, or a path that leads where nobody may go."""

@@ -108,6 +108,7 @@ class CallChecks:
         self._checks.check_name(entry, called)
         if entry.name == "kill" and not _names_a_job(args):
             raise blacklisted(called)
+        self._checks.check_given(entry, args)
         bound = bind(entry, args)
         if not (entry.group == "assistant" or entry.name == "kill"):
             self._checks.check_values(entry, bound, where)
