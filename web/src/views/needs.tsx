@@ -35,15 +35,16 @@ export function FloatingNeeds() {
   const at = route.value;
   const toggled = useSignal<boolean | null>(null);
   if (!narrow || at.view === "list" || !calls.value.length) return null;
-  const own = calls.value.some(({ session }) => session && "session" in at && isAt(at.session, session));
-  const open = toggled.value ?? own;
+  const isOwn = ({ session }: Call) => session !== null && "session" in at && isAt(at.session, session);
+  const own = calls.value.filter(isOwn); // what the session before one's eyes asks comes first
+  const open = toggled.value ?? own.length > 0;
   return (
     <section class="needs floating" aria-label="Needs you" data-open={open || undefined}>
       <button aria-expanded={open} onClick={() => (toggled.value = !open)}>
         Needs you ({calls.value.length})
       </button>
       {open &&
-        calls.value.map((call) => (
+        [...own, ...calls.value.filter((call) => !isOwn(call))].map((call) => (
           <div key={call.key} class="call">
             <p class="call-name">
               {call.session ? (

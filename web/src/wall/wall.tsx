@@ -4,7 +4,7 @@
 import { computed, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 
-import { attention, visible } from "../attention/calls";
+import { attention, calls, visible } from "../attention/calls";
 import { firstLine } from "../attention/attention";
 import { door } from "../daemon";
 import { hrefOf } from "../route";
@@ -19,10 +19,10 @@ const MOST = 4; // side by side
 /** The ids of those that were chosen to be side by side. */
 const chosen = signal<readonly string[]>([]);
 const adding = signal(false); // another one is being chosen: all are shown
-/** Who asks comes first. */
+/** Who asks comes first, in the order of "Needs you". */
 const inOrder = computed(() => {
-  const asks = (one: Listed) => attention.value.get(one.session_id) === "blocked";
-  return [...live.value.filter(asks), ...live.value.filter((one) => !asks(one))];
+  const asking = calls.value.flatMap(({ session }) => session ?? []).filter((one) => live.value.includes(one));
+  return [...asking, ...live.value.filter((one) => !asking.includes(one))];
 });
 const beside = computed(() => live.value.filter((one) => chosen.value.includes(one.session_id)));
 
