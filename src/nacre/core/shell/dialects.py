@@ -35,15 +35,13 @@ class Syntax:
     leave: str  # in the shell's own variable, what _nacre_s holds
     itself: str  # the shell's process id
     take: str  # {body}, the command as `escapes` has it, into _nacre_c
-    run: str  # what _nacre_c holds
+    run: str  # what _nacre_c holds, behind {leave}
     # Where the shell is then: its process id, the host's name, `;` and the folder; no folder with
     # control characters. `known_place` has the host only if a line before has asked for it.
     place: str
     known_place: str
     # Reads lines into _nacre_c up to an empty one, without echo, once it has said {reading}.
     read: str | None = None
-    # Before `run`, for a command whose end is complete: an ERR trap fires as if it was typed.
-    complete: str = ""
     # {rest} where {take} went well: else nothing ran, and a code would be that of the wrapper.
     if_taken: str = "{take}&&{ {rest};}"
     escapes: Literal["printf", "url"] = "printf"  # what the command is written in (wrapper.py)
@@ -126,7 +124,7 @@ _FOLDER = "${PWD##*[[:cntrl:]]*}"
 _PLACE = f'"${{_nacre_h:=$$ $(\\exec uname -n 2>/dev/null)}};{_FOLDER}"'
 _KNOWN_PLACE = f'"${{_nacre_h-}};{_FOLDER}"'
 # `command eval`: a syntax error must not end the line of a POSIX shell before its end mark.
-_RUN = '\\command eval "$_nacre_c"'
+_RUN = '{leave};\\command eval "$_nacre_c"'
 
 # In bash `command` may be a function of the user's: _nacre_b is the word that is none. Only in
 # POSIX mode no function takes the place of `exit`.
@@ -158,18 +156,14 @@ _ZSH_BEGIN = (
     "$_nacre_b eval&&$_nacre_b printf ''||\\enable builtin eval printf set;"
     "$_nacre_b unset _nacre_c;$_nacre_b set +x;} 2>/dev/null"
 )
-# `eval` itself would fail as the command did, and an ERR trap would see that. So the last thing in
-# it succeeds: a redirection, which `set -x` does not show, with the code in a name nobody knows.
-# `set -v` would show it, and `set -x` the words of eval. For standard input bash would start a
-# process.
-_BASH_TOLD = "_nacre_{nonce}"
-_BASH_COMPLETE = (
-    "case $_nacre_x in *[vx]*);;*)"
-    f"_nacre_c=$_nacre_c$'\\n9<\"/dev/null${{0:0:({_BASH_TOLD}=$?)*0}}\"';;esac;"
-)
+# `eval` itself fails as the command did, and an ERR trap would see that: of what is inverted it
+# sees nothing. With `set -e`, that would also keep a failure in it from ending the shell, which
+# then ends before `eval` does. `set -x` shows the word of a case, and is on again only behind it.
+_BASH_EVAL = f'{_BASH_WORD} eval "$_nacre_c"'
+_BASH_RUN = f"case $_nacre_x in *e*){{leave}};{_BASH_EVAL};;*){{leave}};! {_BASH_EVAL};;esac"
 _BASH_KEEP = (
-    f"{{ _nacre_s=${{{_BASH_TOLD}:-$?}} _nacre_x=$-;"
-    f'"$_nacre_b" unset -v _nacre_c {_BASH_TOLD};"$_nacre_b" set +x;}} 2>/dev/null'
+    "{ _nacre_s=${PIPESTATUS[0]} _nacre_x=$-;"
+    '"$_nacre_b" unset -v _nacre_c;"$_nacre_b" set +x;} 2>/dev/null'
 )
 
 
@@ -214,8 +208,7 @@ BASH = Dialect(
         leave=_by(_BASH_WORD, _LEAVE.replace("(", "(POSIXLY_CORRECT=y;", 1)),
         itself='"$$"',
         take=f"{_BASH_WORD} printf -v _nacre_c '{{body}}'",  # without a process
-        run=_by(_BASH_WORD, _RUN),
-        complete=_BASH_COMPLETE,
+        run=_BASH_RUN,
         place=_by(_BASH_WORD, _PLACE),
         known_place=_KNOWN_PLACE,
         read=_READABLE + _by(_BASH_WORD, f'{_READ_LINES}\\command printf -v _nacre_c "$_nacre_c"'),
@@ -270,7 +263,7 @@ FISH = Dialect(
             "set -l _nacre_c (builtin string unescape --style=url -- '{body}'"
             " | builtin string collect)"
         ),
-        run="eval $_nacre_c",
+        run="{leave};eval $_nacre_c",
         place=_FISH_PLACE,
         known_place=_FISH_PLACE,
         if_taken="{take};{rest}",
@@ -309,7 +302,7 @@ ANY_SHELL = Dialect(
         leave=_LEAVE,
         itself='"$$"',
         take=_TAKE_BOUND,
-        run='"$_nacre_b" eval "$_nacre_c"',
+        run='{leave};"$_nacre_b" eval "$_nacre_c"',
         place=_PLACE,
         known_place=_KNOWN_PLACE,
         # Not bound, nor safe from a function called break: with more words the line would be too
@@ -332,7 +325,7 @@ _SH_WITHOUT_COMMAND = replace(
         _SH_SYNTAX,
         printf="\\printf",
         take=_TAKE.replace("command ", ""),
-        run='\\eval "$_nacre_c"',
+        run='{leave};\\eval "$_nacre_c"',
         read=_READ.replace("command ", ""),
     ),
     programs=(),

@@ -13,17 +13,12 @@ and ash; fish has the escapes of URLs. The echo of the line contains a literal b
 ESC, so it cannot be mistaken for a mark.
 """
 
-import re
 from typing import Literal
 
 from nacre.core.shell.dialects import Dialect, Syntax
 
 _PART = 800  # bytes of a part of a long command
 _TELLING = 12  # letters of a nonce that tell a line in a history
-
-# Its end takes in what comes behind it: an operator or a backslash, or perhaps the text of a <<.
-# With `set -v` in it, what comes behind it is shown.
-_GOES_ON = re.compile(r"(?:&&|\|&?|\\)(?:\s|#[^\n]*(?:\n|\Z))*\Z|<<|set\s+-\w*v|verbose")
 
 _PLAIN = frozenset(range(0x20, 0x7F)) - set(b"\\'!%")
 
@@ -55,7 +50,7 @@ def wrap(
     """
     words = dialect.syntax
     take = words.take.replace("{body}", encode(command, words.escapes))
-    run = _run(words, command, fed_by)
+    run = _run(words, fed_by)
     return _line(words, nonce, take, _evaluate(words, nonce, own, words.place, run))
 
 
@@ -72,7 +67,7 @@ def wrap_long(
     reading = _mark(words, "S", nonce, own, "read")
     read = words.read.replace("{reading}", reading)
     # The line is as long as ash takes one: it tells the host that a shorter one has asked for.
-    run = _run(words, command, fed_by)
+    run = _run(words, fed_by)
     evaluate = _evaluate(words, nonce, own, words.known_place, run)
     return _line(words, nonce, read, evaluate), _parts(encode(command))
 
@@ -107,10 +102,9 @@ def _line(words: Syntax, nonce: str, take: str, evaluate: str) -> str:
     return f"{_begin(words, nonce)}{line}"
 
 
-def _run(words: Syntax, command: str, fed_by: str | None) -> str:
-    complete = "" if _GOES_ON.search(command) else words.complete
-    run = words.run if fed_by is None else f"{words.run} <{fed_by}"
-    return f"{complete}{words.leave};{run}"
+def _run(words: Syntax, fed_by: str | None) -> str:
+    run = words.run.replace("{leave}", words.leave)
+    return run if fed_by is None else f"{run} <{fed_by}"
 
 
 def _evaluate(words: Syntax, nonce: str, own: bool, place: str, run: str) -> str:
@@ -121,8 +115,7 @@ def _evaluate(words: Syntax, nonce: str, own: bool, place: str, run: str) -> str
     values = [words.code] if own else [words.code, "", place]
     start = _mark(words, "S", nonce, own, words.itself)
     end = f"{words.keep};{_mark(words, 'E', nonce, own, *values)}"
-    run = f"{run};{end}".replace("{nonce}", nonce[:_TELLING])
-    return f"{start};{run};{words.leave}"
+    return f"{start};{run};{end};{words.leave}"
 
 
 def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:
