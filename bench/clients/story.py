@@ -174,6 +174,7 @@ _TOOLSETS = (
 @step
 def default_tools(story: Story) -> str:
     """What a host gets that names no toolset answers in plain text."""
+    story.peer.ask("tools")  # an adapter calls only what it has listed
     told = story.call("run", command="echo said; (exit 3)")
     must(not told.raised, told.raised)
     must(told.words.startswith("[exit 3 ") and "said" in told.words.splitlines(), told)
