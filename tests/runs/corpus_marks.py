@@ -449,6 +449,46 @@ UNSURE = [
     ),
 ]
 
+_OVER_BUILTINS = "; ".join(f"{name}() {{ echo fake; }}" for name in ("read", "break", "set"))
+BEHIND_SSH = [
+    *(
+        Case(
+            f"functions over builtins in {shell} behind ssh",
+            BASH,
+            (
+                opens(f"@ssh@ -t {shell}"),
+                inner(defines),
+                inner("echo x; false", "x", 1),
+                inner(f"x={LONG_5K}\nsh -c 'exit 5'", "", 5),
+                inner("echo on", "on"),
+            ),
+        )
+        for shell, defines in (
+            ("bash --norc", _OVER_BUILTINS),
+            ("zsh -f", _OVER_BUILTINS),
+            ("busybox sh", "read() { echo fake; }"),
+        )
+    ),
+    Case(
+        "a function called builtin in zsh behind ssh",
+        BASH,
+        (
+            opens("@ssh@ -t zsh -f"),
+            inner("builtin() { echo fake; }"),
+            inner("echo x; false", "x", 1),
+        ),
+    ),
+    Case(
+        "a DEBUG trap that prints, in zsh behind ssh",
+        BASH,
+        (
+            opens("@ssh@ -t zsh -f"),
+            inner("trap 'echo D' DEBUG", None),
+            inner("echo x; (exit 3)", None, 3, has=("\nx\n",)),
+        ),
+    ),
+]
+
 UNDONE = [
     Case(
         "what was printed before the prompt stays when the shell is asked",
@@ -723,4 +763,15 @@ VI = [
     ),
 ]
 
-MARKS = [*PROMPT_COMMANDS, *PROMPTS, *HOOKS, *CODES, *UNSURE, *UNDONE, *READS, *TRACED, *VI]
+MARKS = [
+    *PROMPT_COMMANDS,
+    *PROMPTS,
+    *HOOKS,
+    *CODES,
+    *UNSURE,
+    *BEHIND_SSH,
+    *UNDONE,
+    *READS,
+    *TRACED,
+    *VI,
+]

@@ -8,7 +8,7 @@ Rule 2: names of programs only choose an entry. They never decide that something
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from nacre.core.shell.programs import OPAQUE
@@ -143,11 +143,15 @@ _BASH_BEGIN = (
     'esac;"$_nacre_b" set +x;} >/dev/null 2>&1'
 )
 # At the other end of ssh there may be any shell: a line for all of the Bourne family, and as short
-# as ash wants it. In zsh `command eval` would be a program.
+# as ash wants it. In zsh `command eval` would be a program, and `builtin` may be a function; `-`
+# then keeps a function called eval, which is not likely to be there as well. zsh knows its host,
+# and a DEBUG trap would print into what `uname` says.
+_ANY_WORD = '"$_nacre_b"'
 _ANY_BEGIN = (
     "{ _nacre_s=$? _nacre_x=$- _nacre_b=command;case ${ZSH_VERSION+z}${BASH_VERSION+b} in "
-    'z)_nacre_b=builtin;;b)case "$(HISTTIMEFORMAT= \\history 1)" in '
-    "*{nonce}*)\\history -d -1;;esac;;esac;\\set +x;} 2>/dev/null"
+    "z)_nacre_b=builtin _nacre_h=$$\\ $HOST;(($+functions[builtin]))&&_nacre_b=-;;"
+    'b)case "$(\\history 1)" in '
+    "*{nonce}*)\\history -d -1;;esac;;esac;\\set +x;} >/dev/null 2>&1"
 )
 # In zsh it is `builtin`, or nothing where that is a function.
 _ZSH_WORD = "$_nacre_b"
@@ -292,25 +296,37 @@ SHELLS = frozenset(program for dialect in DIALECTS for program in dialect.progra
 OFFERED = tuple(program for dialect in DIALECTS for program in dialect.offered)
 INTEGRATED = tuple(dialect.name for dialect in DIALECTS if dialect.native is not None)
 
+
+def _silent(statement: str) -> str:
+    """`set` may be a function that prints."""
+    return statement.replace("} 2>/dev/null", "} >/dev/null 2>&1")
+
+
+def _short(syntax: Syntax) -> Syntax:
+    """Return it with shorter names of variables: with the long ones its lines are too long."""
+    words = {part.name: getattr(syntax, part.name) for part in fields(syntax)}
+    return Syntax(
+        **{name: word and word.replace("_nacre_", "_nc_") for name, word in words.items()}
+    )
+
+
 ANY_SHELL = Dialect(
     name="any",
-    syntax=Syntax(
-        printf="\\command printf",
-        code=_CODE,
-        begin=_ANY_BEGIN,
-        keep=_KEEP.replace(";\\unset _nacre_c", " _nacre_c="),
-        leave=_LEAVE,
-        itself='"$$"',
-        take=_TAKE_BOUND,
-        run='{leave};"$_nacre_b" eval "$_nacre_c"',
-        place=_PLACE,
-        known_place=_KNOWN_PLACE,
-        # Not bound, nor safe from a function called break: with more words the line would be too
-        # long for ash.
-        read=_READ.replace("\\command read", "\\read")
-        .replace(_UNLESS_LAST, ";")
-        .replace(";do ", ";do case $_nacre_l in '')\\break;;esac;"),
-        if_taken="{take};{rest}",
+    syntax=_short(
+        Syntax(
+            printf="\\command printf",
+            code=_CODE,
+            begin=_ANY_BEGIN,
+            keep=_silent(_KEEP.replace(";\\unset _nacre_c", " _nacre_c=")),
+            leave=_silent(_LEAVE),
+            itself='"$$"',
+            take=_TAKE_BOUND,
+            run=f'{{leave}};{_ANY_WORD} eval "$_nacre_c"',
+            place=_PLACE,
+            known_place=_KNOWN_PLACE,
+            read=_READ.replace("\\command read", f"{_ANY_WORD} read"),
+            if_taken="{take};{rest}",
+        )
     ),
     programs=(),
     offered=(),
