@@ -1,6 +1,7 @@
 """End a daemon that does not end by itself: stopped (SIGSTOP), hung, or without a socket.
 
-Rule 1: the keeper goes first, or it would start the next daemon.
+Rule 1: the keeper goes first, or it would start the next daemon. Before that the daemon is stopped,
+or it would start another keeper. One that it has just started holds no lock yet, and goes too.
 Rule 2: what runs in the sessions ends too, as with a daemon that stops by itself: a hangup, and
 after the grace a kill.
 Rule 3: every wait is bounded.
@@ -19,6 +20,8 @@ from nacre.settings.paths import Paths
 
 _ROUNDS = 3  # a keeper may just have started the next daemon, and programs fork
 _DEATH = 2.0  # seconds that the kernel gets to end a killed process
+_STANDSTILL = 1.0  # seconds that the kernel gets to stop one; mostly a millisecond
+_LOOK = 0.001  # seconds between two looks whether it has: there is no event for it
 
 
 class Forced(NamedTuple):
@@ -35,6 +38,8 @@ def end_by_force(paths: Paths, grace: float) -> Forced:
     programs: set[int] = set()
     for _ in range(_ROUNDS):
         found = holders(paths)
+        _stop(found)
+        found = [*_adopters(found), *found]
         programs |= _living(_descendants(found)) - set(found)
         daemons |= set(found)
         _signal(found, signal.SIGKILL)
@@ -53,6 +58,28 @@ def end_by_force(paths: Paths, grace: float) -> Forced:
         _signal(left, signal.SIGKILL)
         _wait(left, _DEATH)
     return Forced(sorted(daemons), sorted(programs), sorted(_living({*daemons, *left})))
+
+
+def _stop(pids: Collection[int]) -> None:
+    """Let these start nothing more. Return when they have stopped, or do not in time."""
+    _signal(pids, signal.SIGSTOP)
+    until = time.monotonic() + _STANDSTILL
+    while time.monotonic() < until:
+        if all(state in b"tTZX" for pid, _, state in _table() if pid in pids):
+            return
+        time.sleep(_LOOK)
+
+
+def _adopters(daemons: Collection[int]) -> list[int]:
+    """Return the keepers that these have started (system/keeper/succession.py)."""
+    found = []
+    for pid, parent, _ in _table():
+        if parent in daemons:
+            with suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+                if b"--adopt" in words and b"%d" % parent in words and pid not in daemons:
+                    found.append(pid)
+    return found
 
 
 def _descendants(pids: Collection[int]) -> set[int]:
