@@ -46,6 +46,7 @@ def run_daemon(
     """
     umask = os.umask(0o077)  # whatever we write is for nobody else; sessions get the user's
     make_private(paths.state)
+    keeping.give_up_after(seconds=settings.keeper_patience, messages=settings.keeper_messages)
     kept = keeping.take()
     _make_folders(paths, again="local" in kept)
     configure_logs(

@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 
-from nacre.system.keeper import client as keeper_client
 from nacre.system.keeper import keeper
 from nacre.system.keeper.client import Keeping, keeper_command
 
@@ -750,18 +749,22 @@ def test_a_keeper_that_lags_holds_nobody_up_and_gets_everything_in_order() -> No
     in_loop(test)
 
 
-def test_a_keeper_that_takes_nothing_is_killed_and_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeper_client, "_PATIENCE", 0.01)
+@pytest.mark.parametrize("limit", [{"seconds": 0.01}, {"messages": 3}])
+def test_a_keeper_that_takes_nothing_is_killed_and_lost(limit: dict[str, Any]) -> None:
+    in_loop(lambda: asyncio.sleep(0))  # what the first loop opens stays
     before = len(os.listdir("/dev/fd"))
 
     async def test() -> None:
         lost = asyncio.Event()
         ours, theirs = socket.socketpair(socket.AF_UNIX, keeper._KIND)
         keeping = Keeping(None)
+        keeping.give_up_after(**limit)
         keeping.when_lost = lost.set
         keeping._loop = asyncio.get_running_loop()
         keeping.follow(ours, hung.pid)
         while not keeping._outbox:
+            keeping.keep("a", 0)
+        for _ in range(3):
             keeping.keep("a", 0)
         async with asyncio.timeout(PATIENCE):
             await lost.wait()

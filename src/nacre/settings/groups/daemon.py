@@ -48,6 +48,26 @@ class DaemonSettings(AccessSettings, frozen=True, kw_only=True):
             )
         ),
     ] = True
+    keeper_patience: Annotated[
+        float,
+        Meta(
+            ge=0.1,
+            description=(
+                "Seconds for which a keeper may take nothing that the daemon tells it. Then it "
+                "hangs, a crash would lose sessions, and another keeper replaces it."
+            ),
+        ),
+    ] = 10.0
+    keeper_messages: Annotated[
+        int,
+        Meta(
+            ge=16,
+            description=(
+                "Most messages that wait for a keeper that takes nothing. Then it is replaced at "
+                "once, because each message may hold a descriptor."
+            ),
+        ),
+    ] = 4096
     home_check: Annotated[
         float,
         Meta(

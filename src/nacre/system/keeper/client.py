@@ -26,8 +26,6 @@ _log = logging.getLogger("nacre.keeper")
 _PACKET = 65536
 _DESCRIPTORS = 253  # of one message, at most (SCM_MAX_FD)
 _LAG = 0.1  # seconds that a keeper may lag while we wait for it
-_PATIENCE = 10.0  # seconds in which it must take something
-_MOST_WAITING = 4096  # messages; a keeper that does not take that many is given up
 
 
 class Keeping:
@@ -51,6 +49,11 @@ class Keeping:
         self._parent = os.getppid()
         self._outbox: deque[tuple[bytes, list[int]]] = deque()  # with descriptors of our own
         self._timer: asyncio.TimerHandle | None = None
+        self.give_up_after()
+
+    def give_up_after(self, *, seconds: float = 10.0, messages: int = 4096) -> None:
+        """Give a keeper up that takes nothing for so long, or for which so many messages wait."""
+        self._patience, self._most_waiting = seconds, messages
 
     @classmethod
     def from_environment(cls) -> "Keeping":
@@ -200,12 +203,12 @@ class Keeping:
         assert self._loop is not None
         if not self._outbox:
             self._loop.add_writer(channel.fileno(), self._flush)
-            self._timer = self._loop.call_later(_PATIENCE, self._give_up)
+            self._timer = self._loop.call_later(self._patience, self._give_up)
         try:
             self._outbox.append((data, [os.dup(one) for one in descriptors]))
         except OSError:  # no descriptor is left for it
             self._give_up()
-        if len(self._outbox) > _MOST_WAITING:
+        if len(self._outbox) > self._most_waiting:
             self._give_up()
 
     def _flush(self) -> None:
@@ -224,7 +227,7 @@ class Keeping:
         assert self._loop is not None
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_later(_PATIENCE, self._give_up)
+        self._timer = self._loop.call_later(self._patience, self._give_up)
 
     def _end_waiting(self, channel: socket.socket) -> None:
         """Nothing waits any more."""
