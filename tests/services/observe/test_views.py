@@ -410,6 +410,22 @@ async def test_the_loop_goes_on_while_a_long_scrollback_is_read() -> None:
         assert len(got) == session.terminal.scrollback_total
 
 
+async def test_the_loop_goes_on_while_many_last_lines_are_read() -> None:
+    async with living(scrollback=4000) as services:
+        session = await start_python(services, COLOURED.format(3000) + "\ninput()")
+        await until(session, lambda: "line 2999" in session.terminal.plain_lines())
+        wish = ReadOutput(session=session.identity.id, lines=3000, max_chars=10_000_000)
+        reading = asyncio.create_task(services.sessions.output(CALLER, wish))
+        await asyncio.sleep(0)
+        session.screen.feed(b"".join(b"later %d\r\n" % number for number in range(300)))
+        turns = 0
+        while not reading.done():
+            await asyncio.sleep(0)
+            turns += 1
+        assert turns >= 5, "five hundred lines in each"
+        assert reading.result().output.split("\n") == [f"line {n}" for n in range(3000)]
+
+
 @pytest.mark.parametrize("form", ["styled", "plain"])
 async def test_lines_that_are_printed_meanwhile_do_not_move_what_is_read(
     form: Literal["styled", "plain"],

@@ -183,6 +183,10 @@ class _Reading:
             lines += shown
         return lines
 
+    def part(self, index: int, count: int) -> list[str]:
+        """Return some of its lines; fewer where they are gone."""
+        return self._read(index, count, styled=False)
+
     @overload
     def _read(self, index: int, count: int, *, styled: Literal[True]) -> list[Line]: ...
     @overload
@@ -202,16 +206,18 @@ class _Reading:
         return list(rows[above : above + count])
 
 
-def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
+async def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
+    """Return the last lines, read in parts, between which others have their turns."""
     unchanged = _is_unchanged(session, request.since_generation)
     facts = Output(output="", lines=0, generation=session.hand_out(), unchanged=unchanged)
     if unchanged:
         return facts
-    wanted = request.lines
-    around = 0 if redaction_of_call() is None else _AROUND
-    last = _last_joined if request.join else _last_rows
-    lines = last(session.terminal, wanted + around)
-    lines = lines[max(0, len(lines) - wanted) :]
+    if request.join:
+        around = 0 if redaction_of_call() is None else _AROUND
+        lines = _last_joined(session.terminal, request.lines + around)
+    else:
+        lines = await _last_rows(session, request.lines)
+    lines = lines[max(0, len(lines) - request.lines) :]
     facts = replace(facts, lines=len(lines))
     kept, omitted = last_text(lines, budget - json_size(facts))
     if omitted:
@@ -223,13 +229,29 @@ def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
     return replace(facts, output="\n".join(kept), lines=len(kept))
 
 
-def _last_rows(terminal: "Terminal", wanted: int) -> list[str]:
-    lines = _trim_end(terminal.plain_lines())
-    if (missing := wanted - len(lines)) > 0:
-        total = terminal.scrollback_total
-        first = max(0, total - missing)
-        lines = terminal.scrollback_plain(first, total - first) + lines
-    return list(redact_rows(lines, terminal.cols))
+async def _last_rows(session: Session, wanted: int) -> list[str]:
+    """Return the last rows, the newest read first: old ones may be dropped meanwhile."""
+    terminal = session.terminal
+    total = terminal.scrollback_total
+    parts = [_screen_rows(terminal, total)]
+    left = min(total, wanted - len(parts[0]))
+    reading = _Reading(session, total - max(0, left))
+    while left > 0:
+        size = min(_PLAIN_PART, left)
+        part = reading.part(left - size, size)
+        parts.append(part)
+        left = left - size if len(part) == size else 0
+        if left:
+            await asyncio.sleep(0)
+    return [row for part in reversed(parts) for row in part]
+
+
+def _screen_rows(terminal: "Terminal", total: int) -> list[str]:
+    rows = _trim_end(terminal.plain_lines())
+    if redaction_of_call() is None:
+        return rows
+    above = terminal.scrollback_plain(max(0, total - _AROUND), min(total, _AROUND))
+    return list(redact_rows(above + rows, terminal.cols))[len(above) :]
 
 
 def _last_joined(terminal: "Terminal", wanted: int) -> list[str]:

@@ -319,7 +319,7 @@ class Sessions:
 
     async def output(self, caller: Caller, request: ReadOutput) -> Output:
         session = self._registry.find(request.session)
-        return view_output(session, request, self._host.budget(request.max_chars))
+        return await view_output(session, request, self._host.budget(request.max_chars))
 
     # --- the end ---------------------------------------------------------------------------
 
