@@ -313,7 +313,9 @@ async def test_places_are_shared_and_the_queue_is_bounded(folder: Path) -> None:
         # It has none that runs, so it comes before who waited longer.
         assert (await modest.status(turn, wait_ms=60_000)).status == "completed"
         assert await greedy.cancel(waiting)
-        assert (await greedy.status(waiting, wait_ms=60_000)).status == "cancelled"
+        never = await greedy.status(waiting, wait_ms=60_000)
+        assert (never.status, never.exit_code) == ("cancelled", None), "nothing of it has run"
+        assert never.error == "it was cancelled before it ran"
 
 
 async def test_thirty_two_run_at_once_and_none_is_lost(agent: Agent) -> None:

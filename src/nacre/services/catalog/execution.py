@@ -212,7 +212,7 @@ class Execution:
         self._cancelled = self._cancelled or error is None
         self.error = self.error or error
         if self._started is None:
-            self.end(128 + signal.SIGTERM)
+            self.end(None, "it was cancelled before it ran")
         elif self._ending is None:
             self._ending = asyncio.create_task(
                 end_trees(self._trees, grace, signal.SIGTERM), name=f"cancel {self.id}"
