@@ -30,6 +30,10 @@ class Store:
         await self.pauses.wait()
         return found
 
+    async def find(self, pattern: str) -> list[tuple[str, bytes]]:
+        begin = pattern.rstrip("*")
+        return [(key, value) for key, (value, _) in self.values.items() if key.startswith(begin)]
+
     async def create(self, key: str, value: bytes) -> None:
         if key in self.values:
             raise KeyTaken

@@ -9,7 +9,6 @@ write it. Who has lost it says nothing more under that name, and works alone.
 
 import asyncio
 import logging
-import math
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
@@ -59,7 +58,6 @@ class Member:
         self.draining = False
         self.settled = False  # the servers' store has all sessions of this host
         self.clock: Callable[[], float | None] = _untold  # of what this host signs
-        self._joined_at = math.inf
         self.hosts = HostTable(settings.cluster_heartbeat * _OVERDUE, settings.cluster_lost_time)
         self._told = ""  # why the last try to join failed
         self.when_heard: Callable[[str], None] = _ignore
@@ -75,6 +73,7 @@ class Member:
         self._tasks: list[asyncio.Task[None]] = []
         self._heard = asyncio.Event()
         self._next_word = asyncio.Event()  # of any host
+        self._met = asyncio.Event()  # the other hosts are known, or cannot be for now
         self._namesake = asyncio.Event()  # another daemon was heard under our name
         self._has_name = False
         self._yielded = False  # another daemon has got our name once
@@ -114,6 +113,7 @@ class Member:
             await self._link.publish("nacre.who", b"")
             await self.be_heard()
         self._tasks += [
+            asyncio.create_task(self._meet(), name="meet"),
             asyncio.create_task(self._beat(), name="heartbeat"),
             asyncio.create_task(self._look(), name="hosts"),
             asyncio.create_task(self._stay(), name="stay"),
@@ -213,12 +213,12 @@ class Member:
             except Exception as error:  # noqa: BLE001  # whatever its library raises: try again
                 before, self._told = self._told, str(error) or type(error).__name__
                 await self._link.close()
+                self._met.set()
                 if before != self._told:
                     _log.warning("cannot join the cluster", extra={"error": self._told})
                     self.when_changed()
             else:
                 self._told, self._has_name = "", True
-                self._joined_at = self._now()
                 return
             await asyncio.sleep(pause)  # there is no event for "a server has started"
             pause = min(pause * 2, _LONGEST_PAUSE)
@@ -276,26 +276,29 @@ class Member:
         self.settled = True
         await self._say()
 
-    async def until_told(self, host: str | None) -> list[str]:
-        """Wait, if it makes sense, until a host is heard; None: until all have told their sessions.
+    async def until_met(self) -> None:
+        """Wait until a new daemon has heard the hosts that there are, or cannot join for now."""
+        if not self._met.is_set():
+            with suppress(TimeoutError):
+                async with bounded(self._settings.cluster_call_time):
+                    await self._met.wait()
 
-        Return the hosts that have not told theirs in time. One that has just joined has not heard
-        the others yet.
-        """
-        ends = self._now() + self._settings.cluster_call_time
-        if host is not None:
-            ends = min(ends, self._joined_at + self._settings.cluster_lost_time)
+    async def _meet(self) -> None:
+        """Hear all hosts that the store knows, or those of them that speak."""
+        with suppress(OSError, TimeoutError):
+            async with bounded(self._settings.cluster_heartbeat * _OVERDUE):
+                known = {key[2:] for key, _ in await self._link.store.find("h.*")} - {self.host}
+                while any(self.hosts.of(host) is None for host in known):
+                    await self._next_word.wait()
+        self._met.set()
+
+    async def until_told(self) -> list[str]:
+        """Wait until all hosts have told their sessions; return those that have not in time."""
         with suppress(TimeoutError):
-            async with bounded(max(0.0, ends - self._now())):
-                while self._is_missing(host):
-                    heard = self._next_word
-                    await heard.wait()
+            async with bounded(self._settings.cluster_call_time):
+                while self.hosts.unsettled(self._now()):
+                    await self._next_word.wait()
         return self.hosts.unsettled(self._now())
-
-    def _is_missing(self, host: str | None) -> bool:
-        if host is not None:
-            return self.hosts.of(host) is None
-        return bool(self.hosts.unsettled(self._now()))
 
     async def key_of(self, host: str) -> bytes | None:
         """Return the public key of a host."""
@@ -383,7 +386,6 @@ class Member:
     def _reconnected(self) -> None:
         self.settled = False  # sessions may have come while we were away
         if self.joined:
-            self._joined_at = self._now()
             self._spawn(self._say())
             self.when_back()
         self.when_changed()

@@ -5,22 +5,32 @@ reach it; and a session here may have the same number. So each door's host has a
 it, which takes the same requests.
 
 Rule 1: a port is opened when the session is first shown to a caller, up to `most`; without room
-the caller is told 0, and uses the name. It stays the same until the session is gone, or until this
-daemon ends.
+the caller is told 0, and uses the name. It stays the same until the session is gone; the next
+daemon opens it again, unless another program has taken it meanwhile.
 Rule 2: nothing is said of a port of another host: here it would mean another session.
 """
 
+import logging
+import os
 from collections.abc import Collection
+from contextlib import suppress
+
+import msgspec
 
 from nacre.errors import NacreError
 from nacre.services.registry.ports import PortPool
+
+_log = logging.getLogger("nacre.cluster")
 
 NONE = 0
 
 
 class MirroredPorts:
-    def __init__(self, pool: PortPool, most: int) -> None:
+    def __init__(self, pool: PortPool, most: int, file: str) -> None:
+        """`file` is where the next daemon finds them."""
         self._pool = pool
+        self._file = file
+        self._changed = False
         self._most = most
         self._ports: dict[tuple[str, str], int] = {}  # by host and id of the session
         self._sessions: dict[int, tuple[str, str]] = {}
@@ -34,9 +44,36 @@ class MirroredPorts:
             port = self._pool.claim()
         except NacreError:  # no port or no descriptor is left
             return NONE
+        self._note(host, session_id, port)
+        return port
+
+    def open_again(self) -> None:
+        """Open the ports that the last daemon had. What is gone is freed by the next list."""
+        try:
+            with open(self._file, "rb") as file:
+                kept = msgspec.json.decode(file.read(), type=list[tuple[str, str, int]])
+        except FileNotFoundError:
+            return
+        except (OSError, msgspec.DecodeError) as error:
+            _log.warning("ports of other hosts' sessions are new", extra={"error": str(error)})
+            return
+        for host, session_id, port in kept[: self._most]:
+            with suppress(NacreError):  # another program has it
+                self._note(host, session_id, self._pool.claim(port))
+
+    def save(self) -> None:
+        """Write what has changed. Raises OSError."""
+        if self._changed:
+            self._changed = False
+            kept = [(host, one, port) for (host, one), port in self._ports.items()]
+            with open(f"{self._file}.new", "wb") as file:
+                file.write(msgspec.json.encode(kept))
+            os.replace(f"{self._file}.new", self._file)
+
+    def _note(self, host: str, session_id: str, port: int) -> None:
         self._ports[host, session_id] = port
         self._sessions[port] = host, session_id
-        return port
+        self._changed = True
 
     def known(self, host: str, session_id: str) -> int:
         """Return the port that is open for a session."""
@@ -49,6 +86,7 @@ class MirroredPorts:
     def release(self, host: str, session_id: str) -> None:
         if (port := self._ports.pop((host, session_id), None)) is not None:
             del self._sessions[port]
+            self._changed = True
             self._pool.release(port)
 
     def keep_only(self, host: str, identifiers: Collection[str]) -> None:

@@ -38,6 +38,10 @@ from nacre.services.dispatch.forwarding.relay import relay_of_call, relayed_by
 from nacre.services.host.host import Host
 from nacre.system.logs import REQUEST
 
+# What is about all hosts, unless it names a session.
+_OF_ALL = frozenset(
+    {*MAKING, "list_sessions", "search", "list_approvals", "answer_approval", "drain_host"}
+)
 _NAMED = 20  # hosts in an error
 Everywhere = Callable[[Caller, Follow, EventStream], AbstractAsyncContextManager[EventStream]]
 
@@ -86,6 +90,8 @@ class ClusterRouting:
         name = call.spec.name
         if name in ("watch", "follow"):
             return await self._stream(call, onward)
+        if name in _OF_ALL and getattr(call.operation, "session", None) is None:
+            await self._member.until_met()
         if name in MAKING:
             return await self._placing.make(call, onward)
         if name == "list_sessions" and getattr(call.operation, "session", None) is None:
@@ -167,15 +173,20 @@ class ClusterRouting:
         if slash:
             if host == self._member.host:
                 return None, inner
+            await self._member.until_met()
             if self._member.hosts.of(host) is None:
                 raise SessionNotFound(
                     f"no host {host[:64]!r} ({self._placing.there()})", LIST_SESSIONS
                 )
             return host, inner
         if str(reference).isdigit():
-            return self._ports.session(int(reference)) or (None, reference)
+            if (known := self._ports.session(int(reference))) is None:
+                return None, reference
+            await self._member.until_met()
+            return known
         if await self._here.has(reference):
             return None, reference
+        await self._member.until_met()
         place = await self._place(str(reference))
         return (None if place == self._member.host else place), reference
 
@@ -191,8 +202,6 @@ class ClusterRouting:
                 f"{error}",
                 "try again when it is in its cluster again",
             ) from error
-        if found is not None and self._member.hosts.of(found) is None:
-            await self._member.until_told(found)
         return found
 
     async def _told_late(self, reference: str) -> str | None:
@@ -202,7 +211,7 @@ class ClusterRouting:
         """
         if not self._member.hosts.unsettled(_now()):
             return None
-        late = await self._member.until_told(None)
+        late = await self._member.until_told()
         found = await self._names.place(reference)
         if found is None and late:
             raise HostUnreachable(
@@ -232,6 +241,7 @@ class ClusterRouting:
             answer = await self._asking.ask(host, call.caller, FindRun(run_id=run_id))
             return host if answer.result.found else None  # type: ignore[attr-defined]
 
+        await self._member.until_met()
         answers = await self._ask_all(ask)
         return next((one for one in answers if isinstance(one, str)), None)
 

@@ -7,6 +7,7 @@ waits for that but the claim of a name.
 
 import asyncio
 import logging
+import os
 import re
 import socket
 from collections import Counter
@@ -79,7 +80,8 @@ class Cluster:
             settings.cluster_known_places,
         )
         self._inputs = GivenInputs()
-        ports = MirroredPorts(local.ports, settings.cluster_ports)
+        kept = os.path.join(os.path.dirname(key_file), "cluster.ports")
+        ports = self._ports = MirroredPorts(local.ports, settings.cluster_ports, kept)
         self._everywhere = Everywhere(
             self._member, self._between.viewing, self._asking, ports, self.hosts
         )
@@ -123,7 +125,9 @@ class Cluster:
                     await asyncio.sleep(self._host.settings.cluster_settle_time)
 
         self._host.events.add(self)
+        self._ports.open_again()
         self._tasks = [
+            asyncio.create_task(self._save_ports(), name="mirrored ports"),
             asyncio.create_task(join(), name="join"),
             asyncio.create_task(self._note_all(), name="cluster notes"),
             asyncio.create_task(self._between.viewing.send_all(), name="viewers"),
@@ -134,6 +138,8 @@ class Cluster:
             task.cancel()
         self._between.serving.end()
         self._between.streaming.end()
+        with suppress(OSError):
+            self._ports.save()
         await self._member.leave()
 
     def families(self) -> Iterator[Family]:
@@ -297,6 +303,12 @@ class Cluster:
             except OSError:
                 self._member.settled = False
                 self._settling.set()  # then what is missing is noted
+
+    async def _save_ports(self) -> None:
+        while True:
+            with suppress(OSError):
+                self._ports.save()
+            await asyncio.sleep(self._host.settings.cluster_heartbeat)  # few writes for many ports
 
     def _changed(self) -> None:
         self._host.warnings.changed()

@@ -1,0 +1,47 @@
+"""The port of another host's session outlives the daemon."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nacre.services.cluster.mirrored_ports import NONE, MirroredPorts
+from nacre.services.registry.ports import PortPool
+
+FIRST = 47_000
+
+
+@pytest.fixture
+def pools() -> Iterator[tuple[PortPool, PortPool]]:
+    made = PortPool(FIRST), PortPool(FIRST)
+    yield made
+    for pool in made:
+        pool.close()
+
+
+def test_the_next_daemon_opens_the_same_ports(
+    pools: tuple[PortPool, PortPool], tmp_path: Path
+) -> None:
+    first, second = pools
+    file = str(tmp_path / "ports")
+    ports = MirroredPorts(first, 10, file)
+    kept, taken, gone = (ports.of("other", name) for name in ("kept", "taken", "gone"))
+    ports.release("other", "gone")
+    ports.save()
+    first.close()
+    first.claim(taken)  # another program has it now
+    again = MirroredPorts(second, 10, file)
+    again.open_again()
+    assert again.session(kept) == ("other", "kept")
+    assert again.known("other", "taken") == again.known("other", "gone") == NONE
+    assert again.session(gone) is None
+
+
+def test_what_cannot_be_read_is_made_anew(pools: tuple[PortPool, PortPool], tmp_path: Path) -> None:
+    file = tmp_path / "ports"
+    file.write_text("[[nonsense")
+    ports = MirroredPorts(pools[0], 10, str(file))
+    ports.open_again()
+    assert ports.of("other", "one") >= FIRST
+    ports.save()
+    assert str(ports.known("other", "one")) in file.read_text()
