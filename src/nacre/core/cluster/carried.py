@@ -6,6 +6,8 @@ Rule 2: bytes of another host are not trusted: what does not fit its type raises
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -65,10 +67,20 @@ def unpack_result(spec: Spec, kind: str, data: bytes) -> Result:
     kinds = spec.result if isinstance(spec.result, tuple) else (spec.result,)
     for one in kinds:
         if one.__name__ == kind:
-            built = msgspec.msgpack.decode(data, ext_hook=_unpack)
-            result: Result = msgspec.convert(built, one)
-            return result
+            return _read(one, data)
     raise msgspec.ValidationError(f"{spec.name} does not return {kind[:80]!r}")
+
+
+def _read(kind: type[Result], data: bytes) -> Result:
+    """Most results have no hint, and are read at once; a hint stands where a text is expected."""
+    with suppress(msgspec.ValidationError):
+        return _decoder(kind).decode(data)
+    return msgspec.convert(msgspec.msgpack.decode(data, ext_hook=_unpack), kind)
+
+
+@cache
+def _decoder(kind: type[Result]) -> "msgspec.msgpack.Decoder[Result]":
+    return msgspec.msgpack.Decoder(kind)
 
 
 def _pack(value: Any) -> Any:

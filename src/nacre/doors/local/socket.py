@@ -281,7 +281,8 @@ async def read_line(reader: asyncio.StreamReader) -> bytes:
 async def send_parts(writer: asyncio.StreamWriter, parts: list[bytes]) -> None:
     """Send the pieces of one line, as fast as the client reads; nothing may come in between."""
     log_message("local", "sent", b"".join(parts) if is_logged() else b"")
-    for part in (*parts, b"\n"):
+    *first, last = parts
+    for part in (*first, last + b"\n"):
         if not writer.is_closing():  # a client that is gone is no error
             writer.write(part)
             await writer.drain()

@@ -29,9 +29,11 @@ class PatientWriter(asyncio.StreamWriter):
         super().__init__(transport, transport.get_protocol(), reader, loop)
         self._inner = writer  # from Python 3.13 on, a writer that nobody holds closes its transport
         self._patience = patience
+        # With no more than this, the transport lets its writer go on: nothing is waited for.
+        self._low = transport.get_write_buffer_limits()[0]
 
     async def drain(self) -> None:
-        while True:
+        while self.transport.get_write_buffer_size() > self._low:
             before = self.transport.get_write_buffer_size()
             try:
                 async with asyncio.timeout(self._patience):
@@ -44,3 +46,4 @@ class PatientWriter(asyncio.StreamWriter):
                 self.transport.abort()
                 raise Unread from None
             return
+        await super().drain()

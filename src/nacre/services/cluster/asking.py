@@ -62,6 +62,7 @@ _PEOPLE_ALONE = frozenset(
         *("export_recording", "put_file", "get_file", "edit_file"),
     }
 )
+_LOOKS = 0.2  # of cluster_retry_time, between two looks
 _ASKED_AGAIN = "look at its screen first: it may have taken effect"
 
 
@@ -104,6 +105,8 @@ class Asking:
         self._signing = signing
         self._settings = settings
         self._open: dict[str, Underway] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._looking: asyncio.TimerHandle | None = None
         self._ours = secrets.token_hex(8)  # no other daemon has asked under such an id
         self._numbers = itertools.count(1)
         self.calls = CallCounts(
@@ -271,7 +274,8 @@ class Asking:
     ) -> AskDone | AskFailed | HostRestarted | NotHere | Nobody:
         """Return the next answer, or that there is none yet; tell what happens meanwhile."""
         while True:
-            answer = await underway.next(self._settings.cluster_retry_time)
+            self._look_for_due()
+            answer = await underway.next(self._now() + self._settings.cluster_retry_time)
             if isinstance(answer, RunBegun):
                 underway.tell_begun(answer.run_id)
             elif isinstance(answer, AskPerson):
@@ -279,6 +283,21 @@ class Asking:
                     underway.questions.came(answer)
             elif not isinstance(answer, Working):
                 return answer
+
+    def _look_for_due(self) -> None:
+        """Look now and then which asks are due, while there are any: one timer for all of them."""
+        if self._looking is None:
+            pause = self._settings.cluster_retry_time * _LOOKS
+            self._looking = asyncio.get_running_loop().call_later(pause, self._end_waits)
+
+    def _end_waits(self) -> None:
+        self._looking = None
+        now = self._now()
+        for underway in list(self._open.values()):
+            if underway.due <= now:
+                underway.end_wait()
+        if self._open:
+            self._look_for_due()
 
     async def _speaks_for_a_person(self, caller: Caller) -> bool:
         return not await self._is_inside(caller)
@@ -350,7 +369,9 @@ class Asking:
         task.add_done_callback(_BACKGROUND.discard)
 
     def _now(self) -> float:
-        return asyncio.get_running_loop().time()
+        if self._loop is None:  # asking for it costs a system call each time
+            self._loop = asyncio.get_running_loop()
+        return self._loop.time()
 
 
 _BACKGROUND: set[asyncio.Task[None]] = set()

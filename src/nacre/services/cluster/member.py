@@ -78,6 +78,7 @@ class Member:
         self._has_name = False
         self._yielded = False  # another daemon has got our name once
         self._listens = False
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def patience(self) -> float:
@@ -399,7 +400,9 @@ class Member:
         self._tasks = [one for one in self._tasks if not one.done()] + [task]
 
     def _now(self) -> float:
-        return asyncio.get_running_loop().time()
+        if self._loop is None:  # asking for it costs a system call each time
+            self._loop = asyncio.get_running_loop()
+        return self._loop.time()
 
 
 def _nothing() -> None:

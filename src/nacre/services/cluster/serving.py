@@ -183,8 +183,11 @@ class HostServing:
         if ask.follows or fed is not None:
             relay = Relay(begun=begun, input_path=None if fed is None else fed.path)
         try:
-            with relayed_by(relay), asked_by(person if ask.asks else None):
+            if relay is None and not ask.asks:  # nearly all of them
                 answer = await self._answer(sender, ask)
+            else:
+                with relayed_by(relay), asked_by(person if ask.asks else None):
+                    answer = await self._answer(sender, ask)
         finally:
             if fed is not None and not fed.has_begun:
                 fed.close()

@@ -1,9 +1,11 @@
 """An ask under way to another host, and what came for it.
 
-Rule: this is paid at every call. So there is no queue and no task here, but a future and a timer.
+Rule: this is paid at every call. So there is no queue, no task and no timer here, but a future;
+who has the asks looks now and then which of them are due.
 """
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
@@ -20,7 +22,7 @@ class Nobody(Enum):
 class Underway:
     """An ask that is not answered yet."""
 
-    __slots__ = ("_came", "_waiting", "begun", "host", "questions")
+    __slots__ = ("_came", "_waiting", "begun", "due", "host", "questions")
 
     def __init__(
         self, host: str, begun: Callable[[str], None] | None, questions: QuestionsHere | None
@@ -31,6 +33,7 @@ class Underway:
         self.questions = questions
         self._came: deque[HostAnswer | Nobody] = deque()
         self._waiting: asyncio.Future[None] | None = None
+        self.due = math.inf  # when there should be an answer
 
     def tell_begun(self, run_id: str) -> None:
         if self.begun is not None:
@@ -42,17 +45,21 @@ class Underway:
         if self._waiting is not None:
             wake(self._waiting)
 
-    async def next(self, patience: float) -> HostAnswer | Nobody:
-        """Return the next answer, or after so many seconds that there is none yet."""
+    def end_wait(self) -> None:
+        """There is no answer in time."""
+        if self._waiting is not None:
+            wake(self._waiting)
+
+    async def next(self, due: float) -> HostAnswer | Nobody:
+        """Return the next answer, or when `end_wait` says so that there is none yet."""
         if not self._came:
-            loop = asyncio.get_running_loop()
-            self._waiting = loop.create_future()
-            timer = loop.call_later(patience, wake, self._waiting)
+            self._waiting = asyncio.get_running_loop().create_future()
+            self.due = due
             try:
                 await self._waiting
             finally:
                 self._waiting = None
-                timer.cancel()
+                self.due = math.inf
         return self._came.popleft() if self._came else Nobody.ANSWERS
 
 
