@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from nacre.client.greeting import greeting, read_greeting, was_stopped
-from nacre.client.start import connect, connect_or_start
+from nacre.client.start import connect, connect_or_start, connect_started
 from nacre.errors import DaemonRestarted, DaemonUnreachable, InvalidInput, NacreError
 from nacre.settings.paths import Paths, find_paths
 from nacre.wording import Hint, from_data
@@ -22,6 +22,9 @@ from nacre.wording import Hint, from_data
 # A daemon that is starting answers late, with hundreds of sessions to recover; one that is stopped
 # (SIGSTOP) or hung never does.
 _GREETING_PATIENCE = 60.0  # seconds
+# A daemon listens within a second of its start, on a busy machine within a few. While it starts,
+# nacre mcp has already answered its host, who may ask for the daemon's port or stop it.
+_START_PATIENCE = 20.0  # seconds
 _COMPLETION_PATIENCE = 1.0  # seconds; a shell that hangs at Tab is worse than no names
 
 
@@ -96,13 +99,13 @@ class Client:
 
     @classmethod
     def reach(cls, *, timeout: float | None = None) -> "Client | None":
-        """Connect, or return None if no daemon is running.
+        """Connect, or return None if no daemon is running. One that is being started is awaited.
 
         Raises DaemonUnreachable when the daemon refuses us or does not answer.
         """
         paths = find_paths()
         try:
-            connection = connect(paths)
+            connection = connect_started(paths, timeout or _START_PATIENCE)
         except DaemonUnreachable:
             return None
         try:

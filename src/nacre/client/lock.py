@@ -38,7 +38,7 @@ def _lock(path: str, flags: int, patience: float, *, shared: bool) -> int | None
     descriptor = os.open(path, flags, 0o600)
     taken = False
     try:
-        taken = _flock(descriptor, patience, shared=shared)
+        taken = flock(descriptor, patience, shared=shared)
     finally:
         if not taken:
             os.close(descriptor)
@@ -151,7 +151,8 @@ def _entries(folder: str) -> list[str]:
         return []
 
 
-def _flock(descriptor: int, patience: float, *, shared: bool) -> bool:
+def flock(descriptor: int, patience: float, *, shared: bool) -> bool:
+    """Lock it; return whether that was possible within `patience` seconds (in the main thread)."""
     import fcntl  # only here: mostly a client just connects
 
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX

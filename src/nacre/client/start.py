@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # Not imported: it is a separate program (its first lines say how it is started).
 _KEEPER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "system", "keeper", "keeper.py")
 
+_GATE = "start.lock"  # what starters lock until their daemon listens
+
 
 def connect(paths: Paths) -> socket.socket:
     """Return a connection to the running daemon. Raises DaemonUnreachable when there is none."""
@@ -30,6 +32,37 @@ def connect(paths: Paths) -> socket.socket:
             "'nacre server' starts one that stays"
         )
     return connection
+
+
+def connect_started(paths: Paths, patience: float) -> socket.socket:
+    """Return a connection, also to a daemon that another client is starting just now.
+
+    It waits for that at most so many seconds. Raises DaemonUnreachable when there is none.
+    """
+    try:
+        return connect(paths)
+    except DaemonUnreachable:
+        if not _await_starter(paths, patience):
+            raise
+    return connect(paths)
+
+
+def _await_starter(paths: Paths, patience: float) -> bool:
+    """Return when nobody is starting a daemon, or it takes too long; whether anybody ever did."""
+    from nacre.client.lock import flock  # only here, because mostly a daemon is running
+
+    found = False
+    for folder in (paths.state, paths.runtime):
+        try:
+            gate = os.open(os.path.join(folder, _GATE), os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            continue
+        found = True
+        try:
+            flock(gate, patience, shared=True)
+        finally:
+            os.close(gate)
+    return found
 
 
 def _connected(path: str) -> "socket.socket | None":
@@ -97,7 +130,7 @@ def _open_gate(paths: Paths) -> int:
     for folder in (paths.state, paths.runtime):
         try:
             make_private(folder)
-            path = os.path.join(folder, "start.lock")
+            path = os.path.join(folder, _GATE)
             gate = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             os.fchmod(gate, 0o600)  # whatever the umask has taken away
             return gate

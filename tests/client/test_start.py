@@ -1,0 +1,56 @@
+"""Connections to a daemon that is there, or about to be."""
+
+import fcntl
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from conftest import PATIENCE
+from nacre.client import start
+from nacre.client.start import connect_started
+from nacre.errors import DaemonUnreachable
+from nacre.settings.paths import find_paths
+
+
+def test_a_daemon_that_somebody_starts_just_now_is_awaited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = find_paths({"NACRE_HOME": str(tmp_path)})
+    gate = start._open_gate(paths)
+    fcntl.flock(gate, fcntl.LOCK_EX)
+    looked = threading.Event()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    first_look = start._connected
+
+    def look(path: str) -> socket.socket | None:
+        found = first_look(path)
+        looked.set()
+        return found
+
+    def listen_and_open_the_gate() -> None:
+        assert looked.wait(PATIENCE)
+        os.makedirs(paths.runtime, exist_ok=True)
+        listener.bind(paths.socket)
+        listener.listen()
+        os.close(gate)
+
+    monkeypatch.setattr(start, "_connected", look)
+    starter = threading.Thread(target=listen_and_open_the_gate)
+    starter.start()
+    try:
+        connect_started(paths, PATIENCE).close()
+    finally:
+        starter.join()
+        listener.close()
+
+
+def test_nobody_is_awaited_where_no_daemon_is_being_started(tmp_path: Path) -> None:
+    paths = find_paths({"NACRE_HOME": str(tmp_path)})
+    with pytest.raises(DaemonUnreachable):
+        connect_started(paths, PATIENCE)
+    os.close(start._open_gate(paths))  # one was started before
+    with pytest.raises(DaemonUnreachable):
+        connect_started(paths, PATIENCE)
