@@ -41,7 +41,7 @@ def is_request(message: Message) -> bool:
 
 def misfit(message: Message) -> str | None:
     """Return what is wrong with a request: its id, or that it asks for nothing."""
-    if message.id and not (message.method or message.result or message.error):
+    if not (message.method or message.result or message.error):
         return "the request has no method"
     if not is_request(message) or _kind(message.id) in ("string", "integer"):
         return None

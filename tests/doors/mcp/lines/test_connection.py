@@ -241,6 +241,8 @@ NO_REQUESTS: list[tuple[bytes, int, Any]] = [
     (b"[]", INVALID_REQUEST, None),
     (b'"text"', INVALID_REQUEST, None),
     (b"{}", INVALID_REQUEST, None),
+    (b'{"jsonrpc": "2.0"}', INVALID_REQUEST, None),
+    (b'{"jsonrpc": "2.0", "params": {}}', INVALID_REQUEST, None),
     (b'{"id": 9, "method": "ping"}', INVALID_REQUEST, 9),
     (b'{"jsonrpc": "1.0", "id": "nine", "method": "ping"}', INVALID_REQUEST, "nine"),
     (b'{"jsonrpc": "2.0", "id": 9, "method": 5}', INVALID_REQUEST, 9),
