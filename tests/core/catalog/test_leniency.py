@@ -80,6 +80,16 @@ def test_a_port_that_is_asked_for_is_no_session() -> None:
     assert parse_operation("start_session", {"port": 20001}).port == 20001  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("operation", ["overlay", "panel"])
+def test_a_list_ignores_what_is_for_one_element_alone(operation: str) -> None:
+    wrong = {"id": 5, "z": "x", "height": -1, "background": "no colour", "spans": "text"}
+    asked = parse_operation(operation, {"session": "x", "max_chars": 500, "list": "true", **wrong})
+    assert asked == CATALOG[operation].type(session="x", max_chars=500, list=True)
+    for given in ({"list": True, "nonsense": 1}, {"list": True, "max_chars": 0}, {"list": False}):
+        with pytest.raises(InvalidInput):
+            parse_operation(operation, {"session": "x", **wrong, **given})
+
+
 @pytest.mark.parametrize(
     ("operation", "name", "expected"),
     [

@@ -5,9 +5,9 @@ Rule 2: nothing here is executed; the handlers are in services/.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 
@@ -18,7 +18,12 @@ from nacre.errors import InvalidInput, UnknownOperation
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One thing a caller can ask for; its fields are its parameters."""
+    """One thing a caller can ask for; its fields are its parameters.
+
+    `alone` names flags beside which other parameters do not matter, and those that still do.
+    """
+
+    alone: ClassVar[Mapping[str, frozenset[str]]] = {}
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -210,12 +215,21 @@ def parse_parameters(
     # Text that no answer can carry must not be stored: a list with it could never be sent.
     if not _is_text(given):
         raise half_a_character()
-    given = ease(cls, given)
+    given = _that_matter(cls, ease(cls, given))
     try:
         return msgspec.convert(given, cls, strict=strict)
     except msgspec.ValidationError as error:
         spec = _BY_TYPE.get(cls)
         raise explain(cls, spec.name if spec else None, given, error) from error
+
+
+def _that_matter(cls: type[Operation], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters without those that a flag makes meaningless, be they right or wrong."""
+    for flag, others in cls.alone.items():
+        if given.get(flag) is True:
+            ignored = set(cls.__struct_fields__) - others - {flag}
+            given = {name: value for name, value in given.items() if name not in ignored}
+    return given
 
 
 def _is_text(value: Any) -> bool:

@@ -47,6 +47,8 @@ _Focusable = Annotated[
 ]
 _ElementId = Annotated[str, Meta(description="Omit to create, provide to update.")]
 
+_LISTING = {"list": frozenset({"session", "max_chars"})}
+
 
 class OverlayList(Result, frozen=True, kw_only=True, omit_defaults=True):
     omitted_overlays: int = 0  # for which there was no room
@@ -69,6 +71,8 @@ class PutOverlay(Operation, frozen=True, kw_only=True):
     People who watch the session, in a browser or an attached terminal, see it over the screen. The
     program does not notice it. Without width and height it is as large as its text.
     """
+
+    alone = _LISTING
 
     session: SessionRef
     id: _ElementId | None = None
@@ -113,6 +117,8 @@ class PutPanel(Operation, frozen=True, kw_only=True):
     A panel takes its rows from the terminal, so the program gets a smaller size. If not all panels
     fit, those with the lowest z are hidden (visible: false).
     """
+
+    alone = _LISTING
 
     session: SessionRef
     id: _ElementId | None = None
