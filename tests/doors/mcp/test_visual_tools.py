@@ -680,4 +680,9 @@ async def test_answers_with_much_text_are_within_the_budget_and_say_what_is_miss
     check_fits(result.structured_content, tools.listed[kind].output_schema)
     whole = await tools.result(kind, session=name, list=True, max_chars=200_000)
     assert [len(one["spans"]) for one in json.loads(text_of(whole))] == [20, 20, 1]
+    array, hint = (await tools.result(kind, session=name, list=True, max_chars=1)).content
+    assert isinstance(array, TextContent)
+    assert isinstance(hint, TextContent)
+    assert array.text == "[]"
+    assert hint.text.startswith("3 elements and the spans are left out")
     await tools("manage_session", session=name, action="kill")

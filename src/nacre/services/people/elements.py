@@ -87,9 +87,9 @@ class Visuals:
         if sum(map(item_size, elements)) <= budget:
             return elements, None
         short = [_without_text(one, facts) for one in elements]
-        hint = Hint("the spans are left out: the answer would be too long", _HIGHER)
-        kept = short[: fitting(map(item_size, short), budget - json_size(hint))]
-        return kept, hint
+        room = budget - json_size(_left_out(len(short)))
+        kept = short[: fitting(map(item_size, short), room)]
+        return kept, _left_out(len(short) - len(kept))
 
     def _fit_one(
         self, element: ElementT, facts: type[ElementT], request: PutOverlay | PutPanel
@@ -192,6 +192,14 @@ class Visuals:
         return CapturedKeys(
             keys=keys, last=last, mode=keyboard.mode, more=keyboard.has_more_than(last)
         )
+
+
+def _left_out(elements: int) -> Hint:
+    """Return what a list is without: so many elements, and the spans of those that it has."""
+    count = (
+        "" if not elements else "1 element and " if elements == 1 else f"{elements} elements and "
+    )
+    return Hint(f"{count}the spans are left out: the answer would be too long", _HIGHER)
 
 
 def _without_text(element: ElementT, facts: type[ElementT]) -> ElementT:
