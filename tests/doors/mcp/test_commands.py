@@ -13,7 +13,7 @@ import pytest
 from conftest import PATIENCE, Daemon
 from nacre.settings.paths import find_paths
 
-from doors.conftest import MODERN, TRANSPORTS, Tools, connect
+from doors.conftest import MODERN, TRANSPORTS, Tools, connect, text_of
 
 pytestmark = pytest.mark.anyio
 
@@ -36,9 +36,17 @@ async def test_what_is_refused_is_a_result_that_the_model_reads(tools: Tools) ->
     failure = await tools.failure("cat", path="/etc/passwd")
     assert failure["message"].startswith("Path contains dangerous pattern")
     assert failure["code"] == "FORBIDDEN"
-    assert "rm" not in tools.listed
-    failure = await tools.failure("kill", job="1")
-    assert failure["message"].startswith("Command 'kill' is blacklisted")
+    for name, given in (("kill", {"job": "1"}), ("rm", {"path": "x"}), ("sudo", {})):
+        assert name in tools.listed
+        failure = await tools.failure(name, **given)
+        assert failure["message"].startswith(f"Command '{name}' is blacklisted")
+
+
+async def test_a_command_is_called_by_its_other_names_too(tools: Tools) -> None:
+    done = json.loads(text_of(await tools.result("list_files", path="/usr")))
+    assert (done["tool"], done["exit_code"]) == ("list_files", 0)
+    failure = await tools.failure("delete_file", path="/etc/passwd")
+    assert failure["message"].startswith("Path contains dangerous pattern")
 
 
 async def test_status_and_cancel_reach_an_execution(tools: Tools) -> None:

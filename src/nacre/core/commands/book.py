@@ -57,6 +57,10 @@ class CommandBook:
         """Return those that are not refused."""
         return [entry for entry in self if self.may_run(entry)]
 
+    def listed(self) -> list[CommandEntry]:
+        """Return what a list of tools has: those, and the blacklist where there is no whitelist."""
+        return [one for one in self if self.may_run(one) or (one.refused and not self._whitelist)]
+
     def may_run(self, entry: CommandEntry) -> bool:
         return not entry.refused and is_listed(entry, self._whitelist)
 

@@ -15,14 +15,24 @@ from nacre.doors.mcp.words import ToolWords
 
 class Offer:
     def __init__(self, selection: Selection) -> None:
+        self._selection = selection
         self.tools: dict[str, Tool] = selection.tools()
         self.words = ToolWords(self.tools)
         self.standing = Standing(selection, self.tools)
 
     @cached_property
+    def _unlisted(self) -> dict[str, Tool]:
+        return self._selection.unlisted()
+
+    def find(self, name: str) -> Tool | None:
+        """Return what a call of this name is for; what is listed comes first."""
+        return self.tools.get(name) or self._unlisted.get(name)
+
+    @cached_property
     def words_about(self) -> dict[str, ToolWords]:
         """The wording of errors about a call of each tool."""
-        return {name: self.words.about(tool) for name, tool in self.tools.items()}
+        found = {**self._unlisted, **self.tools}
+        return {name: self.words.about(tool) for name, tool in found.items()}
 
 
 class Offers:

@@ -93,7 +93,7 @@ def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> C
 
     async def call_tool(ctx: Context, params: ToolCall) -> Any:
         offer = offers.now
-        tool = offer.tools.get(params.name)
+        tool = offer.find(params.name)
         if tool is None:
             raise as_protocol_error(_unknown_tool(params.name, list(offer.tools)))
         words = offer.words

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nacre.core.commands.book import CommandBook
-from nacre.core.commands.entry import entries_from
+from nacre.core.commands.entry import BLACKLIST, entries_from
 from nacre.core.operations.commands import CallCommand
 from nacre.doors.mcp.instructions import instruct
 from nacre.doors.mcp.offer import Offers
@@ -46,12 +46,29 @@ def chosen(toolsets: str, most: int = 120, prefix: str = "") -> dict[str, Any]:
     return dict(parse_selection(toolsets, prefix, lambda: offered).tools())
 
 
-def test_each_command_that_may_run_is_a_tool() -> None:
+def test_each_command_is_a_tool_and_what_is_refused_is_listed_too() -> None:
     tools = chosen("commands")
-    runnable = {entry.name for entry in BOOK.runnable()}
-    assert set(tools) == runnable | {"get_execution_status", "cancel_execution"}
-    assert "rm" not in tools
-    assert "sudo" not in tools
+    assert set(tools) == {entry.name for entry in BOOK} | {
+        "get_execution_status",
+        "cancel_execution",
+    }
+    assert set(BLACKLIST) <= set(tools)
+    assert "refused" in tools["rm"].as_wire()["description"]
+    assert tools["ls"].as_wire()["_meta"] == {"nacre/aliases": ["myls", "list_files", "dir"]}
+
+
+@pytest.mark.parametrize("whitelist", [frozenset[str](), frozenset({"ls"})])
+def test_other_names_and_what_is_left_out_can_be_called(whitelist: frozenset[str]) -> None:
+    source = Source()
+    source.now = CommandBook(shipped_commands(), whitelist=whitelist)
+    offers = Offers(parse_selection("commands", "x_", lambda: OfferedCommands(source, 120)))
+    for name in ("list_files", "delete_file", "myls", "rm", "cat"):
+        tool = offers.now.find(f"x_{name}")
+        assert tool is not None
+        assert tool.parse({"path": "a"}) == CallCommand(tool=name, args={"path": "a"})
+    assert "x_list_files" not in offers.now.tools
+    assert ("x_rm" in offers.now.tools) == (not whitelist)
+    assert offers.now.find("x_nothing") is None
 
 
 def test_the_toolset_is_only_for_who_names_it() -> None:

@@ -67,7 +67,7 @@ class AskedCalls:
         self._questions = AskedRequests(settings, held)
 
     async def call(self, ctx: Context, params: Params) -> Any:
-        tool = self._offers.now.tools.get(params.name)
+        tool = self._offers.now.find(params.name)
         if tool is None or tool.toolset != UPSTREAM:
             return await self._asked(ctx, params)
         with as_protocol_errors("tools/call", self._offers.now.words):

@@ -1,6 +1,7 @@
 """The toolset commands: each command of the catalog is a tool, or three tools stand for all.
 
-Rule 1: a command that is refused, or that a whitelist leaves out, is no tool.
+Rule 1: a command has one tool. Its other names, and what a whitelist leaves out, are not listed but
+can be called: then the command runs, or the catalog's own refusal is told and audited.
 Rule 2: with more than so many commands there are three tools instead: search, describe, call. A
 list of hundreds costs a model more than it tells.
 Rule 3: when the files of commands have changed, the list is another one from then on, for all who
@@ -47,12 +48,13 @@ class CommandTool(Tool):
     """A command as a tool: its parameters are the command's arguments."""
 
     entry: CommandEntry | None = None
+    called: str = ""  # the command's name, or another name of it
 
     def parse(self, given: dict[str, Any]) -> Operation:
         assert self.entry is not None
         beside = {name: given[name] for name in _BESIDE if given.get(name) is not None}
         args = {name: value for name, value in given.items() if name not in _BESIDE}
-        return parse_parameters(self.spec.type, {"tool": self.entry.name, "args": args, **beside})
+        return parse_parameters(self.spec.type, {"tool": self.called, "args": args, **beside})
 
     def parameter(self, name: str) -> str:
         return name
@@ -63,18 +65,21 @@ class CommandTool(Tool):
         schema = entry.schema()
         beside = _BESIDE if entry.program else {"context": _BESIDE["context"]}
         schema["properties"] = {**schema["properties"], **beside}
+        structured = {} if self.output is None else {"outputSchema": self.output}
+        others = {"_meta": {"nacre/aliases": list(entry.aliases)}} if entry.aliases else {}
         return {
             "name": self.name,
             "title": entry.name.replace("_", " ").capitalize(),
             "description": entry.description,
             "inputSchema": {**schema, "additionalProperties": False},
-            "outputSchema": self.output,
+            **structured,
             "annotations": {
                 "readOnlyHint": entry.risk == "read",
                 "destructiveHint": entry.risk == "delete",
                 "idempotentHint": entry.risk == "read",
                 "openWorldHint": entry.risk != "read",
             },
+            **others,
         }
 
 
@@ -85,16 +90,28 @@ class CommandTools:
         self._book = book
         self._most = most
 
+    @property
+    def _few(self) -> bool:
+        return len(self._book.runnable()) <= self._most
+
     def tools(self, prefix: str) -> Iterator[Tool]:
-        entries = self._book.runnable()
-        few = len(entries) <= self._most
-        calls = CATALOG[_CALL]
-        for entry in entries:
+        few = self._few
+        for entry in self._book.listed():
             if few or entry.name == SEARCH:
-                yield CommandTool(prefix + entry.name, calls, _OUTCOME, {}, COMMANDS, entry)
+                yield _tool(prefix, entry, entry.name)
         for name in _IN_FULL if few else _INSTEAD:
             spec = CATALOG[name]
             yield Tool(prefix + name, spec, output_schema(spec.result), {}, COMMANDS)
+
+    def unlisted(self, prefix: str) -> Iterator[Tool]:
+        if self._few:
+            for entry in self._book:
+                yield from (_tool(prefix, entry, name) for name in (entry.name, *entry.aliases))
+
+
+def _tool(prefix: str, entry: CommandEntry, called: str) -> CommandTool:
+    output = None if entry.refused else _OUTCOME
+    return CommandTool(prefix + called, CATALOG[_CALL], output, {}, COMMANDS, entry, called)
 
 
 class CommandSource(Protocol):
@@ -122,6 +139,9 @@ class OfferedCommands:
 
     def tools(self, prefix: str) -> Iterator[Tool]:
         return self.edition.tools(prefix)
+
+    def unlisted(self, prefix: str) -> Iterator[Tool]:
+        return self.edition.unlisted(prefix)
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         return self._source.on_change(listener)

@@ -36,6 +36,9 @@ class OffersTools(Protocol):
 
     def tools(self, prefix: str) -> "Iterable[Tool]": ...
 
+    def unlisted(self, prefix: str) -> "Iterable[Tool]":
+        """Return what can be called, although no list has it."""
+
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call this whenever they have changed; return what ends that."""
 
@@ -116,6 +119,14 @@ class Selection:
                 full = self.prefix + name
                 tool = kind(full, spec, output_of(spec), entry.renamed, toolset)
                 found.setdefault(full, tool)
+        return found
+
+    def unlisted(self) -> dict[str, Tool]:
+        """Return what can be called, although no list has it: names that no tool has."""
+        found: dict[str, Tool] = {}
+        for offers in self._changing.values():
+            for tool in offers.unlisted(self.prefix):
+                found.setdefault(tool.name, tool)
         return found
 
 

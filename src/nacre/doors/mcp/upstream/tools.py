@@ -4,7 +4,8 @@ Rule 1: a tool is passed on as its server described it: schema, title, annotatio
 ours.
 Rule 2: the list changes while clients are connected; they are told. So nothing here is kept longer
 than the version of the list.
-Rule 3: with more tools than so many there are three instead: search, describe, call.
+Rule 3: with more tools than so many there are three instead: search, describe, call. The others can
+still be called by their names.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -128,15 +129,26 @@ class UpstreamTools:
 
     # --- tools -----------------------------------------------------------------------------
 
+    @property
+    def _few(self) -> bool:
+        return len(self.hub.tools()) <= self._most
+
     def tools(self, prefix: str) -> Iterator[Tool]:
-        found = self.hub.tools()
-        few = len(found) <= self._most
-        calls, servers = CATALOG[_CALL], self.hub.servers()
-        for one in found.values() if few else ():
-            name = tool_name(one.server, one.tool["name"], servers, prefix)
-            output = one.tool.get("outputSchema")
-            yield UpstreamTool(name, calls, output, {}, UPSTREAM, one.server, one.tool)
+        few = self._few
+        if few:
+            yield from self._all(prefix)
         for operation in (_READ,) if few else (*_INSTEAD, _READ):
             spec = CATALOG[operation]
             output = None if operation == _CALL else output_schema(spec.result)
             yield Tool(prefix + operation, spec, output, {}, UPSTREAM)
+
+    def unlisted(self, prefix: str) -> Iterator[Tool]:
+        if not self._few:
+            yield from self._all(prefix)
+
+    def _all(self, prefix: str) -> Iterator[Tool]:
+        calls, servers = CATALOG[_CALL], self.hub.servers()
+        for one in self.hub.tools().values():
+            name = tool_name(one.server, one.tool["name"], servers, prefix)
+            output = one.tool.get("outputSchema")
+            yield UpstreamTool(name, calls, output, {}, UPSTREAM, one.server, one.tool)
