@@ -44,10 +44,11 @@ class UpstreamSettings(CommandSettings, frozen=True, kw_only=True):
             ge=0,
             description=(
                 "Most tools that the toolset upstream lists. With more, it has three tools that "
-                "search, describe and call them: 50 tools cost a model 20,000 tokens."
+                "search, describe and call them. 50 servers with two tools each fit in; models' "
+                "APIs take 128, and 50 tools cost up to 20,000 tokens."
             ),
         ),
-    ] = 40
+    ] = 128
     upstream_start_share: Annotated[
         float,
         Meta(

@@ -10,6 +10,7 @@ from nacre.core.operations.upstream import CallUpstreamTool
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.tools.selection import parse_selection
 from nacre.doors.mcp.upstream.tools import UpstreamTools
+from nacre.settings.table import Settings
 
 
 @dataclass(frozen=True)
@@ -20,15 +21,18 @@ class Listed:
 
 
 class Hub:
-    """Two servers with a tool each."""
+    """Servers with a tool each."""
 
     version = 1
 
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
     def servers(self) -> dict[str, Any]:
-        return {"a": None, "b": None}
+        return dict.fromkeys(self._names)
 
     def tools(self) -> dict[str, Listed]:
-        return {f"mcp_{one}_t": Listed(f"mcp_{one}_t", one, {"name": "t"}) for one in "ab"}
+        return {f"mcp_{one}_t": Listed(f"mcp_{one}_t", one, {"name": "t"}) for one in self._names}
 
     def listings(self) -> dict[str, Any]:
         return {}
@@ -42,9 +46,16 @@ class Hub:
 
 @pytest.mark.parametrize(("most", "listed"), [(2, True), (1, False)])
 def test_a_tool_is_called_by_its_name_whether_it_is_listed_or_not(most: int, listed: bool) -> None:
-    offers = Offers(parse_selection("upstream", "x_", None, lambda: UpstreamTools(Hub(), most)))
+    hub = Hub("a", "b")
+    offers = Offers(parse_selection("upstream", "x_", None, lambda: UpstreamTools(hub, most)))
     assert ("x_mcp_a_t" in offers.now.tools) == listed
     assert ("x_call_upstream_tool" in offers.now.tools) != listed
     tool = offers.now.find("x_mcp_a_t")
     assert tool is not None
     assert tool.parse({"x": 1}) == CallUpstreamTool(server="a", tool="t", arguments={"x": 1})
+
+
+def test_the_tools_of_fifty_servers_are_listed() -> None:
+    hub = Hub(*(f"s{number}" for number in range(50)))
+    tools = {tool.name for tool in UpstreamTools(hub, Settings().max_upstream_tools).tools("")}
+    assert set(hub.tools()) <= tools
