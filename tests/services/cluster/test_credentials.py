@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from nacre.core.catalog.caller import Caller, Scope
-from nacre.errors import Forbidden
+from nacre.errors import Forbidden, HostUnreachable
 from nacre.services.cluster.credentials import (
     Believing,
     Signed,
@@ -110,3 +110,12 @@ async def test_a_credential_holds_by_the_clock_of_the_host_that_signed_it(
     with pytest.raises(Forbidden, match="too old"):
         await owner.caller(made, "door")
     assert (await owner.caller(door.credential(AGENT, "owner"), "door")).via == "door"
+
+
+async def test_who_cannot_be_judged_for_want_of_a_key_is_told_to_try_again(door: Vouching) -> None:
+    async def key_of(_: str) -> bytes | None:
+        raise OSError
+
+    owner = Believing("owner", key_of, LIFE, lambda _: None)
+    with pytest.raises(HostUnreachable, match="nothing was done"):
+        await owner.caller(door.credential(AGENT, "owner"), "door")

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from nacre.core.cluster.hosts import Heartbeat
+from nacre.core.cluster.messages import HostKey
 from nacre.services.cluster.member import Member, NameTaken
 from nacre.settings.table import Settings
 
@@ -55,8 +56,8 @@ def member(name: str, link: Link, key: bytes = b"key", **settings: Any) -> Membe
     return Member(name, given, cast("Any", link), key, lambda: 0)
 
 
-def said(host: str, *, settled: bool = True) -> bytes:
-    facts: Any = {"incarnation": "1", "version": "1.0.0", "sessions": 0, "capacity": 1}
+def said(host: str, *, settled: bool = True, incarnation: str = "1") -> bytes:
+    facts: Any = {"incarnation": incarnation, "version": "1.0.0", "sessions": 0, "capacity": 1}
     return msgspec.msgpack.encode(Heartbeat(host=host, settled=settled, **facts))
 
 
@@ -154,5 +155,33 @@ async def test_a_new_daemon_lets_calls_wait_until_it_has_heard_the_others() -> N
         assert not meeting.done()
         await wire.publish("nacre.hb.two", said("two"))
         await meeting
+    finally:
+        await one.leave()
+
+
+async def test_a_host_that_starts_again_while_the_servers_are_silent_is_still_believed() -> None:
+    class Silent(Store):
+        silent = False
+
+        async def get(self, key: str) -> tuple[bytes, int] | None:
+            if self.silent:
+                raise OSError("no answer")
+            return await super().get(key)
+
+    store, wire = Silent(), Wire()
+    one = member("one", Link(store, wire), cluster_lost_time=3600.0)
+    await one.join(nothing)
+    try:
+        await store.put("h.two", msgspec.msgpack.encode(HostKey(b"first")))
+        await wire.publish("nacre.hb.two", said("two"))
+        assert await one.key_of("two") == b"first"
+        await store.put("h.two", msgspec.msgpack.encode(HostKey(b"second")))
+        await wire.publish("nacre.hb.two", said("two", incarnation="2"))
+        store.silent = True
+        assert await one.key_of("two") == b"first"
+        with pytest.raises(OSError, match="no answer"):
+            await one.key_of("three")
+        store.silent = False
+        assert await one.key_of("two") == b"second"
     finally:
         await one.leave()

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
 
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.policy.verdicts import Preset, Sandbox
-from nacre.errors import Forbidden
+from nacre.errors import Forbidden, HostUnreachable
 
 _RENEWED = 0.2  # of its life before its end a new one is made
 _CLOCKS = 0.1  # of its life: by so much a clock may be other than its host has told
@@ -176,7 +176,11 @@ class Believing:
         self._believed: dict[bytes, tuple[float, str, Caller]] = {}
 
     async def caller(self, credential: bytes, sender: str) -> Caller:
-        """Return who asks. Raises Forbidden for what `sender` has not signed for this host."""
+        """Return who asks.
+
+        Raises Forbidden for what `sender` has not signed for this host, and HostUnreachable if its
+        key cannot be had.
+        """
         known = self._believed.get(credential)
         if known is None:
             known = await self._read(credential)
@@ -198,7 +202,14 @@ class Believing:
             scope = Scope(claims.caller.scope)
         except (msgspec.DecodeError, ValueError) as error:
             raise Forbidden("a caller's credential cannot be read") from error
-        key = await self._key_of(claims.vouching)
+        try:
+            key = await self._key_of(claims.vouching)
+        except OSError as error:
+            raise HostUnreachable(
+                f"the cluster's servers do not tell the key of host {claims.vouching[:64]!r}, so "
+                "nothing was done",
+                "try again",
+            ) from error
         if key is None:
             raise Forbidden(f"host {claims.vouching[:64]!r} is not known to this one")
         try:

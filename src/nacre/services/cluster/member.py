@@ -70,6 +70,7 @@ class Member:
         self._public_key = public_key
         self._running = running
         self._keys: dict[str, bytes] = {}
+        self._unsure: set[str] = set()  # hosts that have started again: theirs may be others
         self._tasks: list[asyncio.Task[None]] = []
         self._heard = asyncio.Event()
         self._next_word = asyncio.Event()  # of any host
@@ -302,12 +303,22 @@ class Member:
         return self.hosts.unsettled(self._now())
 
     async def key_of(self, host: str) -> bytes | None:
-        """Return the public key of a host."""
-        if (known := self._keys.get(host)) is not None:
+        """Return the public key of a host. Raises OSError if nobody tells it.
+
+        While the servers do not answer, a host that has started again counts as the one it was.
+        """
+        known = self._keys.get(host)
+        if known is not None and host not in self._unsure:
             return known
-        found = await self._link.store.get(f"h.{host}")
+        try:
+            found = await self._link.store.get(f"h.{host}")
+        except OSError:
+            if known is None:
+                raise
+            return known
         if found is None:
             return None
+        self._unsure.discard(host)
         self._keys[host] = msgspec.msgpack.decode(found[0], type=HostKey).public_key
         return self._keys[host]
 
@@ -369,7 +380,7 @@ class Member:
             return
         before = self.hosts.of(sender)
         if before is None or before.incarnation != said.incarnation:
-            self._keys.pop(sender, None)
+            self._unsure.add(sender)
             if before is not None:
                 self.when_restarted(sender)
         changed = self.hosts.hear(said, self._now())
