@@ -165,9 +165,18 @@ def _unapproved(name: str, asked: Asked, found: "Decision") -> str:
 def _denied(message: str, judgement: Judgement) -> PolicyDenied:
     return PolicyDenied(
         message,
-        "a person can allow it: on the web page, or by a rule with tool = …",
+        _way_to_allow(judgement),
         verdict=judgement.verdict,
         reasons=list(judgement.reasons),
         rule=judgement.rule,
         command=judgement.line,
     )
+
+
+def _way_to_allow(judgement: Judgement) -> str:
+    if judgement.verdict == "ask":
+        return "a person can allow it: on the web page, or by a rule with tool = …"
+    # Nobody was asked, so there is nothing to answer.
+    if judgement.rule:
+        return "only a person can change that rule"
+    return "a person can allow it by a rule with tool = …"
