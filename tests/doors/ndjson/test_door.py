@@ -58,7 +58,8 @@ async def test_list_tools_has_each_command_once_with_schema_and_aliases(wire: Wi
     assert by_name["ls"]["description"] == "List directory contents"
     path = by_name["ls"]["schema"]["properties"]["path"]
     assert by_name["ls"]["schema"]["type"] == "object"
-    assert path["description"] == "Directory path"
+    assert (path["type"], path["description"]) == ("string", "Directory path")
+    assert path["many"]  # a list of them is taken, too
     assert by_name["rm"]["refused"]
     assert "refused" not in by_name["myrm"]
 

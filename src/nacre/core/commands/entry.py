@@ -59,7 +59,8 @@ class CommandArgument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     def positional(self) -> bool:
         return not self.option and not self.words
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self, *, plain: bool = False) -> dict[str, Any]:
+        """Return its JSON schema; `plain` has the type of one, and `many` where a list is taken."""
         one: dict[str, Any] = {"type": _JSON_TYPES.get(self.type, "string")}
         if self.words:
             one["enum"] = list(self.words)
@@ -67,10 +68,12 @@ class CommandArgument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             one["minimum"] = self.least
         if self.most is not None:
             one["maximum"] = self.most
-        if self.many:
+        if self.many and not plain:
             one = {"anyOf": [one, {"type": "array", "items": one}]}
         if self.default is not None:
             one["default"] = self.default
+        if self.many and plain:
+            one["many"] = True
         return {**one, "description": self.description or self.name.replace("_", " ")}
 
 
@@ -114,22 +117,22 @@ class CommandEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def argument(self, name: str) -> CommandArgument | None:
         return next((one for one in self.args if name == one.name or name in one.names), None)
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self, *, plain: bool = False) -> dict[str, Any]:
         """Return the JSON schema of its arguments."""
         found: dict[str, Any] = {
             "type": "object",
-            "properties": {one.name: one.schema() for one in self.args},
+            "properties": {one.name: one.schema(plain=plain) for one in self.args},
         }
         if required := [one.name for one in self.args if one.required]:
             found["required"] = required
         return found
 
     def as_listed(self) -> dict[str, Any]:
-        """Return what list_tools tells of it: the document's fields first."""
+        """Return what list_tools tells of it: the document's fields first, and plain types."""
         told: dict[str, Any] = {
             "name": self.name,
             "description": self.description,
-            "schema": self.schema(),
+            "schema": self.schema(plain=True),
             "aliases": list(self.aliases),
             "group": self.group,
             "risk": self.risk,
