@@ -210,6 +210,7 @@ async def _expire_and_return(operator: Operator, file: Path, settings: Settings)
     assert not link.connected
     await anyio.Path(file).write_text(operator.credentials("one"))
     await link.connect()
+    await link.resume()
     await link.publish("nacre.hb.one", b"back")
     assert await heard.get() == b"back"
     await link.close()
