@@ -1,5 +1,8 @@
 """What every test may need: a real daemon in a folder of its own."""
 
+import asyncio
+import functools
+import inspect
 import json
 import os
 import re
@@ -9,7 +12,7 @@ import sys
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,11 +26,12 @@ from nacre.client.start import connect
 from nacre.settings.paths import find_paths
 
 PATIENCE = 60.0  # seconds until an event that does not come fails the test
+_LONGEST = 240.0  # seconds that a test may take; before pytest's own time-out
 _HERE = Path(__file__).parent
 
 
 # The rooms whose files take longest: begun first, they do not end last.
-_LONGEST = ("web", "runs", "crashes", "doors", "cli")
+_LONGEST_ROOMS = ("web", "runs", "crashes", "doors", "cli")
 
 
 def pytest_configure() -> None:
@@ -45,9 +49,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def place(item: pytest.Item) -> int:
         room = item.path.relative_to(_HERE).parts[0]
-        return _LONGEST.index(room) if room in _LONGEST else len(_LONGEST)
+        return _LONGEST_ROOMS.index(room) if room in _LONGEST_ROOMS else len(_LONGEST_ROOMS)
 
     items.sort(key=place)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Bound what a coroutine waits for: uvloop drops what pytest's time-out raises in a signal."""
+    test = pyfuncitem.obj
+    if inspect.iscoroutinefunction(test):
+
+        @functools.wraps(test)
+        async def bounded(**given: object) -> None:
+            async with asyncio.timeout(_LONGEST):
+                await test(**given)
+
+        pyfuncitem.obj = bounded
+    return (yield)
 
 
 @pytest.hookimpl(optionalhook=True)
