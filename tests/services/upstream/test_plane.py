@@ -11,6 +11,7 @@ from nacre.core.operations.safety.approvals import Answer, Approval
 from nacre.core.operations.upstream import CompleteUpstreamArgument
 from nacre.errors import Forbidden, PolicyDenied
 from nacre.services.dispatch.asking import asked_by
+from nacre.system.processes import tree
 
 from services.upstream.hubs import AGENT, ME, hub, recorded, text_of, write
 from upstreams.configs import odd, sdk
@@ -159,8 +160,10 @@ async def test_under_a_policy_only_people_change_servers(tmp_path: Path) -> None
         await house("add_upstream", ME, name="x", command="sh")
 
 
-async def test_questions_at_once_are_two(tmp_path: Path) -> None:
+async def test_questions_at_once_are_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer counts for one call: two that wait are asked for one by one."""
+    # As on a machine with many processes: to look where the caller is takes a while.
+    monkeypatch.setattr(tree, "_MANY", 0)
 
     async def ask(approval: Approval) -> Answer:
         return "once"

@@ -247,14 +247,13 @@ class Approvals:
     ) -> Asked:
         """Ask whoever is there, and return the answer. Raises LimitReached."""
         question = self._question(caller, bound, session, reasons, rule, tool)
+        question.waiting += 1  # before anything is awaited: another call asks a question of its own
         began = self._host.loop.time()
         asking = asking_of_call()
-        if asking is not None and await self._is_inside(caller):
-            asking = None  # a host inside of a session may be its agent
-        question.waiting += 1
-        if question.waiting == 1:
-            self._tell(question, "asked")
         try:
+            if asking is not None and await self._is_inside(caller):
+                asking = None  # a host inside of a session may be its agent
+            self._tell(question, "asked")
             await self._wait(question, caller, began, asking)
         finally:
             question.waiting -= 1
