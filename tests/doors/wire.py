@@ -75,11 +75,13 @@ class Bridge:
         return json.loads(line)
 
     def ask(self, method: str, params: Json | None = None) -> Any:
-        """Send a request and return its whole answer."""
+        """Send a request and return its whole answer; other lists may be told of before it."""
         self._number += 1
         self.write(request_line(self._number, method, params))
         answer = self.read()
-        assert answer["id"] == self._number
+        while "id" not in answer and answer["method"].endswith("/list_changed"):
+            answer = self.read()
+        assert answer.get("id") == self._number, answer
         return answer
 
     @property

@@ -54,6 +54,7 @@ def test_every_setting_is_read_from_each_source(name: str, tmp_path: Path) -> No
         "tls_cert": "/cert.pem",
         "tls_key": "/key.pem",
         "port": 5000,
+        "flood_pause": 0.5,
         "policy": "strict",
         "sandbox": "strict",
         "sandbox_backend": "landlock",

@@ -379,7 +379,7 @@ def test_a_variable_that_the_config_names_later_is_handed_over(
 
 async def test_many_tools_are_three(tmp_path: Path) -> None:
     names = ",".join(f"tool_{number}" for number in range(50))
-    daemon = start_daemon(tmp_path, upstream_list_wait=PATIENCE)
+    daemon = start_daemon(tmp_path, upstream_list_wait=PATIENCE, max_upstream_tools=40)
     config_of(daemon).write_text(odd("many", env={"TOOLS": names}))
     try:
         async with AsyncExitStack() as stack:
