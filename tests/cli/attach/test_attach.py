@@ -144,8 +144,8 @@ def test_a_borrowed_size_is_given_back_when_the_person_does_not_come_back(
     pid = pid_of(daemon)
     os.kill(person.process.pid, signal.SIGSTOP)
     os.kill(pid, signal.SIGKILL)
-    found = daemon.rest("POST", "/wait", {"session": "dev", "text": "24 80", "timeout_ms": 60_000})
-    assert found["matched"]
+    back = {"session": "dev", "text": "20 60\n24 80", "timeout_ms": 60_000}
+    assert daemon.rest("POST", "/wait", back)["matched"]
     os.kill(person.process.pid, signal.SIGCONT)
     person.see(lambda: person.text.count("20 60") > 1)
 
