@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from signal import SIGTERM
 from typing import Any, NamedTuple
 
 from nacre import __version__
@@ -195,6 +196,8 @@ async def open_toolbox(toolsets: str, longest: int, question: Question) -> Async
         reading.cancel()
         with suppress(asyncio.CancelledError):
             await reading
-        with suppress(ProcessLookupError):
-            process.terminate()
+        if process.returncode is None:
+            # terminate() would reap one that has just ended, and asyncio would complain about that.
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, SIGTERM)
         await process.wait()
