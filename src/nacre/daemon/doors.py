@@ -5,7 +5,6 @@ settings leave shut is not loaded at all.
 """
 
 import asyncio
-import importlib
 import logging
 import socket
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from nacre.daemon.listeners import Listeners
+from nacre.late_import import import_alone
 from nacre.settings.paths import Paths
 from nacre.settings.table import Settings
 from nacre.system.processes.pty import require_descriptors
@@ -99,7 +99,8 @@ async def load_http(
 ) -> "HttpDoor":
     """Load the server in a thread: it takes a quarter of a second."""
     loop = asyncio.get_running_loop()
-    module = await loop.run_in_executor(None, importlib.import_module, "nacre.doors.server")
+    module = await loop.run_in_executor(None, import_alone, "nacre.doors.server")
+    app = await loop.run_in_executor(None, module.build_app, dispatch, mcp, credentials, settings)
     beyond = listeners.beyond
     door: HttpDoor = module.HttpDoor(
         dispatch,
@@ -109,6 +110,7 @@ async def load_http(
         settings=settings,
         client=client,
         ports=ports,
+        app=app,
         beyond=None if beyond is None else _tls_listener(module, settings, *beyond),
     )
     return door

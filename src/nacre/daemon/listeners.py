@@ -49,6 +49,10 @@ class Listeners:
     def ndjson_port(self) -> int | None:
         return self.ndjson[0].getsockname()[1] if self.ndjson else None
 
+    @property
+    def of_http(self) -> list[socket.socket]:
+        return [self.loopback, *(() if self.beyond is None else (self.beyond[0],))]
+
     def beyond_url(self, settings: Settings) -> str:
         """Return the address for other machines; empty if there is none, or only they know it."""
         names = [

@@ -9,7 +9,7 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nacre import __version__
 from nacre.daemon.doors import load_http, local_door, open_askpass, open_ndjson
+from nacre.daemon.http import LateHttp
 from nacre.daemon.listeners import Listeners
 from nacre.daemon.signals import ignored_signals, take_signals
 from nacre.settings.paths import Paths
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from nacre.doors.local.socket import LocalDoor
     from nacre.doors.mcp.late import LateMcpDoor
     from nacre.doors.ndjson.door import NdjsonDoor
-    from nacre.doors.server import HttpDoor
     from nacre.services.audit.audit import Audit
     from nacre.services.daemon.lifecycle import Lifecycle
     from nacre.services.dispatch.dispatch import Dispatch
@@ -68,8 +68,7 @@ class _Late(NamedTuple):
     """What is loaded while the first client is served."""
 
     ndjson: "NdjsonDoor | None"
-    http: "HttpDoor"
-    serving: "asyncio.Task[None]"  # of HTTP
+    http: LateHttp
     loading: "asyncio.Task[None]"  # of the engine
     janitor: "asyncio.Task[None]"
 
@@ -108,8 +107,7 @@ class Serving:
         early = await self._open_early(services, life, dispatch, ignored)
         self.keeping.ready(self._log_of_starter())
         recovering = asyncio.create_task(self._recover(services, life), name="recovery")
-        await self._until_http_is_wanted(recovering)
-        late = await self._open_late(services, life, dispatch, credentials, early.mcp)
+        late = await self._open_late(services, life, dispatch, credentials, early.mcp, recovering)
         if os.geteuid() == 0:
             _log.warning("running as root, and so will every session: create a user for nacre")
         port, path = self.listeners.port, self.paths.socket
@@ -154,17 +152,20 @@ class Serving:
         dispatch: "Dispatch",
         credentials: "Credentials",
         mcp: "LateMcpDoor",
+        recovering: "asyncio.Task[None]",
     ) -> _Late:
-        settings, listeners = self.settings, self.listeners
-        ndjson = await open_ndjson(dispatch, credentials, settings, life.client, listeners)
-        http = await load_http(
-            dispatch, mcp, credentials, settings, life.client, services.ports, listeners
+        settings, listeners, ports = self.settings, self.listeners, services.ports
+        load = partial(
+            load_http, dispatch, mcp, credentials, settings, life.client, ports, listeners
         )
+        http = LateHttp(load, listeners.of_http, ports)
+        mcp.when_leisure(http.want)
+        await _either(recovering, http.wanted())
+        ndjson = await open_ndjson(dispatch, credentials, settings, life.client, listeners)
         collect_rarely()
-        serving = asyncio.create_task(http.serve(), name="http")
         loading = asyncio.create_task(_load_engine(services, mcp), name="engine")
         janitor = asyncio.create_task(_clean(services), name="janitor")
-        return _Late(ndjson, http, serving, loading, janitor)
+        return _Late(ndjson, http, loading, janitor)
 
     def _make_way(self, services: "Services") -> NoReturn:
         """End like a crash: the keeper holds everything that must survive."""
@@ -173,21 +174,6 @@ class Serving:
         services.close_audit("upgrade")
         self.keeping.leave(UPGRADE)
         os._exit(UPGRADE)
-
-    async def _until_http_is_wanted(self, recovering: "asyncio.Task[None]") -> None:
-        """Return when a client connects to it, or when all sessions are recovered.
-
-        Its server loads in a thread, which would hold up those who wait for their sessions.
-        """
-        loop, wanted = asyncio.get_running_loop(), asyncio.Event()
-        listener = self.listeners.loopback.fileno()
-        loop.add_reader(listener, wanted.set)
-        waiting = asyncio.create_task(wanted.wait())
-        try:
-            await asyncio.wait((recovering, waiting), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            loop.remove_reader(listener)
-            waiting.cancel()
 
     # --- what it is made of
 
@@ -317,6 +303,13 @@ class Serving:
         await services.reviews.remove_orphans(self.paths.layers)
 
 
+async def _either(task: "asyncio.Task[None]", other: Coroutine[Any, Any, None]) -> None:
+    """Wait for one of the two: what it takes to load more would hold up who waits for sessions."""
+    waiting = asyncio.create_task(other)
+    await asyncio.wait((task, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+
+
 async def _load_engine(services: "Services", mcp: "LateMcpDoor") -> None:
     await mcp.settle()  # its first clients need no engine yet
     await services.engine.load()
@@ -346,7 +339,6 @@ async def _close(services: "Services", early: _Early, late: _Late) -> None:
         await late.ndjson.close()
     await early.mcp.close()
     services.ports.close()
-    late.http.stop()
-    await late.serving
+    await late.http.end()
     with suppress(asyncio.CancelledError):
         await late.janitor

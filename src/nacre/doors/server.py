@@ -66,7 +66,9 @@ class HttpDoor:
         client: Callable[[], AbstractContextManager[None]],
         ports: ServedPorts,
         beyond: "TlsListener | None" = None,
+        app: Starlette | None = None,
     ) -> None:
+        """`app` is what `build_app` made, if that was done before."""
         max_message = settings.max_message_bytes
         self._crowd = Crowd(settings)
         served = {listener.getsockname()[1]}
@@ -74,7 +76,7 @@ class HttpDoor:
             served.add(beyond.served.port)
         daemon = Guard(
             LoggedRequests(
-                with_slashes(_build_app(dispatch, mcp, credentials, settings)), _logged_as
+                with_slashes(app or build_app(dispatch, mcp, credentials, settings)), _logged_as
             ),
             credentials=credentials,
             door=_door,
@@ -121,10 +123,10 @@ class HttpDoor:
         self._server.should_exit = True
 
 
-def _build_app(
+def build_app(
     dispatch: Dispatch, mcp: ASGIApp, credentials: Credentials, settings: Settings
 ) -> Starlette:
-    """Return what answers at the daemon's own ports."""
+    """Return what answers at the daemon's own ports; a thread may do it, which takes 50 ms."""
     max_message = settings.max_message_bytes
     return Starlette(
         routes=[

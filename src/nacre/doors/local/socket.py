@@ -108,6 +108,7 @@ class LocalDoor:
         self._client = client
         self._unread_time = unread_time
         self._connections: set[asyncio.Task[None]] = set()
+        self._closing = False
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection; given to asyncio.start_unix_server."""
@@ -120,6 +121,9 @@ class LocalDoor:
                 await self._serve(reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             _log.debug("client left")
+        except asyncio.CancelledError:
+            if not self._closing:  # asyncio logs a handler that was cancelled as an error
+                raise
         except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the daemon continues
             _log.exception("connection failed")
         finally:
@@ -132,6 +136,7 @@ class LocalDoor:
 
     async def close(self) -> None:
         """End the connections that are open."""
+        self._closing = True
         for task in self._connections:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)

@@ -61,6 +61,7 @@ class LateMcpDoor:
         self._loop = asyncio.get_running_loop()
         self._loading: asyncio.Task[McpDoor] | None = None
         self._leisure: asyncio.TimerHandle | None = None
+        self._when_leisure: Callable[[], None] | None = None
         self._served: dict[Selection, Served] = {}
         self._unwritten: dict[tuple[str | None, str | None], Selection] = {}  # by what was asked
         self._known: set[tuple[str | None, str | None]] = set()
@@ -185,9 +186,15 @@ class LateMcpDoor:
             self._settings.mcp_load_after, self._load_at_leisure, seen
         )
 
+    def when_leisure(self, callback: Callable[[], None]) -> None:
+        """Call this when there is leisure: something else is loaded then, and this after it."""
+        self._when_leisure = callback
+
     def _load_at_leisure(self, seen: int) -> None:
         """Load it if nobody has asked for anything since; else look again later."""
         if self._dispatch.calls == seen:
+            if self._when_leisure is not None:
+                self._when_leisure()
             self._writing = self._loop.create_task(self._write_down(), name="written answers")
             self._load()
         else:

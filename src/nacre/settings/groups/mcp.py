@@ -61,9 +61,9 @@ class McpSettings(CallSettings, frozen=True, kw_only=True):
         Meta(
             ge=0,
             description=(
-                "Seconds without a call after which the daemon loads the MCP library, so that the "
-                "first MCP client that needs it need not wait for it. Loading takes a second of "
-                "processor time. 0: load it when the first client asks."
+                "Seconds without a call after which the daemon loads HTTP's server and the MCP "
+                "library, so that the first client that needs them need not wait for them. Loading "
+                "takes a second of processor time. 0: load each when the first client asks."
             ),
         ),
     ] = 3.0
