@@ -15,11 +15,11 @@ import msgspec
 
 from conftest import Daemon, environment
 from nacre.client.calls import AnsweredError, Client
+from nacre.client.keeping import keeper_command
 from nacre.client.start import connect
 from nacre.core.terminal.terminal import Terminal
 from nacre.errors import DaemonRestarted
 from nacre.settings.paths import find_paths
-from nacre.system.keeper.client import keeper_command
 from ranges import own_ports
 
 PATIENCE = 60.0  # seconds until an event that does not come fails the test

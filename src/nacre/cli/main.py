@@ -5,7 +5,11 @@ import errno
 import io
 import os
 import sys
-from typing import Any
+from contextlib import suppress
+
+TYPE_CHECKING = False  # typing takes a while to load, and some commands need nothing of it
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def main() -> int:
@@ -21,11 +25,23 @@ def main() -> int:
             from nacre.cli.bridge.bridge import main_mcp
 
             return main_mcp(arguments[1:])
+        if arguments[:1] == ["server"] and "_ARGCOMPLETE" not in os.environ:
+            _become_keeper(arguments)
         from nacre.cli.parser import run
 
         return run(arguments)
     except KeyboardInterrupt:
         return 130  # as a program that SIGINT ended
+
+
+def _become_keeper(arguments: list[str]) -> None:
+    """Be the keeper, if it is plain that this will be one; it starts us again, as the daemon."""
+    from nacre.client.keeping import server_command, will_keep
+
+    if will_keep(arguments[1:]):
+        command = server_command(arguments)
+        with suppress(OSError):  # the long way says what is wrong
+            os.execv(command[0], command)  # noqa: S606  # its words are ours
 
 
 def _keep_compiled() -> None:
@@ -67,7 +83,7 @@ def _forgive_standard_error() -> None:
 
 
 class _Forgiving(io.FileIO):
-    def write(self, data: Any) -> int:
+    def write(self, data: "Any") -> int:
         try:
             written = super().write(data)
         except OSError:

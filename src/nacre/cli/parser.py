@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from nacre import __version__
-from nacre.cli.index import ALIASES, COMMANDS
+from nacre.cli.index import ALIASES, COMMANDS, Command
 from nacre.cli.output.answers import complain
 from nacre.errors import Failed, InvalidInput, NacreError
 
@@ -24,6 +24,7 @@ from nacre.errors import Failed, InvalidInput, NacreError
 # those that begin with - for options, and its own -- loses words (before Python 3.13).
 _AFTER_DASHES = "\0"
 
+_BY_NAME = {command.name: command for command in COMMANDS}
 
 _WITHOUT_VALUE = re.compile(r"argument (?:-\w, ?|-\w/)?(--[\w-]+): expected one argument")
 _MISSING = re.compile(r"the following arguments are required: (.+)")
@@ -47,6 +48,8 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
+    words: list[str] | None = None  # what it will parse; None: not known, or its help is asked for
+
     def error(self, message: str) -> NoReturn:
         # argparse repeats our mark, as it is or as repr() writes it.
         clean = message.replace("\\x00", "").replace(_AFTER_DASHES, "")
@@ -143,10 +146,10 @@ def _run(arguments: list[str]) -> int:
     if name == "--version":
         print(f"nacre {__version__}")
         return 0
-    if name not in (command.name for command in COMMANDS):
+    if name not in _BY_NAME:
         raise InvalidInput(_unknown(name))
-    parser = _subparsers(build_parser(configured=[name]))[name]
     flags, words = _split(rest)
+    parser = _parser_of(name, flags)
     if {"-h", "--help"} & set(flags):
         print(parser.format_help(), end="")  # print_help() would not say that nobody can read it
         return 0
@@ -169,24 +172,36 @@ def build_parser(configured: list[str] | None = None) -> Parser:
     subparsers = parser.add_subparsers()
     for command in COMMANDS:
         subparser = subparsers.add_parser(
-            command.name,
-            help=command.summary,
-            description=command.summary,
-            allow_abbrev=False,
-            formatter_class=Formatter,
-            add_help=False,
+            command.name, help=command.summary, **_manner(command.summary)
         )
-        subparser.add_argument("-h", "--help", action="help", help="Show this help.")
-        if command.name in (configured or ()):
-            module = import_module(f"nacre.cli.commands.{command.module}")
-            getattr(module, f"add_{command.name}")(subparser)
+        _add_arguments(subparser, command, only_help=command.name not in (configured or ()))
     return parser
 
 
-def _subparsers(parser: Parser) -> dict[str, Parser]:
-    action = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-    choices: dict[str, Parser] = action.choices
-    return choices
+def _parser_of(name: str, words: list[str]) -> Parser:
+    """Return one command's parser, for these words; the whole parser takes far longer."""
+    command = _BY_NAME[name]
+    parser = Parser(prog=f"nacre {name}", **_manner(command.summary))
+    if not {"-h", "--help"} & set(words):
+        parser.words = words
+    _add_arguments(parser, command)
+    return parser
+
+
+def _manner(summary: str) -> dict[str, Any]:
+    return {
+        "description": summary,
+        "allow_abbrev": False,
+        "formatter_class": Formatter,
+        "add_help": False,
+    }
+
+
+def _add_arguments(parser: Parser, command: Command, *, only_help: bool = False) -> None:
+    parser.add_argument("-h", "--help", action="help", help="Show this help.")
+    if not only_help:
+        module = import_module(f"nacre.cli.commands.{command.module}")
+        getattr(module, f"add_{command.name}")(parser)
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:

@@ -6,7 +6,6 @@ Rule 2: no polling: the new daemon reports through a pipe that it listens.
 
 import os
 import socket
-import sys
 
 from nacre.errors import DaemonUnreachable
 from nacre.settings.paths import Paths, SocketAddress, make_private
@@ -14,9 +13,6 @@ from nacre.settings.paths import Paths, SocketAddress, make_private
 TYPE_CHECKING = False  # typing takes a while to load
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-# Not imported: it is a separate program (its first lines say how it is started).
-_KEEPER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "system", "keeper", "keeper.py")
 
 _GATE = "start.lock"  # what starters lock until their daemon listens
 
@@ -147,14 +143,12 @@ def _start(
 ) -> None:
     import subprocess
 
+    from nacre.client.keeping import server_command
+
     listening, ready = os.pipe()
     try:
         process = subprocess.Popen(
-            [
-                *(sys.executable, "-I", "-S", _KEEPER),
-                *(sys.executable, "-m", "nacre", "server"),
-                *("--ephemeral", "--ready-fd", str(ready)),
-            ],
+            server_command(["server", "--ephemeral", "--ready-fd", str(ready)]),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -18,8 +18,9 @@ from typing import Any
 
 import pytest
 
+from nacre.client.keeping import keeper_command
 from nacre.system.keeper import keeper
-from nacre.system.keeper.client import Keeping, keeper_command
+from nacre.system.keeper.client import Keeping
 
 PUPPET = str(Path(__file__).with_name("puppet.py"))
 PATIENCE = 60.0  # seconds until an event that does not come fails the test

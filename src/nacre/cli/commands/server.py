@@ -13,6 +13,7 @@ from argparse import ArgumentParser, Namespace
 from nacre.cli.flags import add_flags
 from nacre.cli.output.answers import add_json, show
 from nacre.client.calls import Client
+from nacre.client.keeping import server_command
 from nacre.settings.paths import Paths, find_paths
 from nacre.settings.sources import load_settings
 from nacre.settings.table import Settings, setting_names
@@ -21,7 +22,7 @@ from nacre.settings.table import Settings, setting_names
 def add_server(parser: ArgumentParser) -> None:
     parser.usage = "nacre server [options]"  # there are more than 200 of them
     # The settings table parses the text itself: its errors name the flag.
-    add_flags(parser, Settings, parse=False)
+    add_flags(parser, Settings, _named(parser), parse=False)
     # Only for start.py, which starts a daemon on demand.
     parser.add_argument("--ephemeral", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--ready-fd", type=int, metavar="N", help=argparse.SUPPRESS)
@@ -34,18 +35,30 @@ def add_server(parser: ArgumentParser) -> None:
     parser.set_defaults(run=run_server)
 
 
+def _named(parser: ArgumentParser) -> set[str] | None:
+    """Return the settings that the command line can mean; None: all of them, for its help.
+
+    To add more than 200 flags takes longer than all else before the daemon.
+    """
+    words: list[str] | None = getattr(parser, "words", None)
+    if words is None:
+        return None
+    flags = (word.partition("=")[0].removeprefix("--").removeprefix("no-") for word in words)
+    return {flag.replace("-", "_") for flag in flags}
+
+
 def run_server(arguments: Namespace) -> int:
-    from nacre.system.keeper.client import Keeping, keeper_command
+    from nacre.system.keeper.client import Keeping
 
     keeping = Keeping.from_environment()
-    flags = {name: getattr(arguments, name) for name in setting_names()}
+    flags = {name: getattr(arguments, name, None) for name in setting_names()}
     paths = find_paths()
     settings = load_settings(paths.config_file, flags=flags)
     if arguments.upgrade:
         return _upgrade(arguments)
     if settings.keeper and not keeping.alive:
         # From here on this process is the keeper, and starts the daemon as its child.
-        command = keeper_command([sys.executable, "-m", "nacre", *sys.argv[1:]])
+        command = server_command(sys.argv[1:])
         os.execv(command[0], command)  # noqa: S606  # its words are ours
     if not settings.keeper:
         keeping = Keeping(None)

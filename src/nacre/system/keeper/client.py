@@ -14,7 +14,6 @@ import os
 import select
 import signal
 import socket
-import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -302,11 +301,6 @@ class Keeping:
 def _close_all(descriptors: Sequence[int]) -> None:
     for descriptor in descriptors:
         os.close(descriptor)
-
-
-def keeper_command(daemon: list[str]) -> list[str]:
-    """Return the command that runs a daemon under a keeper."""
-    return [sys.executable, "-I", "-S", keeper.__file__, *daemon]
 
 
 def descriptor_limit() -> int | None:
