@@ -82,32 +82,40 @@ def holders(paths: Paths) -> list[int]:
 
 def holders_of_gone(paths: Paths) -> list[int]:
     """Return the processes that hold the lock of a folder that was here: deleted, or renamed."""
-    if found := _holding((os.path.realpath(paths.state) + _DELETED,)):
-        return found
+    # A new home asks this at its start: only of a few processes the descriptors are read.
+    servers = [entry for entry in _entries("/proc") if entry.isdigit() and _is_server(entry)]
+    deleted = (os.path.realpath(paths.state) + _DELETED,)
+    found = [entry for entry in servers if _holds(entry, deleted)]
     return _sorted(
         int(entry)
-        for entry in _entries("/proc")
-        if entry.isdigit() and _serves(entry, paths) and _holds(entry, None)
+        for entry in found or (one for one in servers if _serves(one, paths) and _holds(one, None))
     )
 
 
-def _serves(pid: str, paths: Paths) -> bool:
-    """Return whether a process is the keeper or the daemon of this home, as it was started."""
+def _is_server(pid: str) -> bool:
+    """Return whether it may be a keeper or a daemon, and not this one."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
-            if b"server" not in file.read().split(b"\0") or int(pid) == os.getpid():
-                return False
+            return b"server" in file.read().split(b"\0") and int(pid) != os.getpid()
+    except OSError:
+        return False
+
+
+def _serves(pid: str, paths: Paths) -> bool:
+    """Return whether a keeper or daemon is one of this home, as it was started."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            pairs = [pair.partition(b"=") for pair in file.read().split(b"\0")]
+        # What is not absolute depends on where and by whom it was started.
+        if {name: value for name, _, value in pairs}.get(b"HOME") != os.environb.get(b"HOME"):
+            return False
         # In a container the same path is another folder.
         if os.readlink(f"/proc/{pid}/ns/mnt") != os.readlink("/proc/self/ns/mnt"):
             return False
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            pairs = (pair.partition(b"=") for pair in file.read().split(b"\0"))
-            env = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
     except OSError:  # it is gone, or another user's
         return False
-    # What is not absolute depends on where and by whom it was started.
-    known = env.get("NACRE_HOME", "/")[:1] == "/" and env.get("HOME") == os.environ.get("HOME")
-    return known and find_paths(env).state == paths.state
+    env = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+    return env.get("NACRE_HOME", "/")[:1] == "/" and find_paths(env).state == paths.state
 
 
 def _holding(locked: tuple[str, ...]) -> list[int]:

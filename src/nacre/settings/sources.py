@@ -3,9 +3,7 @@
 Rule: with a wrong value the daemon does not start, and the message names the source.
 """
 
-import difflib
 import os
-import tomllib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -72,6 +70,10 @@ def given_settings(
 
 
 def _from_file(path: str) -> dict[str, Any]:
+    if not os.path.lexists(path):
+        return {}
+    import tomllib  # only here: it takes a while to load, and mostly there is no file
+
     try:
         with open(path, "rb") as file:
             tables = tomllib.load(file)
@@ -85,6 +87,8 @@ def _from_file(path: str) -> dict[str, Any]:
         if isinstance(value, dict):
             continue
         if name not in setting_names():
+            import difflib
+
             near = difflib.get_close_matches(name, setting_names(), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else "; docs/configuration.md lists them"
             raise InvalidInput(f"unknown setting {name!r} in {path}{hint}")
