@@ -2,6 +2,7 @@
 """The entry point: finds the subcommand and loads only what it needs."""
 
 import errno
+import gc
 import io
 import os
 import sys
@@ -27,6 +28,7 @@ def main() -> int:
             return main_mcp(arguments[1:])
         if arguments[:1] == ["server"] and "_ARGCOMPLETE" not in os.environ:
             _become_keeper(arguments)
+            gc.disable()  # what is loaded is no garbage; system/memory.py turns it on again
         from nacre.cli.parser import run
 
         return run(arguments)

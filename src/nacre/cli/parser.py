@@ -7,7 +7,6 @@ Rule 3: every error ends here: one line on standard error, and the exit code of 
 """
 
 import argparse
-import difflib
 import errno
 import os
 import re
@@ -232,6 +231,8 @@ def _gives_events(arguments: list[str]) -> bool:
 def _unknown(name: str) -> str:
     if name.startswith("-"):
         return f"unknown option {name}; options go after the command, see 'nacre --help'"
+    import difflib  # only here: it takes a while to load
+
     names = [command.name for command in COMMANDS]
     near = [one for one in names if one.startswith(name)]
     near = near or difflib.get_close_matches(name, names, n=1)

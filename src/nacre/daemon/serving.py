@@ -5,15 +5,17 @@ Rule 2: in the end nobody can connect before sessions end, and nothing closes th
 """
 
 import asyncio
+import gc
 import logging
 import os
 import signal
 import socket
 from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from msgspec import Struct
 
 from nacre import __version__
 from nacre.daemon.doors import load_http, local_door, open_askpass, open_ndjson
@@ -73,8 +75,7 @@ class _Late(NamedTuple):
     janitor: "asyncio.Task[None]"
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
+class Serving(Struct, frozen=True):
     """What exists before the loop runs, and how it is served."""
 
     settings: Settings
@@ -106,6 +107,7 @@ class Serving:
             services.cluster.start(dispatch)
         early = await self._open_early(services, life, dispatch, ignored)
         self.keeping.ready(self._log_of_starter())
+        collect_rarely()
         recovering = asyncio.create_task(self._recover(services, life), name="recovery")
         late = await self._open_late(services, life, dispatch, credentials, early.mcp, recovering)
         if os.geteuid() == 0:
@@ -162,7 +164,7 @@ class Serving:
         mcp.when_leisure(http.want)
         await _either(recovering, http.wanted())
         ndjson = await open_ndjson(dispatch, credentials, settings, life.client, listeners)
-        collect_rarely()
+        gc.freeze()  # what was loaded since
         loading = asyncio.create_task(_load_engine(services, mcp), name="engine")
         janitor = asyncio.create_task(_clean(services), name="janitor")
         return _Late(ndjson, http, loading, janitor)

@@ -61,9 +61,13 @@ def trim() -> None:
 
 
 def collect_rarely() -> None:
-    """Leave full collections to `Memory.settle`; called once the first modules are loaded."""
-    gc.set_threshold(_YOUNG, _MIDDLE, _FULL_BY_ITSELF)
+    """Leave full collections to `Memory.settle`; called once the first modules are loaded.
+
+    Until then there is no collection at all: it would look at what is being loaded again and again.
+    """
     gc.freeze()
+    gc.enable()
+    gc.set_threshold(_YOUNG, _MIDDLE, _FULL_BY_ITSELF)
 
 
 class Memory:
