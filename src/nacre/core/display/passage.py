@@ -15,15 +15,16 @@ time.
 import re
 
 from nacre.core.text.unseen import FLAG, ends_flag, for_eyes_utf8
+from nacre.late_pattern import late_pattern
 
 _ESC = b"\x1b"
 # Bytes of an unfinished string; a longer one is an image or similar and is left out.
 _MOST_HELD = 1 << 16
 
 # RIS; DECCOLM and the alternate screens (xterm ctlseqs, modes 3, 47, 1047, 1049) in any list.
-_SWITCH = re.compile(rb"\x1bc|\x1b\[\?(?:[0-9]*;)*(?:3|47|1047|1049)(?:;[0-9]*)*[hl]")
+_SWITCH = late_pattern(rb"\x1bc|\x1b\[\?(?:[0-9]*;)*(?:3|47|1047|1049)(?:;[0-9]*)*[hl]")
 
-_LEFT_OUT = re.compile(
+_LEFT_OUT = late_pattern(
     rb"\x1b\[[<-?]?[0-9;:]*(?:[cntx]|\$p|\*y)"  # DA, DSR, XTWINOPS, DECREQTPARM, DECRQM, DECRQCRA
     rb"|\x1b\[>[0-9;]*q|\x1b\[\?u|\x1b\[\?[0-9;]*S"  # XTVERSION, kitty's flags, graphics
     rb"|\x1b\[\??3J"  # erases the scrollback
@@ -32,17 +33,17 @@ _LEFT_OUT = re.compile(
     rb"|\x1b[PX^_][^\x1b\x18\x1a]*(?:\x1b\\|(?=[\x1b\x18\x1a]))"
     rb"|\x1bZ|\x05|\xc2[\x80-\x9f]"  # DECID, ENQ, controls of eight bits
 )
-_TITLE = re.compile(rb"\x1b\][012];[^\x07\x1b\x18\x1a]*")
-_IN_TITLE = re.compile(rb"[\x00-\x06\x08-\x17\x19\x1c-\x1f\x7f]")  # no title has such controls
-_UNFINISHED = re.compile(
+_TITLE = late_pattern(rb"\x1b\][012];[^\x07\x1b\x18\x1a]*")
+_IN_TITLE = late_pattern(rb"[\x00-\x06\x08-\x17\x19\x1c-\x1f\x7f]")  # no title has such controls
+_UNFINISHED = late_pattern(
     rb"\x1b(?:\[[0-?]*[ -/]*|[ -/]*|\][^\x07\x1b\x18\x1a]*\x1b?|[PX^_][^\x1b\x18\x1a]*\x1b?)\Z"
 )
-_UNFINISHED_CHARACTER = re.compile(
+_UNFINISHED_CHARACTER = late_pattern(
     rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z"
 )
 _STRING_END = {
-    True: re.compile(rb"\x07|\x1b\\?|[\x18\x1a]"),
-    False: re.compile(rb"\x1b\\?|[\x18\x1a]"),
+    True: late_pattern(rb"\x07|\x1b\\?|[\x18\x1a]"),
+    False: late_pattern(rb"\x1b\\?|[\x18\x1a]"),
 }
 
 

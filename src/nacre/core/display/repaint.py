@@ -20,9 +20,10 @@ from nacre.core.screen.picture import Picture
 from nacre.core.screen.screen import Line, Span
 from nacre.core.text.sgr import sgr_parameters
 from nacre.core.text.unseen import for_eyes
+from nacre.late_pattern import late_pattern
 
 # Modes by number: xterm ctlseqs, "DEC Private Mode Set"; 2027 is the grapheme cluster proposal.
-_MODE = re.compile(rb"\x1b\[(\??)(\d+)([hl])")
+_MODE = late_pattern(rb"\x1b\[(\??)(\d+)([hl])")
 _SIDE_MARGINS = b"\x1b[?69h"
 # Modes that switch or resize the screen: 3 and 40 change the width, 2026 holds drawing back.
 _NOT_CARRIED = {b"?3", b"?40", b"?47", b"?1047", b"?1048", b"?1049", b"?2026"}
@@ -81,7 +82,7 @@ def _row(y: int, line: Line) -> bytes:
 
 
 # A link (OSC 8) that is no web page.
-_OTHER_LINK = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;(?!(?i:https?)://)[^\x07\x1b]+(?:\x07|\x1b\\)")
+_OTHER_LINK = late_pattern(rb"\x1b\]8;[^;\x07\x1b]*;(?!(?i:https?)://)[^\x07\x1b]+(?:\x07|\x1b\\)")
 
 
 def is_web(link: str | None) -> TypeGuard[str]:
@@ -122,7 +123,7 @@ def _modes(picture: Picture, *, without: set[bytes]) -> list[bytes]:
 
 
 # kitty's flags and modifyOtherKeys, among the codes of the pen.
-_KEYBOARDS = re.compile(rb"\x1b\[(?:=\d+;\d+u|>4;\d+m)")
+_KEYBOARDS = late_pattern(rb"\x1b\[(?:=\d+;\d+u|>4;\d+m)")
 _NOT_OF_SCENES = _NOT_CARRIED | _FLOW | {b"?25"}
 
 
@@ -149,9 +150,9 @@ def history(lines: list[Line], rows: int) -> bytes:
     return text.encode(errors="replace") + b"\n" * (rows - 1)
 
 
-_MARGINS = re.compile(rb"\x1b\[(\d+);(\d+)r")
-_SIDES = re.compile(rb"\x1b\[(\d+);(\d+)s")
-_PLACE = re.compile(rb"\x1b\[(\d+);(\d+)H")
+_MARGINS = late_pattern(rb"\x1b\[(\d+);(\d+)r")
+_SIDES = late_pattern(rb"\x1b\[(\d+);(\d+)s")
+_PLACE = late_pattern(rb"\x1b\[(\d+);(\d+)H")
 
 
 def _cursor(picture: Picture) -> bytes:

@@ -6,9 +6,11 @@ Rule 2: who writes Ctrl+Foo means a key, so that is refused and not typed. `C-st
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from nacre.core.keys.names import KEY_NAMES, KeyPress
+from nacre.late_pattern import late_pattern
 
 # As the Terminal Tester's document writes them.
 _NAMES = {
@@ -19,13 +21,12 @@ _NAMES = {
 del _NAMES["Pageup"], _NAMES["Pagedown"]
 _IN_ANY_CASE = {name.lower(): name for name in KEY_NAMES} | {"esc": "escape", "return": "enter"}
 
-_PLUS = re.compile(r"(ctrl|alt|shift)\+(\S*)", re.I)
-_DASH = re.compile(r"([CMS])-(\S+)")
+_PLUS = late_pattern(r"(ctrl|alt|shift)\+(\S*)", re.I)
+_DASH = late_pattern(r"([CMS])-(\S+)")
 _DASHES = {"C": "ctrl", "M": "alt", "S": "shift"}
 
 
-@dataclass(frozen=True, slots=True)
-class TypedText:
+class TypedText(Struct, frozen=True):
     text: str
 
 
@@ -80,7 +81,7 @@ def _press(key: str, modifiers: list[str]) -> KeyPress:
 # --- text --------------------------------------------------------------------------------------
 
 _KEYS_IN_TEXT = {"\n": KeyPress("enter"), "\r": KeyPress("enter"), "\t": KeyPress("tab")}
-_PARTS = re.compile(r"\r\n|[\r\n\t]|[^\r\n\t]+")
+_PARTS = late_pattern(r"\r\n|[\r\n\t]|[^\r\n\t]+")
 
 
 def parts_of(text: str) -> list[str | KeyPress]:

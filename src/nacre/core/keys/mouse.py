@@ -17,9 +17,10 @@ from nacre.core.keys.sequences import (
     SGR_REPORT,
     URXVT_REPORT,
 )
+from nacre.late_pattern import late_pattern
 
-_REPORT = re.compile(b"|".join((SGR_REPORT, URXVT_REPORT, BYTE_REPORT)))
-_UNFINISHED = re.compile(rb"(?:%b|%b)\Z" % (SGR_BEGUN, BYTE_BEGUN))
+_REPORT = late_pattern(b"|".join((SGR_REPORT, URXVT_REPORT, BYTE_REPORT)))
+_UNFINISHED = late_pattern(rb"(?:%b|%b)\Z" % (SGR_BEGUN, BYTE_BEGUN))
 _MOST_HELD = 32  # bytes; a report is shorter
 
 

@@ -5,7 +5,10 @@ encodes them (core/terminal/keyboard.py).
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
+
+from nacre.late_pattern import late_pattern
 
 KEY_NAMES: tuple[str, ...] = (
     "enter",
@@ -57,15 +60,14 @@ _MODIFIERS = {
 _SHORT_MODIFIERS = {"c": "ctrl", "m": "alt", "s": "shift"}
 
 # The rest takes at least one character, so that "ctrl++" and "C--" are a modifier and a sign.
-_PREFIX = re.compile(rf"\s*(?:({'|'.join(_MODIFIERS)})\s*[+-]|([cms])-)\s*(.+)", re.I | re.S)
+_PREFIX = late_pattern(rf"\s*(?:({'|'.join(_MODIFIERS)})\s*[+-]|([cms])-)\s*(.+)", re.I | re.S)
 
 # Control characters are the keys that make them (ECMA-48 C0).
 _CONTROLS = {"\r": "enter", "\n": "enter", "\t": "tab", "\x1b": "escape", "\b": "backspace"}
 _CONTROLS |= {"\x7f": "backspace", " ": "space"}
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPress:
+class KeyPress(Struct, frozen=True):
     key: str  # of KEY_NAMES, or one character
     ctrl: bool = False
     alt: bool = False

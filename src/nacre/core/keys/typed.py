@@ -35,6 +35,7 @@ from nacre.core.keys.sequences import (
     URXVT_REPORT,
     without_groups,
 )
+from nacre.late_pattern import late_pattern
 
 
 class TypedKey(NamedTuple):
@@ -50,7 +51,7 @@ _CHARACTER = (
     rb"|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]"
     rb"|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})"
 )
-_TOKEN = re.compile(
+_TOKEN = late_pattern(
     rb"(?P<paste>%(begin)b.*?(?:%(end)b|\Z))"
     rb"|(?P<mouse>%(sgr)b[Mm]|%(urxvt)b|%(bytes)b)"
     rb"|(?P<console>\x1b\[\[[A-E])"  # F1 to F5 of the Linux console
@@ -71,7 +72,7 @@ _TOKEN = re.compile(
     },
     re.DOTALL,
 )
-_UNFINISHED = re.compile(
+_UNFINISHED = late_pattern(
     rb"(?:\x1b?\x1b(?:\[[0-?]*[ -/]*|\[\[|\[M[\x20-\xff]{0,2}|O[\d;]*)"
     rb"|\x1b(?:\]\d+(?:;[^\x07\x1b]*\x1b?)?|(?:P[\d;]*[!$+>|]|_G)[^\x1b]*\x1b?)"
     rb"|\x1b?(?:[\xc2-\xdf]|\xe0[\xa0-\xbf]?|[\xe1-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})"

@@ -5,7 +5,6 @@ their own: <file> in a help text is none. So are blocks with an edge above and b
 Rule 2: one of several is selected if it alone looks different, or the cursor is on it.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -16,11 +15,12 @@ from nacre.core.seeing.boxes import Box, arms
 from nacre.core.seeing.cells import ScreenCells
 from nacre.core.seeing.elements import Element
 from nacre.core.seeing.regions import Region, plain_text, region_of
+from nacre.late_pattern import late_pattern
 
-_BUTTON = re.compile(r"\[< ?[^<>\[\]]{1,24}? ?>\]|<[^<>\[\]]{1,24}>|\[[^\[\]<>]{1,24}\]")
-_CHECK = re.compile(r"(\[[ xX*✓✔]\]|\([ xX*•●]\)|▐[X●]▌) (\S.*)")
+_BUTTON = late_pattern(r"\[< ?[^<>\[\]]{1,24}? ?>\]|<[^<>\[\]]{1,24}>|\[[^\[\]<>]{1,24}\]")
+_CHECK = late_pattern(r"(\[[ xX*✓✔]\]|\([ xX*•●]\)|▐[X●]▌) (\S.*)")
 CHECK_MARK = "▐"  # Textual shows the same sign in another colour when it is not checked
-_GAP = re.compile(r" {2,}")
+_GAP = late_pattern(r" {2,}")
 
 
 def find_checks(cells: ScreenCells, boxes: Sequence[Box]) -> list[Element]:

@@ -6,7 +6,6 @@ hide it draw one: then it is focused if it alone has a part of one cell on a gro
 frame and a ground that no other framed one has.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -15,12 +14,13 @@ from nacre.core.seeing.buttons import CHECK_MARK
 from nacre.core.seeing.cells import Paper, ScreenCells, Strip
 from nacre.core.seeing.elements import Element
 from nacre.core.seeing.regions import Region, plain_text, region_of, usual_paper, words_of
+from nacre.late_pattern import late_pattern
 
 _LEAST = 3  # columns
 _FRAMED = 3  # rows of a box around one row
 _NEAR = 6  # columns between a field and its label, at most
-_UNDERSCORES = re.compile(r"_{3,}")
-_PROMPT = re.compile(r"^(.{0,60}?[:>❯$#?%»›]) ?(.*)$")
+_UNDERSCORES = late_pattern(r"_{3,}")
+_PROMPT = late_pattern(r"^(.{0,60}?[:>❯$#?%»›]) ?(.*)$")
 
 
 def find_fields(cells: ScreenCells, boxes: Sequence[Box]) -> list[Element]:

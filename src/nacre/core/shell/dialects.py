@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from nacre.core.shell.programs import OPAQUE
+from nacre.late_pattern import late_pattern
 
 # dash reads lines of 4,095 bytes, busybox's ash about 1,000 (measured).
 SHORT_LINE = 960
@@ -248,7 +249,7 @@ ZSH = Dialect(
     takes_pastes_late=True,
     forgets_interrupts=True,
     # PROMPT_SP: an output without a final newline is shown by a mark and blanks.
-    before_prompt=re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r?\Z"),
+    before_prompt=late_pattern(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r?\Z"),
 )
 _FISH_PLACE = (
     "\"$fish_pid $hostname;\"(builtin string match -rv '[[:cntrl:]]' -- $PWD; or builtin echo)"
@@ -285,7 +286,7 @@ FISH = Dialect(
     pastes_as_it_is=False,
     forgets_interrupts=True,
     # The end of bracketed paste, a title, and its colours set back.
-    after_start=re.compile(
+    after_start=late_pattern(
         rb"(?:\x1b\[\?2004l)?(?:\x1b\]0;[^\x07\x1b]*(?:\x07|\x1b\\))?"
         rb"(?:\x1b\[30m)?(?:\x1b\(B)?(?:\x1b\[m)?\r?"
     ),
@@ -376,7 +377,7 @@ def without_words(dialect: Dialect) -> Dialect | None:
 
 # As zsh prints its mark, unless somebody has chosen another one. Output that ends so may be its
 # beginning.
-_MARK_BEGINS = re.compile(rb"(?:\x1b\[[0-9;]*m)+(?:[%#](?:\x1b\[[0-9;]*m)* *\r? ?\r?)?\Z")
+_MARK_BEGINS = late_pattern(rb"(?:\x1b\[[0-9;]*m)+(?:[%#](?:\x1b\[[0-9;]*m)* *\r? ?\r?)?\Z")
 
 
 def without_beginning_mark(output: bytes) -> bytes:

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from nacre.core.shell.marks import ASK_KEY, Prompt
+from nacre.late_pattern import late_pattern
 
 # text: inserted as it is. enter: runs the line. edit: changes the line in a way that nobody knows.
 # strange: may run it, or open an editor that does. end: tells a program that its input is over, or
 # interrupts it. paste: a bracket around pasted text.
 Kind = Literal["text", "enter", "edit", "strange", "end", "paste"]
 
-_STROKES = re.compile(
+_STROKES = late_pattern(
     rb"(?P<paste>\x1b\[20[01]~)"
     rb"|(?P<enter>[\r\n])"
     rb"|(?P<end>[\x03\x04\x1a\x1c])"  # Ctrl+C, Ctrl+D, Ctrl+Z, Ctrl+\
@@ -33,7 +34,7 @@ _STROKES = re.compile(
     re.DOTALL,
 )
 # Ctrl+D hands a shell without a line editor what was typed so far, without Enter.
-_MAY_RUN = re.compile(rb"[\r\n\x04\x0f\x18]|\x1b(?!\[[0-9;]*[A-DFHZ~]|O[A-DFH])")
+_MAY_RUN = late_pattern(rb"[\r\n\x04\x0f\x18]|\x1b(?!\[[0-9;]*[A-DFHZ~]|O[A-DFH])")
 
 
 class Stroke(NamedTuple):

@@ -30,8 +30,11 @@ is held back until the next chunk, but never more than the length of a mark.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from nacre.late_pattern import late_pattern
 
 # A shell with integration answers this key with mark R, and repairs its hooks. Its line editor
 # shows nothing of it, and what is typed stays. No keyboard has it (xterm ctlseqs: CSI Ps ~).
@@ -41,12 +44,12 @@ _BEGIN = b"\x1b]133;"
 _MAX = 4096 + 400  # a path (PATH_MAX), a host's name (255) and the rest of a mark
 
 # Within the value no control character can stand: the scripts leave such folders out.
-_MARK = re.compile(
+_MARK = late_pattern(
     rb"\x1b\]133;([A-ELO-SV]);n=([0-9a-f]+)((?:;[^\x00-\x1f]*)?)(?:\r?\n)?(?:\x07|\x1b\\)"
 )
 
 
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
+_HOST = late_pattern(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
 
 
 class ShellPlace(NamedTuple):
@@ -56,8 +59,7 @@ class ShellPlace(NamedTuple):
     folder: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     kind: str
     value: str = ""
     nonce: str = ""

@@ -7,6 +7,8 @@ own table (dialects.py).
 
 import re
 
+from nacre.late_pattern import late_pattern
+
 # The local terminal is raw and says nothing: what matters happens at the other end.
 OPAQUE = frozenset(
     [
@@ -100,7 +102,7 @@ REPLS = frozenset(
         "elvish",
     ]
 )
-_NUMBERED = re.compile(r"(python|pypy|ipython|ruby|irb|lua|node|php|erl|ghci|tclsh)[-0-9.]+$")
+_NUMBERED = late_pattern(r"(python|pypy|ipython|ruby|irb|lua|node|php|erl|ghci|tclsh)[-0-9.]+$")
 
 # They run scripts, too: then only a prompt tells a REPL.
 _INTERPRETERS = frozenset(["python", "pypy", "node", "deno", "bun", "ruby", "php", "lua", "luajit"])
@@ -139,7 +141,7 @@ PROMPT_ENDS = frozenset("$#>%❯❮➜λ»›→▶")
 
 # A question at the end of a line, as programs write them: [y/N], (yes/no), [Y/n]?, ([y]/n)?,
 # [y/d/N]:, rename? [y]es, [n]o, [A]ll:
-CONFIRM = re.compile(
+CONFIRM = late_pattern(
     r"[\[(]\s*\[?y(?:es)?\]?\s*[/|]\s*(?:[\w/|\[\]]+[/|])?\[?n(?:o)?\]?(?:\s*/\s*\S+)?\s*[\])]\s*[?:]*\s*$|"
     r"[\[(]y[\])]es\b.*[\[(]n[\])]o\b[^?:]*[?:]?\s*$|"
     r"^\*\*\* .*\(Y/I/N/O/D/Z\).*\?\s*$|"
@@ -150,20 +152,20 @@ CONFIRM = re.compile(
     re.IGNORECASE,
 )
 # What programs that show their output by pages print at a page's end: more(1), gdb.
-BY_PAGES = re.compile(r"^\s*--\s?(?:More\b.*--|Type <RET> for more.*)\s*$", re.IGNORECASE)
+BY_PAGES = late_pattern(r"^\s*--\s?(?:More\b.*--|Type <RET> for more.*)\s*$", re.IGNORECASE)
 
 # What a program of its own may show where it takes commands: app>, (Cmd), my app >
-_OWN_PROMPT = re.compile(r"\s*(?:\([\w.+-]+\)|[^\s>?:]+(?: [^\s>?:]+)? ?[>❯»›])\s+")
+_OWN_PROMPT = late_pattern(r"\s*(?:\([\w.+-]+\)|[^\s>?:]+(?: [^\s>?:]+)? ?[>❯»›])\s+")
 
 # In their code something may ask for a line as their own prompt does: by their line editor.
 _READ_IN_CODE = ("python", "pypy", "R", "octave", "php", "ghc")
 
 # They ask about one file after the other, in the user's language, without saying what to type.
 _ASK_ABOUT_FILES = frozenset(["rm", "cp", "mv", "ln", "find", "xargs", "tar"])
-_QUESTION = re.compile(r"\?(?:\.\.\.)?\s*$")
+_QUESTION = late_pattern(r"\?(?:\.\.\.)?\s*$")
 # What is asked there must be answered in full.
-IN_FULL = re.compile(r"\byes(?:/| or )no\b|\btype '?yes\b", re.IGNORECASE)
-PASSWORD = re.compile(r"(?:password|passphrase|passcode|\bPIN\b)[^:]{0,80}:\s*$", re.IGNORECASE)
+IN_FULL = late_pattern(r"\byes(?:/| or )no\b|\btype '?yes\b", re.IGNORECASE)
+PASSWORD = late_pattern(r"(?:password|passphrase|passcode|\bPIN\b)[^:]{0,80}:\s*$", re.IGNORECASE)
 
 
 def is_repl(program: str) -> bool:

@@ -6,7 +6,10 @@ Rule 2: these scanners look for strings, comments and brackets, and know no more
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
+
+from nacre.late_pattern import late_pattern
 
 
 class IncompleteInput(Exception):
@@ -23,8 +26,8 @@ def one_paste(command: str) -> list[str]:
 
 # --- Python --------------------------------------------------------------------------------
 
-_OPENS_BLOCK = re.compile(r"(?:@|(?:if|for|while|with|try|def|class|async)\b|.*:\s*(?:#.*)?$)")
-_GOES_ON = re.compile(r"(?:else|elif|except|finally)\b")
+_OPENS_BLOCK = late_pattern(r"(?:@|(?:if|for|while|with|try|def|class|async)\b|.*:\s*(?:#.*)?$)")
+_GOES_ON = late_pattern(r"(?:else|elif|except|finally)\b")
 
 
 def python_lines(command: str) -> list[str]:
@@ -52,7 +55,7 @@ def python_lines(command: str) -> list[str]:
 
 # --- Ruby ----------------------------------------------------------------------------------
 
-_RUBY_GOES_ON = re.compile(r"\s|$|(?:end|else|elsif|when|in|rescue|ensure)\b|[\])}.]")
+_RUBY_GOES_ON = late_pattern(r"\s|$|(?:end|else|elsif|when|in|rescue|ensure)\b|[\])}.]")
 
 
 def ruby_pastes(command: str) -> list[str]:
@@ -73,7 +76,7 @@ def ruby_pastes(command: str) -> list[str]:
 
 # --- Haskell -------------------------------------------------------------------------------
 
-_HASKELL_NAME = re.compile(r"[a-z_][\w']*(?=\s.*=|\s*::|\s*=)")
+_HASKELL_NAME = late_pattern(r"[a-z_][\w']*(?=\s.*=|\s*::|\s*=)")
 
 
 def haskell_lines(command: str) -> list[str]:
@@ -100,8 +103,8 @@ def haskell_lines(command: str) -> list[str]:
 # --- what must be complete before it is typed ----------------------------------------------
 
 
-_TRIGGER = re.compile(r"create\s+(?:temp(?:orary)?\s+)?trigger\b", re.IGNORECASE)
-_END = re.compile(r"\bend\s*;\s*$", re.IGNORECASE)
+_TRIGGER = late_pattern(r"create\s+(?:temp(?:orary)?\s+)?trigger\b", re.IGNORECASE)
+_END = late_pattern(r"\bend\s*;\s*$", re.IGNORECASE)
 
 
 def sql_lines(command: str) -> list[str]:
@@ -184,8 +187,7 @@ def _require_end(command: str, syntax: "_Syntax", *ends: str) -> None:
 # --- scanning ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Syntax:
+class _Syntax(Struct, frozen=True):
     token: re.Pattern[str]  # what is skipped, comments, strings that begin, brackets
     ends: dict[str, str]  # of strings and comments, by what begins them
     long: frozenset[str]  # those that may go on in the next line
@@ -197,13 +199,13 @@ def _syntax(
 ) -> _Syntax:
     begins = "|".join(re.escape(begin) for begin in sorted(ends, key=len, reverse=True))
     token = rf"(?P<skip>{skip})|(?P<comment>{comment})|(?P<string>{begins})|[\[({{]|[\])}}]"
-    return _Syntax(re.compile(token), ends, frozenset(long.split()), escapes)
+    return _Syntax(late_pattern(token), ends, frozenset(long.split()), escapes)
 
 
 _PYTHON = _syntax("#", {'"""': '"""', "'''": "'''", '"': '"', "'": "'"}, "\"\"\" '''")
 _SQL = _syntax("--", {"'": "'", '"': '"', "`": "`", "/*": "*/"}, "' \" ` /*", escapes=False)
 _ERLANG = _syntax("%", {'"': '"', "'": "'"}, "\" '", skip=r"\$\\?.")
-_FULL_STOP = re.compile(r"\.\s+")
+_FULL_STOP = late_pattern(r"\.\s+")
 _LISP = _syntax(";", {'"': '"', "#|": "|#"}, '" #|')
 _PHP = _syntax("//|#(?!\\[)", {'"': '"', "'": "'", "/*": "*/"}, "\" ' /*")
 _OCAML = _syntax("(?!)", {'"': '"', "(*": "*)"}, '" (*', skip=r"\\.|'\\?.'")

@@ -6,7 +6,8 @@ what is here are the exceptions: prompts that change, and those that ask for the
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.repl_input import (
@@ -24,10 +25,10 @@ from nacre.core.shell.repl_input import (
     sql_lines,
     tcl_lines,
 )
+from nacre.late_pattern import late_pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Repl:
+class Repl(Struct, frozen=True):
     """`prompt` and `more` match the whole line left of the cursor, without blanks at its end."""
 
     names: tuple[str, ...]
@@ -51,8 +52,8 @@ class Repl:
 def _repl(names: str, prompt: str | None, more: str | None, **rest: object) -> Repl:
     return Repl(
         tuple(names.split()),
-        re.compile(prompt) if prompt is not None else None,
-        re.compile(more) if more is not None else None,
+        late_pattern(prompt) if prompt is not None else None,
+        late_pattern(more) if more is not None else None,
         **rest,  # type: ignore[arg-type]  # the fields of Repl, by their names
     )
 
@@ -61,12 +62,12 @@ def _repl(names: str, prompt: str | None, more: str | None, **rest: object) -> R
 _LUA_ERROR = b"]] ]=] ]==] )\r"
 
 # To column 1, erase below, the prompt, to its end (ECMA-48, CHA and ED; lib/internal/readline).
-_NODE_DRAWS = re.compile(rb"\x1b\[1G\x1b\[0J(?:\S+ )?> \x1b\[\d+G")
+_NODE_DRAWS = late_pattern(rb"\x1b\[1G\x1b\[0J(?:\S+ )?> \x1b\[\d+G")
 
 # The line editor asks for pastes, and draws its prompt without anything behind it (rustyline).
-_DENO_DRAWS = re.compile(rb"\x1b\[\?2004h(?:\x1b\[\?2026h)?\r\x1b\[K> \r\x1b\[2C")
+_DENO_DRAWS = late_pattern(rb"\x1b\[\?2004h(?:\x1b\[\?2026h)?\r\x1b\[K> \r\x1b\[2C")
 # To column 1, erase below, a faint prompt, to its end.
-_BUN_DRAWS = re.compile(rb"\r\x1b\[J\x1b\[2m(?:>|\xe2\x9d\xaf)\x1b\[0m \r\x1b\[2C")
+_BUN_DRAWS = late_pattern(rb"\r\x1b\[J\x1b\[2m(?:>|\xe2\x9d\xaf)\x1b\[0m \r\x1b\[2C")
 
 IPYTHON = _repl("ipython", r"In \[\d+\]:", r"\s*\.\.\.:", parts=one_paste, closes_with=2, gap=True)
 # The same without a line editor: it reads line by line as Python does.
@@ -76,7 +77,7 @@ GENERIC = _repl("", None, r"\s*(?:\.{2,}|[-'\"`*(|.]+>|\||\.{3}:)")
 _TABLE = (
     IPYTHON,
     _repl("pdb ipdb", r"\(+(?:Pdb|Pdb\+\+)\)+|ipdb>", r"\.\.\."),
-    _repl("python", r">>>", r"\.{2,}", parts=python_lines, alike=re.compile(r">>>")),
+    _repl("python", r">>>", r"\.{2,}", parts=python_lines, alike=late_pattern(r">>>")),
     _repl("pypy", r">>>", r"\.{2,}", parts=python_lines),
     _repl("node mongosh", r"(?:\S+ )?>", r"\.{2,}|\|", always_reads=True, drawn=_NODE_DRAWS),
     # It goes on in the next row without any prompt: what is incomplete is not typed.
@@ -102,7 +103,7 @@ _TABLE = (
         parts=ruby_pastes,
         draws_slowly=True,
     ),
-    _repl("R", r">|Browse\[\d+\]>", r"\+", alike=re.compile(r">")),
+    _repl("R", r">|Browse\[\d+\]>", r"\+", alike=late_pattern(r">")),
     _repl("ghc ghci", r"ghci>|\*?[A-Z][\w.]*(?: \*?[A-Z][\w.]*)*>", r".*\|", parts=haskell_lines),
     _repl(
         "iex",
@@ -129,17 +130,17 @@ _TABLE = (
         r"php [{(\[\"'*] ?>?|/\* +>|<<< >",
         parts=php_lines,
         give_up=b"",
-        alike=re.compile(r"php >"),
+        alike=late_pattern(r"php >"),
     ),
     _repl("gdb lldb", r"\((?:gdb|lldb)\)", r"\s*>"),
     _repl("ocaml", r"#", r"\s*", parts=ocaml_lines, give_up=b""),
-    _repl("bc dc", r"", None, parts=bracket_lines, give_up=b"", alike=re.compile("")),
+    _repl("bc dc", r"", None, parts=bracket_lines, give_up=b"", alike=late_pattern("")),
     _repl("guile", r"scheme@\(.*\)(?: \[\d+\])?>", r"", parts=lisp_lines, give_up=b""),
     _repl("racket", r">", r"", parts=lisp_lines, give_up=b""),
     _repl("sbcl", r"\*|\d+\]", r"", parts=lisp_lines, give_up=b""),
     _repl("clj", r"\S+=>", r"#_=>", parts=lisp_lines),
     _repl("julia", r"julia>", r"\s*"),
-    _repl("octave octave-cli", r"octave:\d+>", r">", alike=re.compile(r"octave:\d+>")),
+    _repl("octave octave-cli", r"octave:\d+>", r">", alike=late_pattern(r"octave:\d+>")),
     _repl("redis-cli", r"\S+:\d+(?:\[\d+\])?(?:\(.*\))?>|not connected>", None),
     _repl("gnuplot", r"gnuplot>", r"(?:more)?>"),
     _repl("ftp sftp lftp", r"s?ftp>|lftp .*>", None),
@@ -173,7 +174,7 @@ _FAR = tuple(
     )
 )
 _IEX = next(repl for repl in _TABLE if repl.names[0] == "iex")
-_UNTELLING = re.compile(r">>|\W*[=^!][*!?]?[#>]")  # other programs have such prompts, too
+_UNTELLING = late_pattern(r">>|\W*[=^!][*!?]?[#>]")  # other programs have such prompts, too
 
 
 def repl_at(program: str | None, line: str, *, canonical: bool = False) -> Repl:

@@ -7,16 +7,18 @@ Rule 2: who may not be sure says keys: they are typed as they are, and nothing i
 
 import re
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+from nacre.late_pattern import late_pattern
+
+_LINE_END = late_pattern(r"\r\n|\r|\n")
 _ENTERS = ("\r", "\n")
 
 # A control character or an escape sequence (ECMA-48 5.4; SS3 for F1 to F4).
 _KEY = r"(?:\x1b\[[0-9;?<>=]*[ -/]*[@-~]|\x1bO.|\x1b[^\[O]|[\x00-\x1f\x7f])"
-_KEYS = re.compile(f"{_KEY}+", re.DOTALL)
-_KEYS_AT_END = re.compile(f"{_KEY}\\Z", re.DOTALL)
+_KEYS = late_pattern(f"{_KEY}+", re.DOTALL)
+_KEYS_AT_END = late_pattern(f"{_KEY}\\Z", re.DOTALL)
 
 # Of an editor or a pager: a count and a command of one letter, a doubled letter, ZZ and ZQ.
-_EDITOR_KEYS = re.compile(r"\d*(?:(\w)\1|ZQ|g\w|\W|\w)|\d+%?")
+_EDITOR_KEYS = late_pattern(r"\d*(?:(\w)\1|ZQ|g\w|\W|\w)|\d+%?")
 _EDITOR_LINE = tuple(":/?&!|-+@")  # what a command line in them begins with
 
 

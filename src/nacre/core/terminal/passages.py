@@ -15,6 +15,7 @@ from typing import NamedTuple
 from nacre.core.terminal.transcript import ROWS
 from nacre.core.text.needles import Needles
 from nacre.core.text.pattern import compile_bytes, escaped
+from nacre.late_pattern import late_pattern
 
 
 class Kind(Enum):
@@ -57,14 +58,14 @@ _HARMLESS = (
     rb"\(B",  # the character set that is there
     rb"[=>\\]",
 )
-_STRANGE = re.compile(rb"[%b]|\x1b(?!%b)" % (_CONTROLS, b"|".join(_HARMLESS)))
+_STRANGE = late_pattern(rb"[%b]|\x1b(?!%b)" % (_CONTROLS, b"|".join(_HARMLESS)))
 # Cursor movements, erasing, inserting, scrolling, repeating: done with when they are done.
-_MOMENTARY = re.compile(rb"[\x0b\x0c]|\x1b(?:\[[0-9;]*[ABEFHJLMSTZIbdef]|[DEM])")
+_MOMENTARY = late_pattern(rb"[\x0b\x0c]|\x1b(?:\[[0-9;]*[ABEFHJLMSTZIbdef]|[DEM])")
 
-_COLOURS = re.compile(rb"\x1b\[(?:[0-9;:]*m|K)")
+_COLOURS = late_pattern(rb"\x1b\[(?:[0-9;:]*m|K)")
 _COLOUR = rb"(?:\x1b\[(?:[0-9;:]*m|K))*"  # any number of them, for RE2
-_BLANKS = re.compile(rb" +$", re.MULTILINE)
-_BARE_FEED = re.compile(rb"(?<!\r)\n")
+_BLANKS = late_pattern(rb" +$", re.MULTILINE)
+_BARE_FEED = late_pattern(rb"(?<!\r)\n")
 
 _MOST_REPEATED = 1000  # by RE2
 

@@ -7,9 +7,8 @@ Rule: the engine is loaded when there is something to render, not with this modu
 daemon answers its first client before it loads the engine.
 """
 
-import re
-
 from nacre.core.screen.controls import ERASE_LINE
+from nacre.late_pattern import late_pattern
 
 ROWS = 24
 _KEPT = 200_000  # lines; more than fit into one rendering
@@ -18,15 +17,15 @@ _SLICE = 4096  # bytes fed at once; each could be a line
 _TORN = 64  # bytes at the end of a part in which a sequence may be cut
 _LONGEST_LINE = 1 << 20  # characters; a longer line is returned in pieces
 _ERASE_SCROLLBACK = b"\x1b[3J"  # xterm ctlseqs, ED 3
-_CLEARED = re.compile(rb"(?:\x1b\[H)?\x1b\[[23]J")  # xterm ctlseqs, CUP and ED 2, 3
+_CLEARED = late_pattern(rb"(?:\x1b\[H)?\x1b\[[23]J")  # xterm ctlseqs, CUP and ED 2, 3
 
 # A sequence that is whole (ECMA-48, 5.4 and 5.6).
-_SEQUENCE = re.compile(
+_SEQUENCE = late_pattern(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[PX\]^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-WYZ\\`-~])"
 )
 
 # Without control characters other than line ends and tabs there is nothing to render.
-_PLAIN = re.compile(rb"(?:[^\x00-\x08\x0b-\x1f\x7f]|\r\n)*\Z")
+_PLAIN = late_pattern(rb"(?:[^\x00-\x08\x0b-\x1f\x7f]|\r\n)*\Z")
 
 
 def render(data: bytes, cols: int) -> list[str]:

@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from typing import NamedTuple
 
+from nacre.late_pattern import late_pattern
+
 
 class SecretShape(NamedTuple):
     label: str
@@ -97,13 +99,13 @@ SHAPES = (
 )
 
 _KEY_MARK = "PRIVATE KEY"
-_KEY_BEGIN = re.compile(
+_KEY_BEGIN = late_pattern(
     r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
     r"(?P<secret>(?:\\[nr]|\s)*(?:[A-Za-z-]{1,20}: [^\n]{0,200}\s+)*"
     r"[A-Za-z0-9+/=]{16,}(?:[A-Za-z0-9+/=]|\s|\\[nr])*)"
 )
-_KEY_END = re.compile(r"-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_LINE = re.compile(r"\s*[A-Za-z0-9+/=]{4,}\s*")
+_KEY_END = late_pattern(r"-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINE = late_pattern(r"\s*[A-Za-z0-9+/=]{4,}\s*")
 _LONGEST_LINE = 4000  # characters of a line that may be a variable
 
 # Longer ones first: who finds one of them at a place need not look for a shorter one there.

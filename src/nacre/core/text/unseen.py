@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from nacre.late_pattern import late_pattern
 from nacre.wording import Hint
 
 REPLACEMENT = "\ufffd"
@@ -214,12 +215,12 @@ def told(counts: Counts) -> str:
 
 # What changes the order of text, or is only there for who does not see: no screen needs it, and
 # each has no width. Joiners, marks and selectors stay: without them writing would look wrong.
-_NOT_FOR_EYES = re.compile(
+_NOT_FOR_EYES = late_pattern(
     "(\U0001f3f4[\U000e0020-\U000e007f]+)|[\u202a-\u202e\u2066-\u2069\u2060\ufeff\U000e0000-\U000e007f]"
 )
 FLAG = "\U0001f3f4".encode()  # the flag that tags make one of a region
-_ENDS_FLAG = re.compile(rb"\xf0\x9f\x8f\xb4(?:\xf3\xa0[\x80\x81][\x80-\xbf])*\Z")
-_NOT_FOR_EYES_UTF8 = re.compile(
+_ENDS_FLAG = late_pattern(rb"\xf0\x9f\x8f\xb4(?:\xf3\xa0[\x80\x81][\x80-\xbf])*\Z")
+_NOT_FOR_EYES_UTF8 = late_pattern(
     rb"(\xf0\x9f\x8f\xb4(?:\xf3\xa0[\x80\x81][\x80-\xbf])+)"  # a flag of a region
     rb"|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa0\xa6-\xa9]|\xef\xbb\xbf|\xf3\xa0[\x80\x81][\x80-\xbf]"
 )

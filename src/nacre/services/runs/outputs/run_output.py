@@ -17,6 +17,7 @@ from nacre.core.shell.dialects import without_beginning_mark, without_prompt_mar
 from nacre.core.terminal.repl_cut import ReplCut
 from nacre.core.terminal.transcript import render
 from nacre.core.text.budget import HeadTail, head_and_tail, parted_head_and_tail
+from nacre.late_pattern import late_pattern
 from nacre.services.runs.outputs.spool import Spool
 
 _ECHO = 64 * 1024  # bytes kept of what comes before the start mark
@@ -24,11 +25,11 @@ _AROUND = 10  # rows of the command itself and of the next prompt
 _HELD = 4096  # bytes: more than a shell prints before its prompt, in the widest of terminals
 
 # Control sequences and the way back to a line's beginning (ECMA-48 5.4): nobody sees them.
-_INVISIBLE = re.compile(
+_INVISIBLE = late_pattern(
     rb"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[()].|[\r\x07]"
 )
 # A sequence of which the end is missing.
-_TORN = re.compile(rb"\x1b(?:\[[0-9;?]*|\(|\][^\x07\x1b]*\x1b?)?\Z")
+_TORN = late_pattern(rb"\x1b(?:\[[0-9;?]*|\(|\][^\x07\x1b]*\x1b?)?\Z")
 _SOON_RENDERED = 16 * 1024  # bytes
 _FEW_ESCAPES = 16  # each may take the engine a millisecond (host/pace.py)
 _FACTS = 500  # characters of the other fields of the answer that has it
