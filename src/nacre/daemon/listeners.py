@@ -6,8 +6,9 @@ Rule: what is new goes to the keeper at once, so that the next daemon finds it t
 import os
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from nacre.client.lock import is_lock_of
 from nacre.settings.paths import Paths
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
 _EVERYWHERE = (None, "0.0.0.0", "::")  # noqa: S104  # no address of ours, but all of them
 
 
-@dataclass(frozen=True, slots=True)
-class Listeners:
+class Listeners(Struct, frozen=True):
     """The sockets that a daemon listens on."""
 
     local: socket.socket

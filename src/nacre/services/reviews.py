@@ -8,7 +8,8 @@ import asyncio
 import logging
 import os
 import time
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.safety.review import (

@@ -4,8 +4,9 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.grant import Grant
@@ -86,8 +87,7 @@ if TYPE_CHECKING:
     from nacre.services.cluster.service import Cluster
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(Struct, frozen=True):
     registry: Registry
     ports: PortPool
     sessions: Sessions

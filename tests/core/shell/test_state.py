@@ -1,8 +1,7 @@
 """The state of a session, from the facts: the table of what each program looks like."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nacre.core.shell.state import Seen, asks_for_line, judge
 
@@ -256,7 +255,7 @@ TABLE: list[tuple[str, dict[str, object], tuple[str, str | None]]] = [
     ("facts", "wanted"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
 def test_state_from_facts(facts: dict[str, object], wanted: tuple[str, str | None]) -> None:
-    state = judge(replace(SEEN, **facts))  # type: ignore[arg-type]
+    state = judge(replace(SEEN, **facts))
     assert (state.state, state.asks) == wanted
     assert state.evidence
     assert (state.hint is not None) == (state.state == "needs_input" or state.full_screen)
@@ -264,11 +263,11 @@ def test_state_from_facts(facts: dict[str, object], wanted: tuple[str, str | Non
 
 def test_code_that_asks_by_the_prompt_of_its_repl_is_told() -> None:
     typed = {"program": "python3", "line": ">>> ", "repl_prompt": ">>> ", "repl_runs": True, **RAW}
-    state = judge(replace(SEEN, **typed, reader="other"))  # type: ignore[arg-type]
+    state = judge(replace(SEEN, **typed, reader="other"))
     assert (state.asks, state.nested, state.sure) == ("repl", True, False)
     assert "what is sent next goes there" in (state.hint or "")
-    assert not judge(replace(SEEN, **typed, reader="own")).nested  # type: ignore[arg-type]
-    assert not judge(replace(SEEN, **typed)).nested  # type: ignore[arg-type]
+    assert not judge(replace(SEEN, **typed, reader="own")).nested
+    assert not judge(replace(SEEN, **typed)).nested
 
 
 def test_a_guess_says_so() -> None:
@@ -310,7 +309,7 @@ HINTS: list[tuple[str, dict[str, object], str]] = [
     ("facts", "said"), [row[1:] for row in HINTS], ids=[row[0] for row in HINTS]
 )
 def test_the_hint_fits_the_program(facts: dict[str, object], said: str) -> None:
-    assert said in (judge(replace(SEEN, **facts)).hint or "")  # type: ignore[arg-type]
+    assert said in (judge(replace(SEEN, **facts)).hint or "")
 
 
 def test_what_may_be_a_remote_prompt_says_how_to_make_it_known() -> None:

@@ -1,10 +1,10 @@
 """What a session leaves for the next daemon: in the ring all of it, on disk what may lie there."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nacre.core.operations.sessions import ManageSession
 from nacre.services.session.persistence import take_checkpoint

@@ -1,10 +1,10 @@
 """The record of a session: whole in the ring, its public part on disk, and readable for ever."""
 
 import json
-from dataclasses import fields, replace
 from typing import Any
 
 import pytest
+from msgspec.structs import fields, replace
 
 from nacre.core.display.layers import KeptElements
 from nacre.services.session.identity import Identity

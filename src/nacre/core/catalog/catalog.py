@@ -6,10 +6,10 @@ Rule 2: nothing here is executed; the handlers are in services/.
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.leniency import ease
@@ -46,8 +46,7 @@ Types = bool | Callable[[Any], bool]  # always or never, or depending on the req
 REFERENCES = ("session", "sessions", "run_id")  # parameters that name sessions or runs
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(Struct, frozen=True):
     """An operation's entry in the catalog."""
 
     name: str

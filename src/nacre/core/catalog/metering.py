@@ -7,7 +7,8 @@ Rule 2: labels are names of operations and codes of errors, which are few; nothi
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -61,8 +62,7 @@ class CallCounts:
         yield errors
 
 
-@dataclass(slots=True)
-class Family:
+class Family(Struct):
     """A metric with all of its samples."""
 
     name: str

@@ -5,7 +5,8 @@ join.
 """
 
 import math
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from nacre.core.pictures.box_drawing import Shape, rectangle
 from nacre.core.screen.drawing import Caret, Drawing, Ink, StyledRun
@@ -20,8 +21,7 @@ _STRIKE = 4  # above the baseline: the middle of a small letter
 MISSING_INSET = (1, 3)  # of the box for a character that no font has, from the cell's edges
 
 
-@dataclass(frozen=True, slots=True)
-class PictureLayout:
+class PictureLayout(Struct, frozen=True):
     """The measures of a picture in pixels."""
 
     scale: int

@@ -5,10 +5,10 @@ Rule 2: a look is a Span without its text, so that neighbours of one look are to
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from nacre.core.screen.screen import CellRun, Color, Cursor, Span
@@ -38,8 +38,7 @@ class Strip(NamedTuple):
         return self.end - self.start
 
 
-@dataclass(frozen=True, slots=True)
-class ScreenCells:
+class ScreenCells(Struct, frozen=True):
     rows: int
     cols: int
     texts: tuple[tuple[str, ...], ...]  # of each cell; empty after a wide character

@@ -7,21 +7,19 @@ Rule 3: quiet counts from the last output or input, whichever came later: a prog
 got input has not had its time to answer.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 NEVER = float("inf")
 
 
-@dataclass(frozen=True, slots=True)
-class Until:
+class Until(Struct, frozen=True):
     """Check again at this time, or with `on_output` as soon as there is output before it."""
 
     time: float = NEVER
     on_output: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Quiesce:
+class Quiesce(Struct, frozen=True):
     """One wait: until it is quiet for `quiet` seconds, but not after `started` + `max_wait`.
 
     With `after_generation` the wait first needs a higher generation. `since` is the earliest moment

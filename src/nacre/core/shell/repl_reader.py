@@ -3,8 +3,9 @@
 Rule: told only by what the kernel knows of the process; where that says nothing, nobody knows.
 """
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from nacre.core.shell.repls import repl_at
 
@@ -17,8 +18,7 @@ class Asker(NamedTuple):
     code: int  # its program counter
 
 
-@dataclass(slots=True)
-class TypedRepl:
+class TypedRepl(Struct):
     """What a run was typed into last: its prompt tells it from a question."""
 
     program: str | None

@@ -6,10 +6,10 @@ Rule 2: every answer has its evidence, and a hint what an agent should do next.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
+from msgspec import Struct
 
 from nacre.core.shell.dialects import SHELLS
 from nacre.core.shell.programs import (
@@ -61,8 +61,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     nested: bool = False  # code that a REPL runs asks by the REPL's own prompt
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """What is known at one moment; facts that we may not read are None."""
 
     marked: Literal["prompt", "continuation", "running"] | None  # by the shell's own marks

@@ -13,6 +13,8 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Protocol
 
+from msgspec import structs
+
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
 from nacre.core.catalog.limits import limits_of
@@ -104,7 +106,8 @@ def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> C
             caller = replace(caller_of(ctx), patience=patience, prefix=prefix)
             if isinstance(operation, CallUpstreamTool):
                 told = ctx.session.report_progress if wanted else None
-                with relayed_by(replace(relay_of_call() or Relay(), progress=told)):
+                relay = structs.replace(relay_of_call() or Relay(), progress=told)
+                with relayed_by(relay):
                     answer = await dispatch.ask(caller, operation)
                 shaped = shape_answer(answer, words, most, scheme)
                 return _linked(shaped, answer.result, f"{scheme}://")

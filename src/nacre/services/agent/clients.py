@@ -10,8 +10,9 @@ Rule 3: bounded: the longest unused client is forgotten, and so is a client's ol
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
+
+from msgspec import Struct, field
 
 from nacre.core.catalog.caller import Caller
 
@@ -20,8 +21,7 @@ _NAME = 40  # characters of a client's name in a tag
 _MOST_RUNS = 1000  # of a client that it can name; as many outputs are kept (max_runs)
 
 
-@dataclass(slots=True)
-class KnownRun:
+class KnownRun(Struct):
     """A run that a client was told of, by its number."""
 
     number: int
@@ -36,8 +36,7 @@ class KnownRun:
     program: str | None = None  # the shell or REPL that it has opened
 
 
-@dataclass(slots=True)
-class KnownSession:
+class KnownSession(Struct):
     """A session as one client knows it."""
 
     id: str

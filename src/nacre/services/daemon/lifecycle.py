@@ -8,8 +8,9 @@ import asyncio
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from nacre import __version__
 from nacre.core.catalog.caller import Caller
@@ -28,8 +29,7 @@ from nacre.system.keeper.client import Keeping
 _FIRST_CLIENT = 20.0  # seconds
 
 
-@dataclass(frozen=True, slots=True)
-class DaemonAddress:
+class DaemonAddress(Struct, frozen=True):
     """Where the daemon listens."""
 
     port: int

@@ -16,8 +16,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct, field
 
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.operations.watch import Receipt
@@ -74,8 +75,7 @@ class Judgement(NamedTuple):
     answer: str | None = None  # a person's, to what asks: once, session, save, deny, or none
 
 
-@dataclass(slots=True)
-class Judged:
+class Judged(Struct):
     """What the policy found while one call was served."""
 
     judgements: list[Judgement] = field(default_factory=list)

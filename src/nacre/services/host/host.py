@@ -2,8 +2,9 @@
 
 import asyncio
 import os
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from nacre.core.catalog.metering import CallCounts
 from nacre.services.audit.audit import Audit
@@ -21,8 +22,7 @@ from nacre.system.sandbox.sandboxes import Sandboxes
 _RENDERERS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(Struct, frozen=True):
     """What a session needs from the daemon around it."""
 
     loop: asyncio.AbstractEventLoop

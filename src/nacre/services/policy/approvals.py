@@ -14,9 +14,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
@@ -67,8 +67,7 @@ class Asked(NamedTuple):
     somebody: bool
 
 
-@dataclass(slots=True, eq=False)
-class _Question:
+class _Question(Struct, eq=False):
     id: str
     bound: BoundTo
     shown: Approval

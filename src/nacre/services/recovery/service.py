@@ -20,7 +20,9 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from nacre.errors import SessionNotFound
 from nacre.services.host.host import Host
@@ -49,16 +51,14 @@ _WORKERS = 2  # so that there is something to unpack while the other one replays
 _LOOKS = 20  # scans of all processes, a few milliseconds each
 
 
-@dataclass(slots=True)
-class _Held:
+class _Held(Struct):
     """The descriptors of one session that the keeper held."""
 
     ring: int | None = None
     master: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """A session before its screen is rebuilt."""
 
     identifier: str

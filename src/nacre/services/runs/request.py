@@ -1,8 +1,9 @@
 """What a run was asked to do: how its command reaches the shell, and how to know its marks."""
 
 import secrets
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.shell.dialects import SH, Dialect
@@ -17,8 +18,7 @@ def new_nonce() -> str:
     return secrets.token_hex(16)
 
 
-@dataclass(slots=True)
-class RunRequest:
+class RunRequest(Struct):
     context: Context
     started: float  # by the loop's clock
     id: str = field(default_factory=lambda: secrets.token_hex(6))

@@ -1,12 +1,11 @@
 """How far a run has come: not started, started, over."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from nacre.services.runs.ending import RunEnd, Start
 
 
-@dataclass(slots=True)
-class RunState:
+class RunState(Struct):
     started_by_mark: bool = False
     restored: bool = False  # an earlier daemon sent it, or died before it had
     reads_parts: bool = False  # the shell waits for the parts of a long command

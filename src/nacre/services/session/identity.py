@@ -1,10 +1,9 @@
 """How a session is referred to: its name, its id, its port."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(slots=True)
-class Identity:
+class Identity(Struct):
     name: str
     id: str
     port: int

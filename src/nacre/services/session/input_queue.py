@@ -13,7 +13,8 @@ import base64
 import binascii
 import os
 from collections import deque
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from nacre.core.keys.sequences import PASTE_BEGIN, PASTE_END
 from nacre.core.operations.watch import Receipt
@@ -23,8 +24,7 @@ from nacre.system.processes.pty import discard_unread
 TERMINAL = None  # who sent what the terminal itself answers to its program
 
 
-@dataclass(slots=True)
-class _Piece:
+class _Piece(Struct):
     data: bytes
     owner: str | None
     receipt: Receipt | None = None

@@ -11,8 +11,10 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from nacre import __version__
 from nacre.core.catalog.caller import Caller
@@ -45,8 +47,7 @@ class Confine(NamedTuple):
         return workspace, self.sandboxes.plan(self.profile, workspace)
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Struct, frozen=True):
     argv: tuple[str, ...]
     command: str  # for people to read
     program: str  # the name of what runs: bash, vim

@@ -11,10 +11,10 @@ never changes its meaning.
 
 import json
 import time
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct
 
 from nacre.core.display.layers import KeptElements
 from nacre.core.keys.capture import KeptCapture
@@ -28,8 +28,7 @@ from nacre.services.viewers.sizes import KeptSizes
 from nacre.system.processes.exits import Ending
 
 
-@dataclass(frozen=True, slots=True)
-class Secrets:
+class Secrets(Struct, frozen=True):
     """The secrets by which a session's child is recognised."""
 
     cookie: str  # is in the environment of all its processes

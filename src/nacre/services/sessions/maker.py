@@ -5,7 +5,8 @@ Rule 2: of a start that fails nothing is left: no layer, no name, no port, no te
 """
 
 import asyncio
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.sessions import CreateSession

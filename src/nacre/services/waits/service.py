@@ -5,7 +5,8 @@ Rule 2: a condition without an event is checked at times that grow with the sile
 """
 
 import asyncio
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.results import WaitOutcome
@@ -32,8 +33,7 @@ _FORGOTTEN = "that generation is not remembered: what matches may have stood the
 _MISSED = "lines that were printed since are no longer kept, and were not searched"
 
 
-@dataclass(slots=True)
-class _Watch:
+class _Watch(Struct):
     """One session of a wait."""
 
     session: Session

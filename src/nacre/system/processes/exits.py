@@ -8,8 +8,9 @@ import os
 import select
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from nacre.system.keeper.client import Keeping
 from nacre.system.processes.pty import Child
@@ -19,8 +20,7 @@ _AT_ONCE = 100  # processes; each takes 30 microseconds
 _KEEPER_PATIENCE = 2.0  # seconds between a process's end and the keeper's message about it
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How a process ended: an exit code, or the signal that killed it."""
 
     exit_code: int | None

@@ -17,8 +17,9 @@ import struct
 import sys
 import termios
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from nacre.core.shell.dialects import SHELLS
 from nacre.core.shell.programs import is_interpreter, is_repl, program_name
@@ -31,8 +32,7 @@ _MOST = 200  # processes, and threads of one, that are looked at
 _TIOCGSID = 0x5429  # asm-generic/ioctls.h: the leader of the terminal's session
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalFacts:
+class TerminalFacts(Struct, frozen=True):
     """One sample."""
 
     group: int | None  # the foreground process group

@@ -8,8 +8,9 @@ the shell's memory finds it there (docs/safety.md).
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from nacre.core.shell.dialects import dialect_of
 
@@ -18,8 +19,7 @@ _VARIABLE = "NACRE_NONCE_FD"  # the number of the pipe's descriptor
 _SIGN = f"{_VARIABLE}=".encode()
 
 
-@dataclass(frozen=True, slots=True)
-class Integration:
+class Integration(Struct, frozen=True):
     """What to start instead of the plain shell; `pipe` goes to it, and is then closed here."""
 
     argv: tuple[str, ...]

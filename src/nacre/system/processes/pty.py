@@ -19,8 +19,9 @@ import sys
 import termios
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from nacre.core.operations.steps import END_ONE
 from nacre.errors import Internal, InvalidInput, LimitReached, NacreError
@@ -52,8 +53,7 @@ _ALL = "unlimited"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(Struct, frozen=True):
     """A started process: its id and the master side of its terminal (non-blocking)."""
 
     pid: int

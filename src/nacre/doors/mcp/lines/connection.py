@@ -14,10 +14,11 @@ script that pipes its requests in and closes still gets its answers.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from nacre.client.upstream_values import NEW_VALUES
 from nacre.core.catalog.caller import Caller
@@ -61,8 +62,7 @@ _WAITING_LINES = 100
 LineQueue = asyncio.Queue[bytes | None]  # None: nothing follows
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(Struct, frozen=True):
     """What the clients of one selection get."""
 
     offers: Offers
@@ -84,8 +84,7 @@ class _Asked(msgspec.Struct, frozen=True):
     request: None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Progress:
+class _Progress(Struct, frozen=True):
     """Tells who asked with a token how its request goes on."""
 
     wire: LineWire

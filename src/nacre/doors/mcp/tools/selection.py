@@ -6,8 +6,9 @@ Rule: a prefix goes before every name. Of two tools with one name the first tool
 import logging
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct
 
 from nacre.doors.mcp.tools.tool import ClusteredTool, Tool, output_of
 from nacre.doors.mcp.tools.toolsets import (
@@ -66,8 +67,7 @@ class OffersUpstream(OffersTools, Protocol):
         """Call this with server and URI when a watched resource has changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The toolsets and the prefix that one client asked for."""
 
     toolsets: tuple[str, ...] = (DEFAULT_TOOLSET,)

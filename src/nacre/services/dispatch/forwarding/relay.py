@@ -7,16 +7,16 @@ uses it. What the client does not offer is None, and the question is declined.
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 # Both take and return the protocol's own parameters and results; None: nobody answered.
 Ask = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any] | None]]
 ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Relay:
+class Relay(Struct, frozen=True):
     progress: ReportProgress | None = None
     elicit: Ask | None = None  # elicitation/create
     sample: Ask | None = None  # sampling/createMessage
