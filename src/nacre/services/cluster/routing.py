@@ -9,7 +9,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace as replace_field
 from typing import Any, Protocol
 
 from msgspec.structs import replace
@@ -301,7 +300,7 @@ class ClusterRouting:
                 self._remember_run(run_id, host)
                 told(run_id)
 
-            relay = replace_field(relay, begun=begun)
+            relay = replace(relay, begun=begun)
         try:
             with relayed_by(relay):
                 answer = await self._asking.ask(
