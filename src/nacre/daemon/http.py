@@ -73,9 +73,9 @@ class LateHttp:
     async def _serve(self) -> None:
         try:
             self._door = await self._load()
-        except Exception:  # its libraries are broken: sessions keep running, and the rest serves
+        except Exception:  # noqa: BLE001  # its libraries are broken: the other doors still serve
             _log.exception("HTTP cannot be served")
-            raise
+            return
         gc.freeze()  # what was loaded stays (system/memory.py)
         await self._door.serve()
 

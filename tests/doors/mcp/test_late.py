@@ -56,6 +56,18 @@ async def test_it_is_loaded_when_there_is_leisure(after: float, loads: bool) -> 
         await door.close()
 
 
+async def test_what_else_waits_for_leisure_begins_before_it() -> None:
+    async with living() as services:
+        door = LateMcpDoor(services.dispatch(), Settings(mcp_load_after=1e-9))
+        was_loading: list[bool] = []
+        door.when_leisure(lambda: was_loading.append(is_loading()))
+        for _ in range(3):  # turns of the loop: its timer, then the task
+            await asyncio.sleep(0)
+        assert was_loading == [False]
+        assert is_loading()
+        await door.close()
+
+
 async def test_it_is_not_loaded_while_others_ask_for_something() -> None:
     async with living() as services:
         dispatch = services.dispatch()

@@ -212,4 +212,6 @@ class LateMcpDoor:
             self._dispatch, self._settings, self._commands, self._upstreams
         )
         gc.freeze()  # what was loaded stays (system/memory.py)
+        if self._when_leisure is not None and self._settings.mcp_load_after:
+            self._when_leisure()  # a client that needed this one has cancelled the timer
         return door
