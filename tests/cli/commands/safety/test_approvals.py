@@ -194,7 +194,12 @@ def test_a_session_s_own_askpass_stays(nacre: Nacre) -> None:
 
 
 def test_a_command_of_several_lines_stands_below_its_first() -> None:
-    asked = {"id": "9505ce1a", "kind": "command", "command": "echo a\U000e0072\necho b", "session": "dev"}
+    asked = {
+        "id": "9505ce1a",
+        "kind": "command",
+        "command": "echo a\U000e0072\necho b",
+        "session": "dev",
+    }
     about = {"cwd": "/", "policy": "guarded", "reasons": ["why"], "asked_by": "cli", "asked": 0}
     shown = _one({**asked, **about, "waiting": True}).splitlines()
     assert shown[:2] == ["9505ce1a  echo a\\U000e0072", "          echo b"]
