@@ -13,10 +13,10 @@ from nacre.core.text.unseen import (
     REPLACEMENT,
     Counts,
     for_eyes,
-    spelled_out,
     is_suspect,
     neutralise,
     neutralise_all,
+    spelled_out,
     told,
 )
 from nacre.wording import Hint, Use

@@ -6,7 +6,7 @@ written.
 Rule 2: what is a credential by its name is never logged, nor anything of logins to the page. Of
 bytes that people type, and of a terminal's output to viewers, the size is told. So it is of what a
 request types: a door does not know whether the terminal shows it, and it may be a password. Of what
-a file is to hold, and of what a host's user answered, it is the size too, and of variables the name.
+a file is to hold and what a host's user answered, it is the size too; of variables, the name.
 Rule 3: below debug a message costs one comparison.
 """
 
