@@ -47,13 +47,14 @@ def given(spec: Spec) -> Operation:
 def _any(spec: Spec, field: FieldInfo) -> Any:
     if field.name in REFERENCES:
         return ["dev"] if field.name == "sessions" else "dev"
-    info = type_info(field.type)
+    info: Any = type_info(field.type)
     info = info.type if isinstance(info, Metadata) else info
     if isinstance(info, LiteralType):
         return info.values[0]
     if isinstance(info, StrType):
         return "x" * (info.min_length or 1)
-    for value in (1, 0, [], {}, b"", "x", None):
+    candidates: tuple[Any, ...] = (1, 0, [], {}, b"", "x", None)
+    for value in candidates:
         try:
             msgspec.convert(value, field.type)
         except msgspec.ValidationError:
