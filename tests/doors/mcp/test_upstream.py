@@ -302,7 +302,10 @@ async def test_questions_reach_the_host(house: Daemon, transport: str) -> None:
         (read,) = (await client.read_resource(TEMPLATE.replace("{id}", "ask"))).contents
         assert isinstance(read, types.TextResourceContents)
         assert read.text == "accept {'ok': True}"
-    assert asked == ["Is it ok?", "Is it ok?", "Say hello.", "Is it ok?", "Is it ok?"]
+    sdk_asks, odd_asks = (
+        f"The server {name}, not nacre, asks:\n\nIs it ok?" for name in ("sdk", "asking")
+    )
+    assert asked == [sdk_asks, odd_asks, "Say hello.", sdk_asks, sdk_asks]
 
 
 async def test_a_repeated_call_goes_on_with_the_one_that_asked_or_is_refused(
