@@ -12,8 +12,6 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.apps.files import EditFile, GetFile, PutFile
 from nacre.core.operations.apps.programs import LaunchApp, RestartApp
@@ -290,16 +288,18 @@ class Police:
         path: str,
     ) -> bool:
         """Judge a whole path; whether that took time. Raises PolicyDenied."""
-        reads = Line(f"cat -- {shlex.quote(path)}")
+        reads = f"cat -- {shlex.quote(path)}"
         writes = f"cat file > {shlex.quote(path)}"
         lines = [] if isinstance(request, PutFile) else [reads]
-        if not isinstance(request, GetFile):
-            lines.append(Line(writes, data=change_of(request), beside=shown_change(request)))
-        for line in lines:
+        lines += [] if isinstance(request, GetFile) else [writes]
+        for text in lines:
             if session.launch.sandbox == "off" and self._judge.is_private(path):
                 why = "it is one of nacre's own folders"
-                raise denied(Judgement("deny", session.identity.id, line.text, site.preset, (why,)))
-            found = self._judge.line(line.text, site)
+                raise denied(Judgement("deny", session.identity.id, text, site.preset, (why,)))
+            line, found = Line(text), self._judge.line(text, site)
+            # Only where somebody is asked: there may be megabytes of content.
+            if found.verdict == "ask" and text == writes and not isinstance(request, GetFile):
+                line = Line(text, data=change_of(request), beside=shown_change(request))
             if await self._verdicts.settle(permit, session, site, line, found):
                 return True
         return False
@@ -328,4 +328,4 @@ def _with_variables(text: str, env: Mapping[str, str]) -> Line:
     if not env:
         return Line(text)
     beside = f"# with the variables {', '.join(sorted(env))}"
-    return Line(text, data=msgspec.json.encode(env, order="sorted"), beside=beside)
+    return Line(text, data=repr(sorted(env.items())).encode(), beside=beside)
