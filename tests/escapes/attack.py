@@ -177,7 +177,28 @@ def gain_rights(facts: Facts) -> object:
     return "has rights"
 
 
+def fill_the_memory(facts: Facts) -> object:
+    """Write to files in memory without a limit: the kernel knows no process to kill for them."""
+    with open("/proc/self/mountinfo") as file:
+        mounts = [line.split(" - ") for line in file]
+    for place, kind in mounts:
+        folder = place.split()[4]
+        probe = os.path.join(folder, f"probe-{os.getpid()}")
+        try:
+            if kind.split()[0] != "tmpfs":
+                continue
+            os.close(os.open(probe, os.O_CREAT | os.O_WRONLY))
+            os.unlink(probe)
+        except OSError:
+            continue
+        found = os.statvfs(folder)
+        if found.f_blocks * found.f_frsize > 1 << 30:  # sandbox_tmp_bytes
+            return folder
+    raise OSError(errno.ENOSPC, "all have a limit")
+
+
 ATTACKS = (
+    fill_the_memory,
     open_a_socket_to_the_host,
     *(read_token, list_own_folders, connect_to_the_socket, connect_to_the_daemon_port),
     *(connect_to_another_session, see_an_interface, remount_the_root, remount_etc),

@@ -174,6 +174,7 @@ def test_folder_in_the_place_of_the_file_is_named(tmp_path: Path) -> None:
         ("port", "x", "an integer of at least 0 and at most 65535"),
         ("control_wait", "soon", "a number of at least 0"),
         ("shell_integration", "maybe", "true or false"),
+        ("token", "short", "a text of at least 16 characters"),
     ],
 )
 def test_a_bad_value_is_explained_in_plain_words(

@@ -6,6 +6,7 @@ import resource
 import signal
 import socket
 import stat
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection
@@ -198,7 +199,8 @@ def test_token_that_cannot_be_stored_is_used_and_leaves_no_half(paths: Paths) ->
         ({}, True, "set tls_cert and tls_key"),
         ({"tls_cert": "/none/cert"}, True, "set tls_cert and tls_key"),
         ({"tls_cert": "/none/cert", "tls_key": "/none/key"}, False, "make a token first"),
-        ({"tls_cert": "/none/cert", "tls_key": "/none/key"}, True, "No such file"),
+        ({"tls_cert": "/none/cert", "tls_key": "/none/key"}, True, "/none/cert .*No such file"),
+        ({"tls_cert": __file__, "tls_key": "/none/key"}, True, "/none/key .*No such file"),
     ],
 )
 def test_nothing_is_served_beyond_loopback_without_tls_and_a_token(
@@ -217,6 +219,18 @@ def test_a_key_of_the_certificate_that_others_can_read_is_refused(tmp_path: Path
         load_tls(settings, any_token=True)
     key.chmod(0o600)
     with pytest.raises(InvalidInput, match="cannot be used"):
+        load_tls(settings, any_token=True)
+
+
+def test_a_key_with_a_passphrase_is_refused_and_nobody_is_asked(tmp_path: Path) -> None:
+    """Nobody would be there when the daemon starts again after a crash."""
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    line = "openssl req -x509 -newkey rsa:2048 -passout pass:word -days 2 -subj /CN=box"
+    made = [*line.split(), "-keyout", str(key), "-out", str(cert)]
+    subprocess.run(made, check=True, capture_output=True)
+    key.chmod(0o600)
+    settings = Settings(host="0.0.0.0", tls_cert=str(cert), tls_key=str(key))
+    with pytest.raises(InvalidInput, match="passphrase"):
         load_tls(settings, any_token=True)
 
 

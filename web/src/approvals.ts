@@ -25,10 +25,14 @@ export const ANSWERS: Record<ApprovalAnswer, { text: string; title: string }> = 
   text: { text: "Type it", title: "Type it for the program: nobody else gets it" },
 };
 
+// Controls, formats, tags, private and unassigned characters, blanks that are no space; and what is
+// drawn as nothing though it is a letter or a mark.
+const UNSEEN = /(?![\n ])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
 /** Characters that nobody sees, or that change the order of others, as escapes. */
 export function visible(text: string): string {
-  return text.replace(
-    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
-    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return text.replace(UNSEEN, (found) => {
+    const code = (found.codePointAt(0) ?? 0).toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+  });
 }

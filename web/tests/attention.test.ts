@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { visible } from "../src/approvals";
 import { attentionOf, finishedOf, firstLine, outcomeOf, type Facts } from "../src/attention/attention";
 
 const known = { approval: false, settled: true, finished: null, question: null };
@@ -51,4 +52,9 @@ test("a notification names the session and what became of it", () => {
 test("a title has one short line", () => {
   assert.equal(firstLine("  a\nb"), "a");
   assert.equal(firstLine("x".repeat(99), 10), `${"x".repeat(9)}…`);
+});
+
+test("a question shows every character of what is asked", () => {
+  assert.equal(visible("ls a\nls b  größe 文 😀"), "ls a\nls b  größe 文 😀");
+  assert.equal(visible("a\u{e0072}b\u202ec\u3164d\u2800e\u00a0f\r"), "a\\u{e0072}b\\u202ec\\u3164d\\u2800e\\u00a0f\\u000d");
 });

@@ -112,6 +112,10 @@ class HttpDoor:
                 lambda: self._crowd.protocol(self._config, self._server.server_state, {}),
                 sock=self._beyond.listener,
                 ssl=self._beyond.context,
+                # Who says nothing is nobody yet, and on a network anybody may: a minute is the
+                # library's own.
+                ssl_handshake_timeout=self._crowd.settings.header_time,
+                ssl_shutdown_timeout=self._crowd.settings.header_time,
             )
         try:
             await self._server.serve(sockets=[self._listener])

@@ -79,7 +79,7 @@ from nacre.services.waits.service import Waiting
 from nacre.settings.table import Settings
 from nacre.system.cgroups.groups import SessionGroups
 from nacre.system.keeper.client import Keeping
-from nacre.system.processes.tree import find_members
+from nacre.system.processes.tree import find_members, is_alive, is_below
 from nacre.system.sandbox.sandboxes import Sandboxes
 from nacre.system.secrets import SecretStore
 
@@ -242,7 +242,7 @@ def _connect(host: Host, home: str, config: str | None) -> Services:
     ledger = Ledger(host)
     runs = Runs(registry, ledger, host)
     sessions = Sessions(registry, host, home, runs.keeps_others_out)
-    is_inside = _finder(registry)
+    is_inside = _finder(registry, host)
     rulebooks = Rulebooks(config, settings.policy_check)
     approvals = Approvals(host, _saver(rulebooks), is_inside)
     state = None if journals is None else os.path.dirname(journals)
@@ -354,12 +354,22 @@ def _saver(rulebooks: Rulebooks) -> Callable[[str, str], str] | None:
     return None if rulebooks.config is None else save
 
 
-def _finder(registry: Registry) -> Callable[[Caller], Awaitable[bool]]:
-    """Return what tells whether a caller is a process in one of the sessions."""
+def _finder(registry: Registry, host: Host) -> Callable[[Caller], Awaitable[bool]]:
+    """Return what tells whether a caller is a process in one of the sessions, or may be one.
+
+    What a session has started stays below the keeper, which adopts its orphans, whatever becomes of
+    its process group and environment. So do upstream servers, which are no people either. Of a
+    process that is gone nobody can tell: a program could let a child connect, and go on itself.
+    """
 
     async def is_inside(caller: Caller) -> bool:
         if caller.pid is None:
             return caller.inside  # another host's caller: that host has looked
+        if not is_alive(caller.pid):
+            return True
+        reaper = host.keeping.reaper
+        if reaper is not None and reaper == os.getppid() and is_below(caller.pid, reaper):
+            return True
         trees = [known.supervisor.tree for known in registry.all()]
         return caller.pid in await find_members(trees)
 

@@ -127,4 +127,6 @@ def _noun(kind: Any) -> str:
         least = "" if kind.ge is None else f" of at least {kind.ge}"
         most = "" if kind.le is None else f"{' and' if least else ' of'} at most {kind.le}"
         return f"{noun}{least}{most}"
-    return "a text" if isinstance(kind, inspect.StrType) else "a list of texts"
+    if isinstance(kind, inspect.StrType):
+        return f"a text of at least {kind.min_length} characters" if kind.min_length else "a text"
+    return "a list of texts"

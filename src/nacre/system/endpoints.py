@@ -162,14 +162,27 @@ def load_tls(settings: Settings, *, any_token: bool) -> "ssl.SSLContext":
         )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+
+    def ask_nobody() -> str:
+        raise InvalidInput(
+            f"the TLS key {settings.tls_key} has a passphrase, and nobody is there to type it when "
+            "the daemon starts again: store it without one, for you alone (chmod 600)"
+        )
+
     try:
+        for path in (settings.tls_cert, settings.tls_key):
+            with open(path, "rb"):  # or the library would not say which one
+                pass
         if os.stat(settings.tls_key).st_mode & 0o077:
             raise InvalidInput(f"other users can read {settings.tls_key}; chmod 600 it")
-        context.load_cert_chain(settings.tls_cert, settings.tls_key)
-    except OSError as error:  # an SSLError is one
+        context.load_cert_chain(settings.tls_cert, settings.tls_key, ask_nobody)
+    except ssl.SSLError as error:
         raise InvalidInput(
-            f"the TLS certificate or its key cannot be used: {error.strerror or error}"
+            f"the TLS certificate {settings.tls_cert} or its key {settings.tls_key} cannot be "
+            f"used: {error.strerror or error}"
         ) from error
+    except OSError as error:
+        raise InvalidInput(f"{error.filename} cannot be read: {error.strerror}") from error
     return context
 
 

@@ -16,6 +16,7 @@ from nacre.core.text.unseen import (
     is_suspect,
     neutralise,
     neutralise_all,
+    spelled_out,
     told,
 )
 from nacre.wording import Hint, Use
@@ -154,3 +155,18 @@ def test_a_value_with_nothing_in_it_is_the_same_one() -> None:
     assert neutralise_all(shown, counts) is shown
     assert not is_suspect(Shown(["ls -l", "\ttab\n"], "/home"))
     assert is_suspect(Shown(["\x1b]52;c;x\x07"], "/home"))
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("rm -r x\n# why", "rm -r x\n# why"),
+        ("größe 文 😀", "größe 文 😀"),
+        ("echo a\u202eb\r\t\x1b[2K", r"echo a\u202eb\r\t\x1b[2K"),
+        ("ls\U000e0072\U000e006d", r"ls\U000e0072\U000e006d"),  # tags: letters that are not drawn
+        ("a\u200bb\u3164c\u2800d\u00a0e\ufe0f", r"a\u200bb\u3164c\u2800d\xa0e\ufe0f"),
+        ("\ud800", r"\ud800"),  # no character at all
+    ],
+)
+def test_a_question_shows_every_character_of_what_is_asked(given: str, shown: str) -> None:
+    assert spelled_out(given) == shown

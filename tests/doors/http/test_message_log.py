@@ -58,6 +58,25 @@ def test_of_what_a_request_types_the_size_is_told(caplog: pytest.LogCaptureFixtu
     assert told == [{"input": "[8 typed]"}, {"keys": "[2 typed]"}, {"text": "[7 typed]"}]
 
 
+def test_of_files_variables_and_answers_to_forms_no_value_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG, "nacre")
+    for params in (
+        {"path": ".env", "content": "hunter2"},
+        {"old": "hunter1", "new": "hunter2"},
+        {"env": {"PW": "hunter2", "A": "b"}},
+        {"result": {"action": "accept", "content": {"pin": "hunter2"}}},
+    ):
+        log_message("mcp", "received", json.dumps(params).encode())
+    assert [vars(record)["body"] for record in caplog.records] == [
+        {"path": ".env", "content": "[7 typed]"},
+        {"old": "[7 typed]", "new": "[7 typed]"},
+        {"env": ["A", "PW"]},
+        {"result": {"action": "accept", "content": "[1 typed]"}},
+    ]
+
+
 async def exchange(path: str, kind: bytes, *parts: bytes) -> None:
     """Have a request logged whose answer has these parts."""
 

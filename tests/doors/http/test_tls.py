@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import ssl
 import subprocess
 from collections.abc import Callable
@@ -43,6 +44,7 @@ def test_other_machines_come_in_over_tls_with_a_token_and_a_known_name(
         tls_key=key,
         token="t" * 20,
         log_level="info",
+        header_time=5,
     )
     assert http_call(daemon, "GET", "/api/status", token="t" * 20).status == 200
     lines = (daemon.home / "daemon.log").read_text().splitlines()
@@ -51,6 +53,7 @@ def test_other_machines_come_in_over_tls_with_a_token_and_a_known_name(
         for line in map(json.loads, lines)
         if line["message"] == "serving other machines"
     ]
+    silent = socket.create_connection((ELSEWHERE, port), timeout=PATIENCE / 2)  # no handshake
     told = http_call(daemon, "GET", "/api/status", token="t" * 20).json
     assert told["beyond_url"] == f"https://box:{port}"
     context = ssl.create_default_context(cafile=str(cert))
@@ -79,3 +82,5 @@ def test_other_machines_come_in_over_tls_with_a_token_and_a_known_name(
     with pytest.raises((http.client.HTTPException, ConnectionError)):
         plain.getresponse()
     plain.close()
+    assert silent.recv(1) == b""  # it was waited for, but not for long
+    silent.close()

@@ -144,8 +144,8 @@ def approval(command: str = LINE) -> Approval:
 
 
 def test_a_form_hides_nothing() -> None:
-    shown = form_of(approval("echo a\u202e\x1b[2K\nb"))["message"]
-    assert "echo a\\u202e\\x1b[2K\nb" in shown
+    shown = form_of(approval("echo a\u202e\x1b[2K\nb\U000e0072\u3164"))["message"]
+    assert "echo a\\u202e\\x1b[2K\nb\\U000e0072\\u3164" in shown
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,20 @@ async def test_results_come_through(client: Client) -> None:
     assert read.structured_content["text"].startswith("line 0\n")
 
 
+async def test_what_was_taken_out_of_a_result_is_told_and_a_secrets_name_stays(
+    client: Client,
+) -> None:
+    """The server sent something else, so its answer alone would not be right."""
+    result = await client.call_tool("mcp_sdk_echo", {"text": "a\u200bb"})
+    shown, notice = (one.text for one in result.content if isinstance(one, TextContent))
+    assert shown == "a\ufffdb"
+    assert "1 zero_width" in notice
+    result = await client.call_tool("mcp_sdk_echo", {"text": "{{secret:DB}}"})
+    shown, notice = (one.text for one in result.content if isinstance(one, TextContent))
+    assert shown == "{{secret:DB}}"
+    assert "stayed as it is" in notice
+
+
 async def test_errors_are_results_and_a_servers_own_error_is_its_own(client: Client) -> None:
     wrong = await client.call_tool("mcp_sdk_echo", {"txt": 1})
     assert wrong.is_error
@@ -288,7 +302,10 @@ async def test_questions_reach_the_host(house: Daemon, transport: str) -> None:
         (read,) = (await client.read_resource(TEMPLATE.replace("{id}", "ask"))).contents
         assert isinstance(read, types.TextResourceContents)
         assert read.text == "accept {'ok': True}"
-    assert asked == ["Is it ok?", "Is it ok?", "Say hello.", "Is it ok?", "Is it ok?"]
+    sdk_asks, odd_asks = (
+        f"The server {name}, not nacre, asks:\n\nIs it ok?" for name in ("sdk", "asking")
+    )
+    assert asked == [sdk_asks, odd_asks, "Say hello.", sdk_asks, sdk_asks]
 
 
 async def test_a_repeated_call_goes_on_with_the_one_that_asked_or_is_refused(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from nacre.core.catalog.caller import Caller, Scope
+from nacre.core.operations.all import parse_operation
 from nacre.core.operations.runs import Run
 from nacre.core.operations.safety.approvals import AnswerApproval, ListApprovals
 from nacre.core.operations.sessions import CreateSession, ManageSession
@@ -110,6 +111,28 @@ async def test_what_stands_for_a_secret_is_recorded_instead_of_it(
         session.write(b"echo s3cret\r", recorded=b"echo {{secret:API}}\r")
         await until(session, lambda: session.stream.prompting.ended > 0)
     assert [one["text"] for one in of_kind(tmp_path, "input")] == ["echo {{secret:API}}\r"]
+
+
+async def test_a_record_names_what_was_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands, tools and servers: else a record says only that something was called."""
+    asked: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("call_command", {"tool": "ls", "args": {"path": "x"}}),
+        ("call_command", {"pipeline": [["ls"], ["wc", "-l"]]}),
+        ("call_upstream_tool", {"server": "up", "tool": "echo"}),
+        ("enable_upstream", {"server": "up", "enabled": False}),
+        ("cancel_execution", {"execution_id": "exec_1"}),
+    )
+    looks = Caller(door="rest", scope=Scope.OBSERVE)
+    async with audited(tmp_path, monkeypatch) as services:
+        dispatch = services.dispatch()
+        for operation, parameters in asked:
+            with pytest.raises(Forbidden):
+                await dispatch(looks, parse_operation(operation, parameters))
+    for (operation, parameters), record in zip(asked, of_kind(tmp_path, "call"), strict=True):
+        assert record["operation"] == operation
+        assert {name: record.get(name) for name in parameters} == parameters
 
 
 async def test_acts_and_refusals_are_recorded_and_reading_is_not(

@@ -280,6 +280,29 @@ async def test_every_way_to_type_fills_it_in_at_a_hidden_prompt(
     assert PASSWORD.encode() not in written(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("operation", "parameters"),
+    [
+        ("create_session", {"command": "true", "env": {"PW": "{{secret:DB}}"}}),
+        ("create_session", {"command": "echo", "args": ["{{secret:DB}}"]}),
+        ("put_file", {"path": "../made", "content": "{{secret:DB}}"}),
+    ],
+)
+async def test_a_name_that_stays_a_name_is_told(
+    tmp_path: Path, operation: str, parameters: dict[str, Any]
+) -> None:
+    store(tmp_path).set("DB", PASSWORD)
+    (tmp_path / "run").mkdir(mode=0o700)
+    async with living(tmp_path / "run") as services:
+        session = await start_marked(services, cwd=str(tmp_path / "run"))
+        named = {"session": session.identity.id} if operation == "put_file" else {}
+        asked = parse_operation(operation, {**named, **parameters})
+        answer = await services.dispatch().ask(living_services.CALLER, asked)
+        assert "stayed as it is" in "".join(answer.notices)
+        answer = await services.dispatch().ask(CLI, asked)  # a person sees what they wrote
+        assert not answer.notices
+
+
 async def test_an_unknown_name_is_an_error_and_nothing_is_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

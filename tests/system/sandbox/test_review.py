@@ -219,6 +219,22 @@ def test_name_that_is_no_text_is_applied(reviewed: Reviewed) -> None:
 # --- layers --------------------------------------------------------------------------------------
 
 
+def test_a_name_writes_no_lines_of_the_diff(reviewed: Reviewed) -> None:
+    """Who decides by it would be shown changes that are none, and not the one that is."""
+    forged = "x\nadded link: ok -> fine"
+    reviewed.write(forged, "text\n")
+    os.symlink(forged, reviewed.layer / "link")
+    reviewed.write("tag\U000e0041", "")
+    shown = "".join(text_of(reviewed.folder, one, 1000) for one in compare(reviewed.folder))
+    assert shown == (
+        'added link: link -> "x\\nadded link: ok -> fine"\n'
+        'added file: "tag\\U000e0041" (0 bytes)\n'
+        '--- "a/x\\nadded link: ok -> fine"\n'
+        '+++ "b/x\\nadded link: ok -> fine"\n'
+        "@@ -0,0 +1 @@\n+text\n"
+    )
+
+
 def test_workspace_that_is_too_large_is_not_copied(tmp_path: Path) -> None:
     made = Reviewed(tmp_path, overlay=False)
     with pytest.raises(LimitReached, match="review_copy_bytes"):

@@ -6,6 +6,8 @@ Rule: a password is taken key by key and never shown; it goes to the daemon alon
 from collections.abc import Callable
 from typing import Any
 
+from nacre.core.text.unseen import spelled_out
+
 _ANSWERS = {b"y": "once", b"s": "session", b"a": "save", b"n": "deny"}
 _CONFIRMS = {b"y": "yes", b"n": "no"}  # to a program that asks
 _LETTERS = {
@@ -72,8 +74,9 @@ class AskedPerson:
         question = self._answered
         command = question["command"].replace("\n", "⏎")
         if question["kind"] == "password":
-            return f" type it, then Enter (it is not shown): {command} ({question['session']}) "
+            told = f" type it, then Enter (it is not shown): {command} ({question['session']}) "
+            return spelled_out(told)
         words = [_LETTERS[answer] for answer in question["answers"]]
         where = f"{question['session'] or 'a new session'}, {question['cwd'] or 'unknown folder'}"
         why = "; ".join(question["reasons"])
-        return f" {' '.join(words)}: {command} ({where}: {why}) "
+        return spelled_out(f" {' '.join(words)}: {command} ({where}: {why}) ")

@@ -17,9 +17,12 @@ from nacre.wording import Hint
 
 NO_LIMIT = 1 << 31  # characters
 
-# C0 without tab and newline, DEL, C1 (ECMA-48), and characters that change the direction of text
-# (Unicode, UAX 9).
-_HARMFUL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# C0 without tab and newline, DEL, C1 (ECMA-48), characters that change the direction of text
+# (Unicode, UAX 9), and what no writing needs and nobody sees: blanks without width, tags.
+_HARMFUL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
+)
 
 
 def add_json(parser: ArgumentParser) -> None:

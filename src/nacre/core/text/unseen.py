@@ -211,6 +211,31 @@ def told(counts: Counts) -> str:
     return f"{REPLACEMENT} stands for what nobody sees here ({kinds})"
 
 
+# --- in questions --------------------------------------------------------------------------------
+
+
+@cache
+def _unseen() -> re.Pattern[str]:
+    return re.compile(f"[{_ANY}\u2800]")  # and a blank that is no blank to a shell
+
+
+def spelled_out(text: str) -> str:
+    """Return a text with all that nobody sees as escapes; lines end as they do.
+
+    For who decides by it: what is asked is the exact text, so nothing in it may be left out, and
+    none of it may stand elsewhere than it does.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    unseen = _unseen()
+    return "".join(
+        char
+        if char == "\n" or (char.isprintable() and not unseen.match(char))
+        else char.encode("unicode_escape").decode()
+        for char in text
+    )
+
+
 # --- for eyes ------------------------------------------------------------------------------------
 
 # What changes the order of text, or is only there for who does not see: no screen needs it, and

@@ -5,7 +5,8 @@ Rule 1: a message is logged as data, so that the log's own redaction sees each t
 written.
 Rule 2: what is a credential by its name is never logged, nor anything of logins to the page. Of
 bytes that people type, and of a terminal's output to viewers, the size is told. So it is of what a
-request types: a door does not know whether the terminal shows it, and it may be a password.
+request types: a door does not know whether the terminal shows it, and it may be a password. Of what
+a file is to hold and what a host's user answered, it is the size too; of variables, the name.
 Rule 3: below debug a message costs one comparison.
 """
 
@@ -26,7 +27,9 @@ _DEEPEST = 50  # levels of a body that are looked through
 _CREDENTIALS = frozenset(
     ("token", "ticket", "key", "password", "secret", "cookie", "authorization", "code_verifier")
 )
-_TYPED = frozenset(("input", "text", "keys"))  # parameters whose value reaches a terminal
+# Parameters whose value reaches a terminal or a file, and the answer to a form.
+_TYPED = frozenset(("input", "text", "keys", "content", "old", "new"))
+_VARIABLES = frozenset(("env", "values"))
 _IN_ADDRESSES = re.compile(r"([?&#](?:token|ticket|key|code|login)=)[^&\s\"']+")
 _REDACTED = "[redacted]"
 _EVENTS = b"text/event-stream"
@@ -62,13 +65,16 @@ def _without_typed(value: Any, levels: int) -> Any:
     if levels == 0:
         return "…"
     if isinstance(value, dict):
-        return {
-            name: f"[{len(one)} typed]"
-            if name in _TYPED and isinstance(one, str | list)
-            else _without_typed(one, levels - 1)
-            for name, one in value.items()
-        }
+        return {name: _told(name, one, levels) for name, one in value.items()}
     return [_without_typed(one, levels - 1) for one in value] if isinstance(value, list) else value
+
+
+def _told(name: str, value: Any, levels: int) -> Any:
+    if name in _TYPED and isinstance(value, str | list | dict):
+        return f"[{len(value)} typed]"
+    if name in _VARIABLES and isinstance(value, dict):
+        return sorted(value)
+    return _without_typed(value, levels - 1)
 
 
 def _without_credentials(value: Any, levels: int) -> Any:

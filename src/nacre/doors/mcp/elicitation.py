@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.core.operations.safety.approvals import Answer, Approval
+from nacre.core.text.unseen import spelled_out
 from nacre.services.dispatch.forwarding.relay import Ask
 
 CREATE = "elicitation/create"
@@ -54,13 +55,13 @@ def form_of(approval: Approval) -> dict[str, Any]:
     where = f"session {approval.session}" if approval.session else "a new session"
     folder = approval.cwd or "a folder that is not known"
     if approval.kind != "command":
-        message = f"A program in {where} asks:\n\n{_visible(command)}"
+        message = f"A program in {where} asks:\n\n{spelled_out(command)}"
         return {"message": message, "requestedSchema": _schema(approval)}
     asked = f"May this run in {where}, in {folder}?"
     if approval.tool is not None:
         asked = f"May the tool {approval.tool} be called?"
     message = (
-        f"{asked}\n\n{_visible(command)}\n\n"
+        f"{asked}\n\n{spelled_out(command)}\n\n"
         f"The policy ({approval.policy}) asks because: {'; '.join(approval.reasons)}"
     )
     return {"message": message, "requestedSchema": _schema(approval)}
@@ -90,11 +91,3 @@ def answer_of(result: Mapping[str, Any], approval: Approval) -> Answer | None:
     if action != "accept" or not isinstance(content, Mapping):
         return None
     return next((answer for answer in approval.answers if answer == content.get("answer")), None)
-
-
-def _visible(text: str) -> str:
-    """Write what nobody sees, or what changes the order of others, as escapes."""
-    return "".join(
-        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
-        for char in text
-    )

@@ -22,8 +22,10 @@ from nacre.services.dispatch.permit import Judgement
 _TOLD = (
     *("name", "new_name", "action", "signal", "mode", "rows", "cols", "port", "keep"),
     *("tags", "sandbox", "policy", "preset", "run_id", "path", "format", "profile"),
+    *("server", "enabled", "uri", "prompt", "execution_id", "draining", "force"),
 )
-_PROGRAM = ("command", "args", "cwd", "shell")  # where nothing is typed
+_PROGRAM = ("command", "args", "cwd", "shell", "tool", "pipeline")  # where nothing is typed
+_EITHER_WAY = ("enabled", "draining")  # told also when they are false
 _EXECUTES = ("run", "run_command")  # commands, as others than the policy may refuse them
 _REFUSED = ("FORBIDDEN", "POLICY_DENIED")
 
@@ -90,7 +92,7 @@ class RecordCalls:
         given = _TOLD if spec.types is not False else (*_TOLD, *_PROGRAM)
         for name in given:
             value = getattr(operation, name, None)
-            if value not in (None, (), [], "", False):
+            if value not in (None, (), [], "", False) or (value is False and name in _EITHER_WAY):
                 fields[name] = value
         if names := getattr(operation, "env", None):
             fields["env"] = sorted(names)  # not the values

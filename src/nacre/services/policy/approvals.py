@@ -46,7 +46,7 @@ class BoundTo(NamedTuple):
 
     session: str  # its id; of one that is about to be created, what it is to run
     text: str
-    data: bytes  # the keys, where the text is not all that the shell will read
+    data: bytes  # keys, content or variables, where the text is not all of it
     folder: str | None
     profile: str  # preset and sandbox
 
@@ -243,9 +243,16 @@ class Approvals:
         reasons: Collection[str],
         rule: str | None,
         tool: "AskedTool | None" = None,
+        *,
+        beside: str = "",
     ) -> Asked:
-        """Ask whoever is there, and return the answer. Raises LimitReached."""
+        """Ask whoever is there, and return the answer. Raises LimitReached.
+
+        `beside` is shown below the text; what it says is bound by `bound.data`.
+        """
         question = self._question(caller, bound, session, reasons, rule, tool)
+        if beside:
+            question.shown = replace(question.shown, command=f"{bound.text}\n{beside}")
         question.waiting += 1  # before anything is awaited: another call asks a question of its own
         began = self._host.loop.time()
         asking = asking_of_call()

@@ -9,6 +9,7 @@ Rule 3: whoever reads it, what is judged is what is typed: after any wait all is
 import os
 import shlex
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from nacre.core.catalog.caller import Caller
@@ -41,13 +42,14 @@ from nacre.services.dispatch.permit import Judgement, Permit, ToType, Typeable, 
 from nacre.services.host.host import Host
 from nacre.services.observe.state import look
 from nacre.services.policy.approvals import Approvals, IsInside
+from nacre.services.policy.changes import change_of, shown_change
 from nacre.services.policy.judge import Judge, Site, is_bare_shell
 from nacre.services.policy.reader import is_idle, own_shell_reads, reader_of, shown_line
 from nacre.services.policy.refusals import denied
 from nacre.services.policy.typed_lines import TypedLines
 from nacre.services.policy.verdicts import Line, Verdicts
 from nacre.services.registry.registry import Registry
-from nacre.services.session.launch import refuse_impossible
+from nacre.services.session.launch import refuse_impossible, resolve_folder
 from nacre.services.session.session import Session
 
 if TYPE_CHECKING:
@@ -192,8 +194,8 @@ class Police:
         if (start or is_bare_shell(command, args)) and (preset == "open" or not env):
             return
         await self._loaded()
-        folder = request.cwd or permit.caller.cwd
-        refuse_impossible([folder or ""])  # its rules are looked for there
+        refuse_impossible([request.cwd or ""])
+        folder = resolve_folder(request.cwd, permit.caller.cwd, self._judge.home)
         site = Site(folder, folder, preset)
         here = self._host.settings.sandbox
         sandbox = sandbox_of(request.sandbox, here, permit.caller.sandbox)
@@ -201,17 +203,18 @@ class Police:
         if not is_bare_shell(command, args):
             if args is not None:
                 words = [command or "", *args]
-                text = " ".join(words)
+                text = shlex.join(words)  # two vectors are never one text
                 found = self._judge.program(words, site)
             else:
                 found = self._judge.line(text, site)
-            await self._verdicts.settle(permit, None, site, Line(text), found, sandbox)
+            line = _with_variables(text, env)
+            await self._verdicts.settle(permit, None, site, line, found, sandbox)
         if names := self._judge.variables(env, site):
             from nacre.core.policy.decide import Decision
 
             why = f"{', '.join(names)} changes what programs do"
             shown = " ".join(f"{name}={env[name]}" for name in names)
-            line = Line(f"{shown} {text}".strip())
+            line = _with_variables(f"{shown} {text}".strip(), env)
             await self._verdicts.settle(permit, None, site, line, Decision("ask", (why,)), sandbox)
 
     async def _restart(
@@ -266,23 +269,40 @@ class Police:
         if caller.person and not await self._is_inside(caller):
             return
         session = self._registry.find(request.session)
-        if not session.alive or "\0" in request.path:
-            return  # it is refused
         await self._loaded()
-        site = self._judge.place(session, permit.caller)
-        path = request.path
-        if site.folder is not None and session.launch.sandbox == "off":
-            path = os.path.join(site.folder, self._judge.in_home(path))
+        while session.alive and "\0" not in request.path:  # else it is refused
+            site = self._judge.place(session, permit.caller)
+            path = request.path
+            if site.folder is not None and session.launch.sandbox == "off":
+                path = os.path.join(site.folder, self._judge.in_home(path))
+            # While a person thought, the session may have gone to another folder: look again.
+            if not await self._reach_file(permit, session, site, request, path):
+                return
+
+    async def _reach_file(
+        self,
+        permit: Permit,
+        session: Session,
+        site: Site,
+        request: PutFile | GetFile | EditFile,
+        path: str,
+    ) -> bool:
+        """Judge a whole path; whether that took time. Raises PolicyDenied."""
         reads = f"cat -- {shlex.quote(path)}"
         writes = f"cat file > {shlex.quote(path)}"
         lines = [] if isinstance(request, PutFile) else [reads]
         lines += [] if isinstance(request, GetFile) else [writes]
-        for line in lines:
+        for text in lines:
             if session.launch.sandbox == "off" and self._judge.is_private(path):
                 why = "it is one of nacre's own folders"
-                raise denied(Judgement("deny", session.identity.id, line, site.preset, (why,)))
-            found = self._judge.line(line, site)
-            await self._verdicts.settle(permit, session, site, Line(line), found)
+                raise denied(Judgement("deny", session.identity.id, text, site.preset, (why,)))
+            line, found = Line(text), self._judge.line(text, site)
+            # Only where somebody is asked: there may be megabytes of content.
+            if found.verdict == "ask" and text == writes and not isinstance(request, GetFile):
+                line = Line(text, data=change_of(request), beside=shown_change(request))
+            if await self._verdicts.settle(permit, session, site, line, found):
+                return True
+        return False
 
     # --- open ------------------------------------------------------------------------------
 
@@ -301,3 +321,11 @@ class Police:
         if found.verdict != "allow" and reader_of(look(session)) in ("program", "unseen"):
             return False
         return await self._verdicts.settle(permit, session, site, Line(text.rstrip("\n")), found)
+
+
+def _with_variables(text: str, env: Mapping[str, str]) -> Line:
+    """Return a line that runs with these variables: an answer is bound to their values."""
+    if not env:
+        return Line(text)
+    beside = f"# with the variables {', '.join(sorted(env))}"
+    return Line(text, data=repr(sorted(env.items())).encode(), beside=beside)

@@ -91,7 +91,7 @@ class ToolCalls:
             self._note(judgement)
             why = "; ".join(found.reasons) or f"the rule {found.rule} forbids it"
             raise _denied(f"the policy refuses {name}: {why}", judgement)
-        bound = BoundTo("", shown, definition.encode(), None, preset)
+        bound = BoundTo("", shown, f"{name} {definition}".encode(), None, preset)
         if self._approvals.takes_grant(bound):
             self._note(judgement._replace(answer="once"))
             return

@@ -21,7 +21,8 @@ class Line(NamedTuple):
 
     text: str
     doubt: str = ""  # why this may not be all of it
-    data: bytes = b""  # the keys themselves, where there is a doubt
+    data: bytes = b""  # the rest of what an answer is bound to: keys, a file's content, variables
+    beside: str = ""  # what a person is shown below it, and no log
 
 
 class Verdicts:
@@ -69,7 +70,9 @@ class Verdicts:
             permit.granted.add(bound)
             permit.judged.judgements.append(judgement._replace(answer="once"))
             return False
-        asked = await self._approvals.ask(permit.caller, bound, session, reasons, found.rule)
+        asked = await self._approvals.ask(
+            permit.caller, bound, session, reasons, found.rule, beside=line.beside
+        )
         permit.judged.judgements.append(judgement._replace(answer=asked.answer or "none"))
         if asked.answer in (None, "deny"):
             raise unapproved(judgement, asked, self._host.settings.approval_lifetime)

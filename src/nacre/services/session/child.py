@@ -254,7 +254,7 @@ def start_child(host: Host, record: SessionRecord, rows: int, cols: int) -> tupl
     env: Mapping[str, str]
     env = {**launch.env, "NACRE_SESSION": identifier, COOKIE: keys.cookie}
     if host.askpass is not None and not launch.confined:
-        env = {**_asking(host.settings.askpass, *host.askpass), **env}
+        env = {**_asking(host.settings.askpass, *host.askpass, env), **env}
     pipes: tuple[int, ...] = ()
     if launch.integrated and host.settings.shell_integration and host.runtime is not None:
         try:
@@ -302,14 +302,16 @@ def _limits(host: Host, identifier: str) -> SessionLimits:
     )
 
 
-def _asking(how: str, program: str, socket: str) -> dict[str, str]:
+def _asking(how: str, program: str, socket: str, env: Mapping[str, str]) -> dict[str, str]:
     """Return the variables by which sudo and ssh ask a person; a session's own come before them.
 
     Not in a sandbox: nothing there may reach a socket of ours, and sudo gains no rights there.
     """
     if how == "off":
         return {}
-    prefer = {"SSH_ASKPASS_REQUIRE": "prefer"} if how == "prefer" else {}
+    # Without a display ssh takes `prefer` for nothing (OpenSSH, readpass.c).
+    shows = env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")
+    prefer = {"SSH_ASKPASS_REQUIRE": "prefer" if shows else "force"} if how == "prefer" else {}
     return {
         "SUDO_ASKPASS": program,
         "SSH_ASKPASS": program,

@@ -80,7 +80,7 @@ async def plan_launch(
     Raises InvalidInput for a folder, program or variable that cannot be used.
     """
     _refuse_nul(request)
-    cwd = _resolve_folder(request.cwd, caller.cwd, home)
+    cwd = resolve_folder(request.cwd, caller.cwd, home)
     if confine is None:
         env = _environment(caller, request.env or {}, cwd, passed)
         return await _plan(request, cwd, env, default_shell, _shows_all)
@@ -218,7 +218,8 @@ def _not_found(word: str, cwd: str) -> CommandNotFound:
     )
 
 
-def _resolve_folder(asked: str | None, caller_cwd: str | None, home: str) -> str:
+def resolve_folder(asked: str | None, caller_cwd: str | None, home: str) -> str:
+    """Return where a new session begins. Raises BadParameter."""
     if asked is None:
         # The caller's folder may be gone by now.
         return caller_cwd if caller_cwd and os.path.isdir(caller_cwd) else home

@@ -84,7 +84,8 @@ class UpstreamCalls:
                 request.prompt, request.arguments, _owner(caller), server.call_timeout
             )
 
-        shown = f"{request.prompt} {msgspec.json.encode(request.arguments or {}).decode()}"
+        given = msgspec.json.encode(request.arguments or {}, order="sorted").decode()
+        shown = f"{server.name}: {request.prompt} {given}"
         await self._calls.admit(caller, _prompting(server), "", shown)
         name = f"prompt:{request.prompt}"
         return UpstreamMessages(

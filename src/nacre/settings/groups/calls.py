@@ -37,8 +37,8 @@ class CallSettings(PeopleSettings, frozen=True, kw_only=True):
         Meta(
             gt=0,
             description=(
-                "Seconds in which the head of an HTTP request must arrive. Clients send it at "
-                "once; a slower one holds a connection."
+                "Seconds in which the head of an HTTP request must arrive, and before that the "
+                "handshake of TLS. Clients send it at once; a slower one holds a connection."
             ),
         ),
     ] = 10.0

@@ -38,6 +38,8 @@ _COOKIE = re.compile(rb"(?:^|\0)" + COOKIE.encode() + rb"=([0-9a-f]+)")
 # waits for a processor or the disk. There is no event for its end.
 _LOOKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.12, 0.25, 0.5)
 
+_READS = 5  # of a process's ancestors: that one of them ends meanwhile is rare
+
 # A look at a process takes 15 to 30 microseconds, and a session can have thousands, whose scans
 # would hold up everybody else.
 _MANY = 300
@@ -98,6 +100,37 @@ def ancestors_of(pid: int) -> set[int]:
             found.add(pid)
             pid = int(stat_fields(pid)[1])
     return found
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process runs: one that has ended is none, though its number be taken."""
+    if not _HAS_PROC:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, 0)
+            return True
+        return False
+    try:
+        return stat_fields(pid)[0] not in (b"Z", b"X")
+    except OSError:
+        return False
+
+
+def is_below(pid: int, ancestor: int) -> bool:
+    """Return whether a process descends from another; also where that cannot be read.
+
+    Of a parent that ends meanwhile the children get another one: it is read again.
+    """
+    for _ in range(_READS):
+        at = pid
+        try:
+            while at > 1:
+                if at == ancestor:
+                    return True
+                at = int(stat_fields(at)[1])
+        except OSError:
+            continue
+        return False
+    return True
 
 
 def started_at(pid: int) -> int:

@@ -68,6 +68,10 @@ class Bubblewrap(NamedTuple):
             yield from self._mount(mount, empty_bytes)
         # Root may write to /proc/sys without any right: the kernel asks for its number alone.
         yield from ("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
+        # Of files in memory no process is known to be the owner: nobody is killed for them when
+        # there is no memory left. So what is not limited cannot be written to.
+        yield from self._mount(Mount("empty", "/dev/shm"), empty_bytes)  # noqa: S108  # no file
+        yield from ("--remount-ro", "/dev")
         for mount in view.mounts:
             if mount not in first:
                 yield from self._mount(mount, empty_bytes)

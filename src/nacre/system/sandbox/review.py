@@ -13,6 +13,7 @@ import subprocess
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
+from nacre.core.text.unseen import spelled_out
 from nacre.system.sandbox.layers import (
     Base,
     LayerEntry,
@@ -92,24 +93,38 @@ def apply(folder: str, changes: list[Change]) -> AppliedChanges:
 
 def text_of(folder: str, change: Change, most: int) -> str:
     """Return a change as `diff -u` shows it, or a line that says what it is."""
-    label, entry = change.path, change.entry
+    label, entry = _quoted(change.path), change.entry
     if entry.what == "link" and change.kind != "deleted":
-        return f"{change.kind} link: {label} -> {entry.link}\n"
+        return f"{change.kind} link: {label} -> {_quoted(entry.link)}\n"
     if entry.what != "file" or not change.contents:
         mode = f" (mode {entry.mode:04o})" if change.kind == "changed" else ""
         return f"{change.kind} {entry.what}: {label}{mode}\n"
     if entry.size > most:
         return f"{change.kind} file: {label} ({entry.size} bytes)\n"
     base = read_base(folder)
-    before = _open(base.workspace, label) if change.kind != "added" else None
-    after = _open(place_of(folder), label) if change.kind != "deleted" else None
+    before = _open(base.workspace, change.path) if change.kind != "added" else None
+    after = _open(place_of(folder), change.path) if change.kind != "deleted" else None
     try:
-        shown = _diff(label, before, after, most)
+        shown = _diff(change.path, before, after, most)
     finally:
         for descriptor in (before, after):
             if descriptor is not None:
                 os.close(descriptor)
     return shown or f"{change.kind} file: {label} ({entry.size} bytes)\n"
+
+
+def _quoted(name: str) -> str:
+    """Return a name as git does: in quotes, with escapes, if it could be taken for something else.
+
+    A line's end in a name would let a program write lines of the diff that a person decides by.
+    """
+    shown = spelled_out(name).replace("\n", "\\n")
+    if shown == name and not any(sign in name for sign in ('"', "\\", " -> ")):
+        return name
+    return f'"{spelled_out(name.translate(_ESCAPED))}"'
+
+
+_ESCAPED = str.maketrans({"\n": "\\n", '"': '\\"', "\\": "\\\\"})
 
 
 def _diff(path: str, before: int | None, after: int | None, most: int) -> str:
@@ -118,7 +133,7 @@ def _diff(path: str, before: int | None, after: int | None, most: int) -> str:
     if any(os.fstat(one).st_size > most for one in given):
         return ""
     names = ["/dev/null" if one is None else f"/dev/fd/{one}" for one in (before, after)]
-    labels = ["--label", f"a/{path}", "--label", f"b/{path}"]
+    labels = ["--label", _quoted(f"a/{path}"), "--label", _quoted(f"b/{path}")]
     try:
         done = subprocess.run(
             ["diff", "-u", *labels, *names],

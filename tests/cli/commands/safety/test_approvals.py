@@ -90,6 +90,47 @@ def test_an_agent_cannot_approve_by_the_command_line_of_its_session(
     nacre.call("close_session", session="agent")
 
 
+# Connects by a child that ends, and goes on itself: the kernel tells of the child alone.
+BY_A_CHILD = """
+import json, os, socket, sys
+from nacre.client.greeting import greeting
+connection = socket.socket(socket.AF_UNIX)
+if not (child := os.fork()):
+    connection.connect(sys.argv[1])
+    os._exit(0)
+os.waitpid(child, 0)
+asked = {"id": 1, "operation": "answer_approval", "params": {"id": sys.argv[2], "answer": "once"}}
+connection.sendall(greeting("call", person=True) + json.dumps(asked).encode() + b"\\n")
+lines = connection.makefile()
+print(lines.readline(), lines.readline())
+"""
+
+
+def test_an_agent_cannot_approve_as_a_process_that_left_its_session(
+    nacre: Nacre, tmp_path: Path
+) -> None:
+    nacre.call("create_session", name="guarded", policy="guarded", cwd=str(tmp_path))
+    nacre.call("create_session", name="agent", cwd=str(tmp_path))
+    run = nacre.start("run", "guarded", "--", LINE)
+    identifier = asked(nacre)["id"]
+    (tmp_path / "by_a_child.py").write_text(BY_A_CHILD)
+    python, home = sys.executable, f'NACRE_HOME="{nacre.paths.config}"'
+    approve = f"{python} -m nacre approvals approve {identifier}"
+    ways = (
+        # An orphan, in its own session and without an environment.
+        f"mkfifo told; (setsid env -i {home} {approve} >told 2>&1 &); cat told",
+        f"{python} by_a_child.py {nacre.paths.socket} {identifier}",
+    )
+    with Client(connect(nacre.paths), timeout=PATIENCE) as client:
+        for way in ways:
+            tried = client.call("run", session="agent", command=way)
+            assert "inside of a" in tried["output"], tried
+    nacre.ok("approvals", "deny", identifier)
+    assert ends(run)[0] == 77
+    nacre.call("close_session", session="guarded")
+    nacre.call("close_session", session="agent")
+
+
 def test_a_wrong_file_of_rules_stops_agents_and_says_why(nacre: Nacre, tmp_path: Path) -> None:
     nacre.call("create_session", name="wrong", cwd=str(tmp_path))
     file = Path(nacre.paths.config) / "policy.toml"
@@ -153,7 +194,12 @@ def test_a_session_s_own_askpass_stays(nacre: Nacre) -> None:
 
 
 def test_a_command_of_several_lines_stands_below_its_first() -> None:
-    asked = {"id": "9505ce1a", "kind": "command", "command": "echo a\necho b", "session": "dev"}
+    asked = {
+        "id": "9505ce1a",
+        "kind": "command",
+        "command": "echo a\U000e0072\necho b",
+        "session": "dev",
+    }
     about = {"cwd": "/", "policy": "guarded", "reasons": ["why"], "asked_by": "cli", "asked": 0}
     shown = _one({**asked, **about, "waiting": True}).splitlines()
-    assert shown[:2] == ["9505ce1a  echo a", "          echo b"]
+    assert shown[:2] == ["9505ce1a  echo a\\U000e0072", "          echo b"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from nacre.cli.output.answers import add_json, harmless, show
 from nacre.client.calls import Client
+from nacre.core.text.unseen import spelled_out
 from nacre.errors import InvalidInput
 
 _ACTIONS = ("list", "approve", "answer", "deny")
@@ -86,7 +87,7 @@ def _answer(arguments: Namespace) -> int:
         if arguments.given is None:
             if asked is not None and asked["kind"] == "confirm":
                 raise InvalidInput(f"say yes or no: nacre approvals answer {asked['id']} yes")
-            text = _read_hidden(asked["command"] if asked else "")
+            text = _read_hidden(spelled_out(asked["command"]) if asked else "")
         done = client.call("answer_approval", id=arguments.id, answer=answer, text=text)
     return show(arguments, done, "typed")
 
@@ -110,7 +111,8 @@ def _one(approval: dict[str, Any]) -> str:
     waits = "its call waits" if approval["waiting"] else "its call has given up"
     where = approval["session"] or "a new session"
     where += f" on {approval['host']}" if approval.get("host") else ""
-    command = approval["command"].replace("\n", f"\n{' ' * 10}")  # below its first line
+    below = f"\n{' ' * 10}"  # its first line
+    command = spelled_out(approval["command"]).replace("\n", below)
     if approval["kind"] != "command":
         lines = [
             f"{approval['id']}  {command}",

@@ -26,7 +26,7 @@ def run_diff(arguments: Namespace) -> int:
     sys.stdout.write(harmless(found["diff"]))
     for change in found["changes"]:
         if note := _note(change):
-            print(f"nacre: {harmless(note)}", file=sys.stderr)
+            print(f"nacre: {_on_one_line(note)}", file=sys.stderr)
     if not found["changes"]:
         print("nacre: nothing was changed", file=sys.stderr)
     return 0
@@ -51,7 +51,8 @@ def run_apply(arguments: Namespace) -> int:
     with Client.open() as client:
         done = client.call("apply_session", session=arguments.session, force=arguments.force)
     for left in done["left"] if not arguments.json else ():
-        print(f"nacre: {harmless(left['path'])} was not applied: {left['reason']}", file=sys.stderr)
+        told = f"{left['path']} was not applied: {left['reason']}"
+        print(f"nacre: {_on_one_line(told)}", file=sys.stderr)
     return show(arguments, done, f"applied: {len(done['applied'])}")
 
 
@@ -66,3 +67,8 @@ def run_discard(arguments: Namespace) -> int:
         done = client.call("discard_session", session=arguments.session)
     restarted = ", and the session was restarted" if done["restarted"] else ""
     return show(arguments, done, f"discarded: {done['discarded']}{restarted}")
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text with a file's name, which may hold line ends, as one line."""
+    return harmless(text).replace("\n", "\\n")

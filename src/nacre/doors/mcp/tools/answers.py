@@ -52,7 +52,7 @@ def shape_result(
 ) -> dict[str, Any]:
     """Return the tool result: JSON as text, and the same as structured content."""
     if isinstance(result, UpstreamAnswer):
-        return _pass_on(result)
+        return _pass_on(result, notice)
     structured = msgspec.to_builtins(result, enc_hook=words.encode)
     if notice:
         own = structured.pop("notice", None)  # of a session
@@ -76,9 +76,10 @@ def shape_result(
     return _succeeded(content, structured)
 
 
-def _pass_on(result: UpstreamAnswer) -> dict[str, Any]:
-    """Return an upstream tool's result as its server sent it."""
-    shaped = _succeeded(list(result.content), result.structured_content)
+def _pass_on(result: UpstreamAnswer, notice: str) -> dict[str, Any]:
+    """Return an upstream tool's result as its server sent it, and what we have to say of it."""
+    told = [{"type": "text", "text": notice}] if notice else []
+    shaped = _succeeded([*result.content, *told], result.structured_content)
     shaped["isError"] = result.is_error
     meta = {key: value for key, value in (result.meta or {}).items() if key != _STAMP}
     if result.result_id is not None:

@@ -8,6 +8,7 @@ Rule 2: an answer without a secret is the same object, and costs a look at its t
 from typing import Any, Protocol
 
 from nacre.core.catalog.caller import Caller
+from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.recordings import ExportRecording, FilmRecording
 from nacre.core.text.placeholders import PLACE
 from nacre.core.text.redaction import Redaction, redacted, redacting
@@ -57,20 +58,42 @@ def redact_error(error: NacreError, redaction: Redaction) -> None:
 
 
 _TYPED = ("command", "input", "text", "keys")  # parameters with what is typed
+# Those with what goes elsewhere: into a file, to a program that is started, to another server.
+_ELSEWHERE = ("content", "new", "env", "command", "args", "arguments")
 
 
 class CheckSecrets:
-    """Refuse a call that names a secret which is not there, before anything is typed."""
+    """Refuse a call that names a secret which is not there, before anything is typed; and say so
+    where a name stays a name, because nothing is typed.
+    """
 
     def __init__(self, secrets: Redactions) -> None:
         self._secrets = secrets
 
     async def __call__(self, call: Call, onward: Onward) -> Any:
         """Raises InvalidInput."""
-        if call.targets and call.spec.types_into(call.operation):
+        types = call.spec.types_into(call.operation)
+        if call.targets and types:
             for name in _TYPED:
                 given = getattr(call.operation, name, None) or ""
                 for text in [given] if isinstance(given, str) else given:
                     if isinstance(text, str) and PLACE in text:
                         self._secrets.check(text, call.targets[0].name)
+        names = [one for one in _ELSEWHERE if not (types and one in _TYPED)]
+        if not call.caller.person and any(_names_one(call.operation, name) for name in names):
+            call.notices.append(_STAYS)
         return await onward(call)
+
+
+_STAYS = (
+    "{{secret:NAME}} stayed as it is here: secrets are filled in only where text is typed into a "
+    "session"
+)
+
+
+def _names_one(operation: Operation, name: str) -> bool:
+    given = getattr(operation, name, None)
+    if not given:
+        return False
+    # Whatever it is: a text, a list, a table of tables.
+    return PLACE in (given if isinstance(given, str) else str(given))

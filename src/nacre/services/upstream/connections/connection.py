@@ -63,7 +63,9 @@ class UpstreamConnection:
     _questions: UpstreamQuestions = field(init=False)
 
     def __post_init__(self) -> None:
-        self._questions = UpstreamQuestions(self.log, self.settings.upstream_question_wait)
+        self._questions = UpstreamQuestions(
+            self.name, self.log, self.settings.upstream_question_wait
+        )
         self._watch = ResourceWatch(self.log, self.updated)
 
     @property

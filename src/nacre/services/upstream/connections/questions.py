@@ -3,6 +3,8 @@
 Rule 1: a question goes to the host of the one call that it can belong to. Where that could be
 several callers', it is declined: never a guess.
 Rule 2: while somebody is asked, the call's own time stands still.
+Rule 3: a person is told who asks. To their host the question comes from nacre, and a server could
+write one that looks like ours, or hide what it says.
 """
 
 import asyncio
@@ -15,6 +17,7 @@ import mcp_types as types
 from mcp.client.session import ClientRequestContext
 from pydantic import BaseModel, ValidationError
 
+from nacre.core.text.unseen import spelled_out
 from nacre.services.dispatch.forwarding.relay import Ask, Relay, ReportProgress, relay_of_call
 from nacre.services.host.wait import bounded
 from nacre.services.upstream.log_ring import LogRing
@@ -68,8 +71,9 @@ class PassedProgress:
 class UpstreamQuestions:
     """The calls of one connection that are under way, and the callbacks of its client."""
 
-    def __init__(self, log: LogRing, patience: float) -> None:
+    def __init__(self, server: str, log: LogRing, patience: float) -> None:
         """`patience`: seconds for an answer."""
+        self._server = server
         self._log = log
         self._patience = patience
         self._calls: dict[int, _Calling] = {}
@@ -91,7 +95,9 @@ class UpstreamQuestions:
         if calling is None or calling.relay is None or calling.relay.elicit is None:
             self._log.note("a question was declined: it cannot be told whom it is for")
             return types.ElicitResult(action="decline")
-        answer = await self._forwarded(calling, calling.relay.elicit, params)
+        said = f"The server {self._server}, not nacre, asks:\n\n{spelled_out(params.message)}"
+        told = params.model_copy(update={"message": said})
+        answer = await self._forwarded(calling, calling.relay.elicit, told)
         if answer is None:
             return types.ElicitResult(action="cancel")
         try:
