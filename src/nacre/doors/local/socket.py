@@ -246,7 +246,9 @@ async def _answer(
         try:
             request = msgspec.json.decode(line)
             identifier = request["id"]
-            params = msgspec.convert(request["params"], dict[str, Any])
+            params = request["params"]
+            if not isinstance(params, dict):
+                raise TypeError
             operation = parse_operation(request["operation"], params)
         except (msgspec.DecodeError, UnicodeError, RecursionError, KeyError, TypeError) as error:
             raise InvalidInput(

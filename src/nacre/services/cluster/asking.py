@@ -31,7 +31,6 @@ from nacre.core.cluster.messages import (
     AskHost,
     AskPerson,
     GiveUp,
-    HostAnswer,
     HostRestarted,
     NotHere,
     PersonAnswered,
@@ -39,6 +38,7 @@ from nacre.core.cluster.messages import (
     StillAsked,
     ToHost,
     Working,
+    read_answer,
 )
 from nacre.core.operations.control import Handover
 from nacre.core.operations.safety.approvals import Answer
@@ -349,7 +349,7 @@ class Asking:
             known.take(Nobody.READS)
             return
         try:
-            known.take(msgspec.msgpack.decode(data, type=HostAnswer))
+            known.take(read_answer(data))
         except msgspec.DecodeError as error:
             _log.warning("unreadable answer", extra={"host": host, "error": str(error)})
 
