@@ -277,7 +277,7 @@ async def read_line(reader: asyncio.StreamReader) -> bytes:
     try:
         return await reader.readline()
     except ValueError as error:
-        raise InvalidInput("the line is over max_message_bytes") from error
+        raise InvalidInput("the line is over max_message_bytes", "send less at once") from error
 
 
 async def send_parts(writer: asyncio.StreamWriter, parts: list[bytes]) -> None:
