@@ -159,7 +159,12 @@ class Asking:
             caller = await self.placed(caller)
         while True:
             incarnation = self.incarnation_of(host)
-            answer = await self._answer(host, incarnation, caller, operation, besides)
+            try:
+                answer = await self._answer(host, incarnation, caller, operation, besides)
+            except MayBeDone:
+                if spec.read_only:  # then there is nothing that may have been done
+                    raise lost(host, begun=False) from None
+                raise
             if isinstance(answer, AskDone):
                 return self._read(spec, answer)
             if isinstance(answer, AskFailed):
