@@ -57,7 +57,7 @@ GOOD: dict[str, list[Json]] = {
     "input_mode": [{"mode": "capture"}, {"mode": "release"}],
     "screen_mode": [{"action": "enter"}, {"action": "exit"}],
     "await_input": [{"max_wait_ms": 50}],
-    "screen_at": [{}, {"time": -1}, {"generation": 2, "format": "styled"}],
+    "screen_at": [{}, {"time": -1}, {"format": "styled"}],
     "export_recording": [{}, {"idle_cap": 1, "markers": True, "max_chars": 300}],
     "film_recording": [{"scale": 1}],
     "list_activity": [{}, {"limit": 1}],
