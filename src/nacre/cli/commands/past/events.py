@@ -52,8 +52,10 @@ def run_events(arguments: Namespace) -> int:
 def _unknown(session: str) -> SessionNotFound:
     """Return the error for a session of which the audit here has nothing."""
     what = f"the audit here has no session {session!r}"
-    with suppress(NacreError), Client.open() as client:
-        if host := client.call("list_sessions", session=session).get("host"):
+    with suppress(NacreError), Client.open(told=False) as client:
+        host = client.call("list_sessions", session=session).get("host")
+        hosts = client.call("cluster_status")["hosts"] if host else ()
+        if any(one["host"] == host and not one["here"] for one in hosts):
             return SessionNotFound(f"{what}: it is on host {host!r}", "run this command there")
     return SessionNotFound(what)
 
