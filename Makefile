@@ -31,7 +31,7 @@ help:
 	@echo "make programs     install the programs that the tests drive, if the system allows it"
 	@echo "make lint         formatting, linters, types (Python and TypeScript) and layers"
 	@echo "make format       format, and fix what the linter can"
-	@echo "make bench        run the benchmarks in bench/ (not cluster.py, cluster_faults.py, crash.py, recovery.py, bombs.py, floods.py, keys.py, fuzz.py, soak.py and trials.py: minutes each)"
+	@echo "make bench        run the benchmarks in bench/ (not cluster.py, cluster_faults.py, cluster_same.py, crash.py, recovery.py, bombs.py, floods.py, keys.py, fuzz.py, soak.py and trials.py: minutes each)"
 	@echo "make clean        remove environments, caches and everything that was built"
 
 # Without a registry to fetch the page's packages from, nacre still runs: the page then says how to

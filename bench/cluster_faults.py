@@ -215,6 +215,7 @@ class Series:
         self.errors[error["code"]] += 1
         if self._only_server:
             self.failed_by_server += 1
+            print(f"        while a server was away: {error}", flush=True)
         return "perhaps" if "taken effect" in str(error) else "not"
 
     _only_server = False

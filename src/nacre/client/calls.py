@@ -140,7 +140,8 @@ class Client:
         """
         request = {"id": 1, "operation": operation, "params": params}
         try:
-            self._connection.sendall(encode_request(request))
+            with suppress(BrokenPipeError):  # what the daemon refuses it does not read to the end
+                self._connection.sendall(encode_request(request))
             line = self._answers.readline()
         except OSError as error:
             raise self.lost(error) from None

@@ -3,7 +3,9 @@
 import msgspec
 import pytest
 
-from nacre.core.catalog.catalog import spec_of
+import nacre.core.agent.tools
+import nacre.core.operations.hosts.cluster  # noqa: F401  # they enter what they have
+from nacre.core.catalog.catalog import UNLISTED, spec_of
 from nacre.core.cluster.carried import (
     CarriedError,
     pack_error,
@@ -29,6 +31,17 @@ from nacre.wording import Give, Higher, Hint, Meant, Omit, Takes, Use
 def test_an_operation_arrives_as_it_was() -> None:
     asked = Run(session="dev", command="make", timeout_ms=5)
     assert unpack_operation(*pack_operation(asked)) == asked
+
+
+def test_whatever_is_about_a_session_can_be_asked_of_its_host() -> None:
+    here = {"follow", "watch", "type"}  # these go over streams
+    here.add("ask_password")  # a program asks the daemon that has its session
+    for name, spec in UNLISTED.items():
+        if spec.references and name not in here:
+            given = dict.fromkeys(spec.references, "dev")
+            asked = spec.type(**given)
+            assert unpack_operation(*pack_operation(asked)) == asked
+            assert spec.result is not None, name
 
 
 def test_a_hint_keeps_its_next_steps() -> None:

@@ -8,6 +8,9 @@ import pytest
 
 from conftest import PATIENCE, Daemon
 from nacre import __version__
+from nacre.client.calls import AnsweredError, Client
+from nacre.client.start import connect
+from nacre.settings.paths import find_paths
 
 from doors.wire import GREETING, Bridge, Doomed, Line, daemon_pid, local_line
 
@@ -152,6 +155,14 @@ def test_a_line_over_the_limit_is_told(small_daemon: Daemon, greeted: bool) -> N
         told = line.read()["error"]
         assert told["code"] == "INVALID_INPUT"
         assert "max_message_bytes" in told["message"]
+
+
+def test_the_client_says_that_its_request_is_too_long(small_daemon: Daemon) -> None:
+    with (
+        Client(connect(find_paths(small_daemon.env)), timeout=PATIENCE) as client,
+        pytest.raises(AnsweredError, match="max_message_bytes; send less at once"),
+    ):
+        client.call("send_input", session="any", input="x" * 3_000_000)
 
 
 def test_pipelined_calls_run_side_by_side(daemon: Daemon) -> None:

@@ -183,6 +183,15 @@ async def test_a_silent_host_is_lost_and_its_callers_are_told(pair: Pair) -> Non
     pair.asking.host_lost("owner")  # before it was asked whether the ask has arrived
     with pytest.raises(HostUnreachable, match="may have taken effect"):
         await asked
+    pair.hosts.lost = 0.1
+    pair.hear("first")
+    asked = asyncio.create_task(pair.asking.ask("owner", CALLER, GetCluster()))
+    await asyncio.sleep(0)
+    pair.hosts.lost = 0
+    pair.asking.host_lost("owner")
+    with pytest.raises(HostUnreachable, match="is lost: its sessions") as reading:
+        await asked
+    assert not isinstance(reading.value, MayBeDone)  # reading has no effect
     with pytest.raises(HostUnreachable, match="no host 'nobody'"):
         await pair.asking.ask("nobody", CALLER, GetCluster())
 

@@ -47,7 +47,7 @@ def test_a_session_is_found_by_name_id_and_host(hosts: Hosts) -> None:
     identifier = made(hosts, "found", "d")
     for reference in ("found", identifier, "d/found"):
         details = hosts["b"].call("list_sessions", session=reference)
-        assert details["session_id"] == identifier
+        assert (details["session_id"], details["host"]) == (identifier, "d")
     assert "rows" in hosts["b"].daemon.rest("GET", "/sessions/d%2ffound/screen")
     ran = hosts["b"].daemon.rest("POST", "/sessions/d%2Ffound/run", {"command": "echo there"})
     assert ran["output"] == "there"
@@ -55,6 +55,34 @@ def test_a_session_is_found_by_name_id_and_host(hosts: Hosts) -> None:
         hosts["b"].daemon.rest("GET", "/sessions/d%2Fnone/none")
     assert b"/sessions/d%2Fnone/none" in unknown.value.read()
     unknown.value.close()
+
+
+def test_the_page_of_another_hosts_session_is_that_of_the_door(hosts: Hosts) -> None:
+    made(hosts, "paged", "b")
+    page = hosts["a"].call("open_page", session="b/paged")["url"]
+    assert page.startswith(f"{hosts['a'].daemon.url}/#code=")
+    assert page.endswith("&session=paged")
+    with pytest.raises(AnsweredError, match="no session 'unpaged'"):
+        hosts["a"].call("open_page", session="b/unpaged")
+
+
+def test_events_of_another_hosts_session_say_where_they_are(hosts: Hosts) -> None:
+    made(hosts, "eventful", "b")
+    asked = subprocess.run(
+        [sys.executable, "-m", "nacre", "events", "eventful"],
+        env=hosts["a"].daemon.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "it is on host 'b'; run this command there" in asked.stderr
+    assert asked.returncode == 3
+
+
+def test_an_unknown_run_of_another_hosts_session_is_told_as_such(hosts: Hosts) -> None:
+    made(hosts, "runs-none", "b")
+    with pytest.raises(AnsweredError, match="no run 'none'"):
+        hosts["a"].call("wait_for", session="runs-none", run_id="none")
 
 
 def test_names_are_unique_over_all_hosts(hosts: Hosts) -> None:

@@ -20,6 +20,7 @@ from nacre.doors.mcp.standing import Standing
 from nacre.doors.mcp.tools.selection import parse_selection
 
 from doors.conftest import MODERN, TRANSPORTS, Tools, connect
+from doors.wire import Bridge
 from services.cluster.several_hosts import HostUnderTest, metrics
 
 pytestmark = pytest.mark.anyio
@@ -122,6 +123,18 @@ async def test_a_search_finds_what_sessions_on_all_hosts_showed(door: AtDoor, ho
         pages += page["hits"]
         assert page.get("next_offset") == (offset + 1 if offset < 2 else None)
     assert pages == found["hits"]
+
+
+def test_an_agent_types_into_a_session_of_another_host(hosts: Hosts) -> None:
+    hosts["a"].call("create_session", name="typed-at", host="b", command="bash --norc")
+    bridge = Bridge(hosts["a"].daemon.env, "--toolsets=agent")
+    try:
+        bridge.handshake()
+        given = {"session": "typed-at", "text": "echo ty''ped"}
+        answer = bridge.ask("tools/call", {"name": "type", "arguments": given})["result"]
+    finally:
+        bridge.dispose()
+    assert "\ntyped\n" in answer["content"][0]["text"], answer
 
 
 async def test_a_picture_and_a_recording_of_another_host(door: AtDoor) -> None:

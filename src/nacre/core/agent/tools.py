@@ -14,6 +14,7 @@ from msgspec import Meta
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.catalog import Operation, Result, Spec, composed, unlisted
 from nacre.core.operations.parameters import Cols, Rows, SessionRef, TimeOut
+from nacre.core.operations.results import Sent
 
 AGENT: dict[str, Spec] = {}
 
@@ -153,7 +154,7 @@ SEARCH_HINTS = {
 ALWAYS_LOADED = frozenset(("agent_run", "agent_type", "agent_wait", "agent_read"))
 
 
-@unlisted("type_keys", scope=Scope.DRIVE, types=True)
+@unlisted("type_keys", scope=Scope.DRIVE, types=True, result=Sent)
 class TypeKeys(Operation, frozen=True, kw_only=True):
     """Type text and keys, wait until it is clear what came of it, and return what was printed.
 

@@ -18,8 +18,8 @@ from nacre.core.operations.all import CATALOG
 from nacre.errors import Internal, NacreError
 from nacre.wording import Give, Higher, Hint, Meant, NextStep, Omit, Takes, Use
 
-# What hosts ask each other besides.
-_BETWEEN_HOSTS = ("find_run", "give_up_name", "read_input", "end_input")
+# What hosts ask each other besides: for themselves, and for tools that are made of operations.
+_BETWEEN_HOSTS = ("find_run", "give_up_name", "read_input", "end_input", "type_keys")
 _HINT = 1  # the code of our only extension type of MessagePack
 _STEPS = {one.__name__: one for one in (Use, Omit, Give, Higher, Meant, Takes)}
 _ERRORS = {
@@ -49,7 +49,7 @@ def pack_operation(operation: Operation) -> tuple[str, bytes]:
 
 def unpack_operation(name: str, data: bytes) -> Operation:
     """Raises UnknownOperation for one that this version does not have, and ValidationError."""
-    spec = CATALOG.get(name) or (UNLISTED[name] if name in _BETWEEN_HOSTS else None)
+    spec = CATALOG.get(name) or (UNLISTED.get(name) if name in _BETWEEN_HOSTS else None)
     if spec is None:
         raise errors.UnknownOperation(f"this host knows no operation {name!r}")
     return msgspec.msgpack.decode(data, type=spec.type)

@@ -251,7 +251,9 @@ async def _answer(
         try:
             request = msgspec.json.decode(line)
             identifier = request["id"]
-            params = msgspec.convert(request["params"], dict[str, Any])
+            params = request["params"]
+            if not isinstance(params, dict):
+                raise TypeError
             operation = parse_operation(request["operation"], params)
         except (msgspec.DecodeError, UnicodeError, RecursionError, KeyError, TypeError) as error:
             raise InvalidInput(
@@ -280,7 +282,7 @@ async def read_line(reader: asyncio.StreamReader) -> bytes:
     try:
         return await reader.readline()
     except ValueError as error:
-        raise InvalidInput("the line is over max_message_bytes") from error
+        raise InvalidInput("the line is over max_message_bytes", "send less at once") from error
 
 
 async def send_parts(writer: asyncio.StreamWriter, parts: list[bytes]) -> None:

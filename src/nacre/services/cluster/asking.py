@@ -31,7 +31,6 @@ from nacre.core.cluster.messages import (
     AskHost,
     AskPerson,
     GiveUp,
-    HostAnswer,
     HostRestarted,
     NotHere,
     PersonAnswered,
@@ -39,6 +38,7 @@ from nacre.core.cluster.messages import (
     StillAsked,
     ToHost,
     Working,
+    read_answer,
 )
 from nacre.core.operations.control import Handover
 from nacre.core.operations.safety.approvals import Answer
@@ -159,7 +159,12 @@ class Asking:
             caller = await self.placed(caller)
         while True:
             incarnation = self.incarnation_of(host)
-            answer = await self._answer(host, incarnation, caller, operation, besides)
+            try:
+                answer = await self._answer(host, incarnation, caller, operation, besides)
+            except MayBeDone:
+                if spec.read_only:  # then there is nothing that may have been done
+                    raise lost(host, begun=False) from None
+                raise
             if isinstance(answer, AskDone):
                 return self._read(spec, answer)
             if isinstance(answer, AskFailed):
@@ -349,7 +354,7 @@ class Asking:
             known.take(Nobody.READS)
             return
         try:
-            known.take(msgspec.msgpack.decode(data, type=HostAnswer))
+            known.take(read_answer(data))
         except msgspec.DecodeError as error:
             _log.warning("unreadable answer", extra={"host": host, "error": str(error)})
 

@@ -7,12 +7,16 @@ it, which takes the same requests.
 Rule 1: a port is opened when the session is first shown to a caller, up to `most`; without room
 the caller is told 0, and uses the name. It stays the same until the session is gone; the next
 daemon opens it again, unless another program has taken it meanwhile.
-Rule 2: nothing is said of a port of another host: here it would mean another session.
+Rule 2: when there is no room, hosts are asked which of their sessions are gone: nobody tells of
+that by itself. The next session that is shown gets a port that was freed so.
+Rule 3: nothing is said of a port of another host: here it would mean another session.
 """
 
+import asyncio
 import logging
 import os
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 
 import msgspec
@@ -34,12 +38,16 @@ class MirroredPorts:
         self._most = most
         self._ports: dict[tuple[str, str], int] = {}  # by host and id of the session
         self._sessions: dict[int, tuple[str, str]] = {}
+        self._wanted = asyncio.Event()  # a session got none
 
     def of(self, host: str, session_id: str) -> int:
         """Return the port for a session of another host; it is opened if there is room."""
         known = self.known(host, session_id)
-        if known != NONE or len(self._ports) >= self._most:
+        if known != NONE:
             return known
+        if len(self._ports) >= self._most:
+            self._wanted.set()
+            return NONE
         try:
             port = self._pool.claim()
         except NacreError:  # no port or no descriptor is left
@@ -88,6 +96,25 @@ class MirroredPorts:
             del self._sessions[port]
             self._changed = True
             self._pool.release(port)
+
+    async def free_gone(
+        self, pause: float, listed: Callable[[str], Awaitable[Collection[str]]]
+    ) -> None:
+        """Free ports of sessions that are gone, each time that one is wanted, until cancelled.
+
+        `listed` returns the ids of a host's sessions; it may raise NacreError.
+        """
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            shown: dict[str, set[str]] = defaultdict(set)  # what comes while a host is asked stays
+            for host, identifier in self._ports:
+                shown[host].add(identifier)
+            for host, identifiers in shown.items():
+                with suppress(NacreError):
+                    for identifier in identifiers.difference(await listed(host)):
+                        self.release(host, identifier)
+            await asyncio.sleep(pause)
 
     def keep_only(self, host: str, identifiers: Collection[str]) -> None:
         """Free the ports of those sessions of a host that are gone."""

@@ -10,12 +10,15 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
+from urllib.parse import urlencode
 
 from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.follow import EventStream, Follow
+from nacre.core.operations.results import SessionDetails
+from nacre.core.operations.sessions import ListSessions
 from nacre.core.operations.steps import LIST_SESSIONS
 from nacre.errors import (
     HostUnreachable,
@@ -98,12 +101,12 @@ class ClusterRouting:
         if name == "search" and getattr(call.operation, "session", None) is None:
             return await self._searching.search(call, onward)
         given = {one: getattr(call.operation, one) for one in call.spec.references}
-        if given.get("run_id") is not None:
-            return await self._of_run(call, onward, given["run_id"])
         if given.get("sessions"):
             return await self._of_several(call, onward, given["sessions"])
         if given.get("session") is not None:
             return await self._of_one(call, onward, given["session"])
+        if given.get("run_id") is not None:
+            return await self._of_run(call, onward, given["run_id"])
         if name == "list_approvals":
             return await self._questions.list(call, onward)
         if name == "answer_approval":
@@ -138,7 +141,9 @@ class ClusterRouting:
         if host is None:
             if inner != reference:
                 call.operation = replace(call.operation, session=inner)
-            return await onward(call)
+            return self._with_host(self._member.host, await onward(call))
+        if call.spec.name == "open_page":
+            return await self._page(host, inner, call, onward)
         operation = replace(call.operation, session=inner)
         try:
             return await self._ask(host, call, operation)
@@ -149,6 +154,14 @@ class ClusterRouting:
                 self._ports.release(host, str(inner))
             again = await self._other_place(reference, host, error)
             return await self._ask(again, call, operation)
+
+    async def _page(self, host: str, reference: str | int, call: Call, onward: Onward) -> Any:
+        """Return an address of this host's page: that of the session's host may be out of reach."""
+        asked = ListSessions(session=reference)
+        found = (await self._asking.ask(host, call.caller, asked)).result
+        call.operation = replace(call.operation, session=None)
+        page = await onward(call)
+        return replace(page, url=f"{page.url}&{urlencode({'session': found.name})}")  # type: ignore[attr-defined]
 
     async def _other_place(self, reference: str | int, host: str, error: NacreError) -> str:
         """Return another host that has a session by now. Raises the error if there is none.
@@ -319,8 +332,13 @@ class ClusterRouting:
         self._note(host, answer.result)
         return self._with_port(host, answer.result)
 
+    def _with_host(self, host: str, result: Any) -> Any:
+        """Return what is known of a session with its host."""
+        return replace(result, host=host) if isinstance(result, SessionDetails) else result
+
     def _with_port(self, host: str, result: Any) -> Any:
-        """Return the result with a port of this host, if it has one."""
+        """Return the result with its host, and a port of this one, if it has one."""
+        result = self._with_host(host, result)
         if not (isinstance(getattr(result, "port", None), int) and hasattr(result, "session_id")):
             return result
         return replace(result, port=self._ports.of(host, result.session_id))

@@ -30,10 +30,11 @@ from nacre.core.operations.hosts.cluster import (
     GiveUpName,
 )
 from nacre.core.operations.hosts.piped import EndInput, InputPart, ReadInput
-from nacre.core.operations.results import Success
-from nacre.core.operations.sessions import ManageSession
+from nacre.core.operations.results import SessionList, Success
+from nacre.core.operations.sessions import ListSessions, ManageSession
 from nacre.errors import HostUnreachable, NacreError, SessionNotFound
 from nacre.services.cluster.all_hosts.everywhere import Everywhere
+from nacre.services.cluster.all_hosts.listing import ALL_CHARS
 from nacre.services.cluster.between import OURSELVES, between_hosts
 from nacre.services.cluster.local import LocalSessions
 from nacre.services.cluster.measures import cluster_families
@@ -128,6 +129,10 @@ class Cluster:
         self._ports.open_again()
         self._tasks = [
             asyncio.create_task(self._save_ports(), name="mirrored ports"),
+            asyncio.create_task(
+                self._ports.free_gone(self._host.settings.cluster_settle_time, self._listed),
+                name="ports of sessions that are gone",
+            ),
             asyncio.create_task(join(), name="join"),
             asyncio.create_task(self._note_all(), name="cluster notes"),
             asyncio.create_task(self._between.viewing.send_all(), name="viewers"),
@@ -309,6 +314,12 @@ class Cluster:
             with suppress(OSError):
                 self._ports.save()
             await asyncio.sleep(self._host.settings.cluster_heartbeat)  # few writes for many ports
+
+    async def _listed(self, host: str) -> set[str]:
+        """Return the ids of a host's sessions. Raises what asking raises."""
+        answer = await self._asking.ask(host, OURSELVES, ListSessions(max_chars=ALL_CHARS))
+        assert isinstance(answer.result, SessionList)
+        return {one.session_id for one in answer.result.sessions}
 
     def _changed(self) -> None:
         self._host.warnings.changed()

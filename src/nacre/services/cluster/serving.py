@@ -31,8 +31,8 @@ from nacre.core.cluster.messages import (
     PersonAnswered,
     RunBegun,
     StillAsked,
-    ToHost,
     Working,
+    read_to_host,
 )
 from nacre.errors import HostUnreachable, Internal, InvalidInput, LimitReached, NacreError
 from nacre.services.cluster.asking import pack_told
@@ -103,7 +103,7 @@ class HostServing:
     def _came(self, subject: str, reply: str, data: bytes, _: str | None) -> None:
         sender = subject.rpartition(".")[2]
         try:
-            message = msgspec.msgpack.decode(data, type=ToHost)
+            message = read_to_host(data)
         except msgspec.DecodeError as error:
             _log.warning("unreadable message", extra={"host": sender, "error": str(error)})
             return

@@ -19,13 +19,13 @@ from nacre.core.cluster.messages import (
     Act,
     Acted,
     Credit,
-    GiveUp,
     HostRestarted,
     OfStream,
     OpenStream,
     StreamEnded,
     StreamItem,
     StreamOpened,
+    read_to_stream,
 )
 from nacre.core.operations.elements import VisualSpan
 from nacre.core.operations.follow import Follow
@@ -99,7 +99,7 @@ class Streaming:
     def _came(self, subject: str, reply: str, data: bytes, _: str | None) -> None:
         sender = subject.rpartition(".")[2]
         try:
-            message = msgspec.msgpack.decode(data, type=OpenStream | Act | Credit | GiveUp)
+            message = read_to_stream(data)
         except msgspec.DecodeError as error:
             _log.warning("unreadable message", extra={"host": sender, "error": str(error)})
             return

@@ -29,6 +29,8 @@ from nacre.core.cluster.messages import (
     StreamEnded,
     StreamItem,
     StreamOpened,
+    ToStream,
+    read_of_stream,
 )
 from nacre.core.operations import follow, watch
 from nacre.core.operations.elements import VisualSpan
@@ -51,8 +53,6 @@ from nacre.system.logs import REQUEST
 
 _log = logging.getLogger("nacre.cluster")
 
-_Sent = OpenStream | Act | Credit | GiveUp
-
 _KINDS: dict[str, type] = {
     name: one
     for module in (watch, follow)
@@ -71,7 +71,7 @@ class Viewing:
         self._signing = signing
         self._settings = settings
         self._open: dict[str, RemoteStream] = {}
-        self._outgoing: asyncio.Queue[tuple[str, _Sent]] = asyncio.Queue()
+        self._outgoing: asyncio.Queue[tuple[str, ToStream]] = asyncio.Queue()
 
     @property
     def count(self) -> int:
@@ -128,7 +128,7 @@ class Viewing:
         for stream in self._open.values():
             stream.came(StreamEnded(), broken=True)
 
-    def _send(self, host: str, message: _Sent) -> None:
+    def _send(self, host: str, message: ToStream) -> None:
         self._outgoing.put_nowait((host, message))
 
     async def send_all(self) -> None:
@@ -150,7 +150,7 @@ class Viewing:
             stream.came(StreamEnded(), broken=True)
             return
         try:
-            stream.came(msgspec.msgpack.decode(data, type=OfStream))
+            stream.came(read_of_stream(data))
         except msgspec.DecodeError as error:
             _log.warning("unreadable item", extra={"host": host, "error": str(error)})
 
@@ -158,7 +158,7 @@ class Viewing:
 class RemoteStream:
     """A stream of another host, as the doors of this one know it (Watch and EventStream)."""
 
-    def __init__(self, host: str, identifier: str, send: Callable[[str, _Sent], None]) -> None:
+    def __init__(self, host: str, identifier: str, send: Callable[[str, ToStream], None]) -> None:
         self.host = host
         self.id = identifier
         self._send = send

@@ -1,4 +1,5 @@
-"""`nacre events`: what happened in a session, in its order. It needs no daemon.
+"""`nacre events`: what happened in a session, in its order. It needs no daemon; one that runs is
+asked on which host a session is that is not known here.
 
 Rule 1: it shows what the audit has (docs/audit.md): what was not recorded there is not shown here.
 Rule 2: a name stands for the last session that had it.
@@ -11,11 +12,13 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from nacre.cli.output.answers import add_json, harmless, print_json
+from nacre.client.calls import Client
 from nacre.core.audit.chain import read_fields
-from nacre.errors import InvalidInput, SessionNotFound
+from nacre.errors import InvalidInput, NacreError, SessionNotFound
 from nacre.settings.paths import find_paths
 from nacre.system.folder_watch import FolderWatch
 from nacre.system.storage.audit_log import read_lines
@@ -40,10 +43,21 @@ def run_events(arguments: Namespace) -> int:
     timeline = _Timeline(folder, arguments.session, as_json=arguments.json)
     timeline.show_new()
     if timeline.identifier is None:
-        raise SessionNotFound(f"the audit has no session {arguments.session!r}")
+        raise _unknown(arguments.session)
     if arguments.follow and not timeline.over:
         asyncio.run(_follow(folder, timeline))
     return 0
+
+
+def _unknown(session: str) -> SessionNotFound:
+    """Return the error for a session of which the audit here has nothing."""
+    what = f"the audit here has no session {session!r}"
+    with suppress(NacreError), Client.open(told=False) as client:
+        host = client.call("list_sessions", session=session).get("host")
+        hosts = client.call("cluster_status")["hosts"] if host else ()
+        if any(one["host"] == host and not one["here"] for one in hosts):
+            return SessionNotFound(f"{what}: it is on host {host!r}", "run this command there")
+    return SessionNotFound(what)
 
 
 async def _follow(folder: str, timeline: "_Timeline") -> None:

@@ -27,7 +27,7 @@ from nacre.system.logs import REQUEST
 from nacre.wording import Hint, Use, also
 
 _SHORTEST = 200  # characters of a session in a list: an answer has no room for more sessions
-_ALL_CHARS = 1 << 40  # how much of each is shown is decided when all are there
+ALL_CHARS = 1 << 40  # how much of each is shown is decided when all are there
 _TOLD = 200  # characters for the hint
 _NAMED = 20  # hosts in a hint
 
@@ -122,7 +122,7 @@ class Listing:
         call, after = asked.call, asked.after
         sees_all = call.caller.sessions is None
         cursor = after.as_cursor() if after is not None and after.host == host else None
-        request = ListSessions(limit=limit, cursor=cursor, max_chars=_ALL_CHARS)
+        request = ListSessions(limit=limit, cursor=cursor, max_chars=ALL_CHARS)
         if host == self._member.host:
             ours = Call(call.caller, request, call.spec, call.handle, call.tells)
             listed = await asked.onward(ours)

@@ -126,11 +126,13 @@ class ClusterLink:
                 opening.cancel()
                 await asyncio.gather(opening, return_exceptions=True)
                 await client.close()
+                _let_go(client)
         if opening.cancelled():
             raise OSError(self._why(failed.result()))
         if (error := opening.exception()) is not None:
             with suppress(Exception):  # it may be half open
                 await client.close()
+            _let_go(client)
             raise OSError(self._why(error)) from error
         return client
 
@@ -290,6 +292,13 @@ class ClusterLink:
         self._back.set()
         self.problem = ""
         self.when_changed()
+
+
+def _let_go(client: Client) -> None:
+    """Close a refused connection at once: over TLS the library leaves it open until a goodbye."""
+    writer = getattr(getattr(client, "_transport", None), "_bare_io_writer", None)
+    if writer is not None:
+        writer.transport.abort()
 
 
 def _nothing() -> None:

@@ -1,7 +1,8 @@
 """What all hosts know: names, sessions and keys, in a bucket that the cluster's servers keep.
 
 Rule 1: while the servers choose who of them leads, nobody answers. That is waited for
-(cluster_call_time): a server of several that dies fails no call.
+(cluster_call_time): a server of several that dies fails no call. An answer that dies with it never
+comes, so each try has but a part of that time.
 Rule 2: a deleted key leaves a mark, which goes by itself: else the store would grow with every
 session that there ever was.
 """
@@ -32,6 +33,7 @@ from nacre.settings.table import Settings
 _BUCKET = "nacre"
 _MARKED = 60.0  # seconds that the mark of a deleted key stays
 _AGAIN = 0.1  # seconds between two tries
+_TRY = 0.4  # of cluster_call_time, that one try has: three of them fit in
 # Codes of JetStream's answers.
 _WRONG_REVISION = (10071, 10164)
 _MARKS_STAY = (10165, 10166)  # the bucket was made without a life for single messages
@@ -45,20 +47,24 @@ class KeyTaken(Exception):
 
 async def open_store(client: Client, settings: Settings) -> "Store":
     """Return the store; the first host makes it. Raises OSError."""
-    return Store(client, await _tried(lambda: _bucket(client, settings), 0), settings)
+    try:
+        bucket = await _tried(lambda: _bucket(client, settings), settings.cluster_call_time)
+    except OSError as error:
+        if not isinstance(error.__cause__, TimeoutError):
+            raise
+        raise OSError(
+            "the servers' store does not answer: has this host the rights of docs/cluster.md?"
+        ) from error
+    return Store(client, bucket, settings)
 
 
 async def _bucket(client: Client, settings: Settings) -> KeyValue:
-    stream = client.jetstream()
+    stream = client.jetstream(timeout=_TRY * settings.cluster_call_time)
     try:
         return await stream.key_value(_BUCKET)
     except (ServiceUnavailableError, NoRespondersError) as error:
         raise OSError(
             "the servers keep nothing: enable JetStream in their configuration"
-        ) from error
-    except TimeoutError as error:
-        raise OSError(
-            "the servers' store does not answer: has this host the rights of docs/cluster.md?"
         ) from error
     except BucketNotFoundError:
         with suppress(BadRequestError):  # another host was quicker
@@ -104,7 +110,8 @@ class Store:
 
         async def mark() -> None:
             life = _MARKED if self._marks_go else None
-            stream, subject = self._client.jetstream(), f"$KV.{_BUCKET}.{key}"
+            stream = self._client.jetstream(timeout=_TRY * self._call_time)
+            subject = f"$KV.{_BUCKET}.{key}"
             try:
                 await stream.publish(subject, headers=dict(headers), msg_ttl=life)
             except APIError as error:

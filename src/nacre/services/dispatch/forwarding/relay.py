@@ -4,8 +4,7 @@ Rule: a door sets it for each call, with what its client offers; a service that 
 uses it. What the client does not offer is None, and the question is declined.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -37,14 +36,19 @@ class Relay(Struct, frozen=True):
 _of_this_call: ContextVar[Relay | None] = ContextVar("relay", default=None)
 
 
-@contextmanager
-def relayed_by(relay: Relay | None) -> Iterator[None]:
+class relayed_by:  # as a generator it would cost each call 2.5 µs more
     """Let calls that are made meanwhile reach their host."""
-    token = _of_this_call.set(relay)
-    try:
-        yield
-    finally:
-        _of_this_call.reset(token)
+
+    __slots__ = ("_relay", "_token")
+
+    def __init__(self, relay: Relay | None) -> None:
+        self._relay = relay
+
+    def __enter__(self) -> None:
+        self._token = _of_this_call.set(self._relay)
+
+    def __exit__(self, *_: object) -> None:
+        _of_this_call.reset(self._token)
 
 
 def relay_of_call() -> Relay | None:
