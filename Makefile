@@ -13,7 +13,7 @@ NACRE := $(BIN)/nacre
 # A machine may forbid bytecode for scripts; without it every start of nacre compiles all files.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run stop web test test-hard test-pace test-python check units page-units programs lint format bench clean
+.PHONY: environment help run stop web test test-hard test-pace test-python check units page-units programs lint format bench clean
 
 help:
 	@echo "make run          set up, start the daemon, open a session, print its addresses"
@@ -32,6 +32,7 @@ help:
 	@echo "make lint         formatting, linters, types (Python and TypeScript) and layers"
 	@echo "make format       format, and fix what the linter can"
 	@echo "make bench        run the benchmarks in bench/ (not cluster.py, cluster_faults.py, cluster_same.py, crash.py, recovery.py, bombs.py, floods.py, keys.py, fuzz.py, soak.py and trials.py: minutes each)"
+	@echo "make environment   only what the tests need of Python, in VENV"
 	@echo "make clean        remove environments, caches and everything that was built"
 
 # Without a registry to fetch the page's packages from, nacre still runs: the page then says how to
@@ -81,9 +82,17 @@ test: web programs
 	$(PYTEST) -p tests.second_try $(FILE)
 else
 FILE :=
-test: lint web page-units programs
-	$(PYTEST) -p tests.second_try $(AT_ONCE)
+# Lint runs beside the tests, which leave processors idle. What is wrong is said at once, what is
+# right at the end.
+test: web programs
+	@said=$$(mktemp); { $(MAKE) --no-print-directory lint page-units >$$said 2>&1 || { cat $$said; false; }; } & \
+	lint=$$!; $(PYTEST) -p tests.second_try $(AT_ONCE); tests=$$?; \
+	wait $$lint; lint=$$?; [ $$lint -ne 0 ] || cat $$said; rm -f $$said; \
+	[ $$tests -eq 0 ] || exit $$tests; exit $$lint
 endif
+
+# What the tests need of Python, without a test: .ci/run has it made for the next Python meanwhile.
+environment: $(VENV)/.dev
 
 test-hard: web programs
 	@echo "this order again: make test-hard SEED=$(SEED)"

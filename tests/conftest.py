@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import gc
 import inspect
 import json
 import os
@@ -52,6 +53,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return _LONGEST_ROOMS.index(room) if room in _LONGEST_ROOMS else len(_LONGEST_ROOMS)
 
     items.sort(key=place)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among the tests themselves: a million objects, and all of them stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -1,8 +1,12 @@
 """The rooms stay small and differ by name: folders, classes, and tests beside their sources."""
 
 import ast
+import functools
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "nacre"
@@ -22,6 +26,17 @@ def modules() -> list[Path]:
     return found
 
 
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees_for_this_file_alone() -> Iterator[None]:
+    yield
+    parsed.cache_clear()
+
+
 def test_no_folder_has_more_modules_than_a_newcomer_can_take_in() -> None:
     counted = Counter(path.parent.relative_to(SOURCE).as_posix() for path in modules())
     assert {folder: count for folder, count in counted.items() if count > MOST_MODULES} == {}
@@ -34,7 +49,7 @@ def test_no_module_and_no_function_grows_beyond_what_a_reader_can_hold() -> None
         name = path.relative_to(SOURCE).as_posix()
         if (lines := text.count("\n")) > MOST_LINES:
             long[name] = lines
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
                 if length > LONGEST:
@@ -45,7 +60,7 @@ def test_no_module_and_no_function_grows_beyond_what_a_reader_can_hold() -> None
 def test_a_class_name_stands_for_one_thing() -> None:
     places: defaultdict[str, list[str]] = defaultdict(list)
     for path in modules():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in parsed(path).body:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(path.relative_to(SOURCE).as_posix())
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
@@ -57,7 +72,7 @@ def test_the_services_check_a_deadline_in_one_module() -> None:
     found = {
         path.relative_to(SOURCE).as_posix()
         for path in modules()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Attribute) and node.attr in bounded
         if isinstance(node.value, ast.Name) and node.value.id == "asyncio"
     }
