@@ -9,6 +9,7 @@ from runs.corpus import (
     BASH,
     DASH,
     FISH,
+    SLEEPS,
     ZSH,
     Case,
     Keys,
@@ -182,5 +183,30 @@ TRIED = [
         inner(_LONG_FAILS, f"{_LONG}\nERR", 6),
         inner("! true", code=1),
         inner("true"),
+    ),
+    Case(
+        "the prompt behind Ctrl+C is on its way",
+        DASH,
+        (
+            opens("dash"),
+            *(
+                step
+                for _ in range(3)
+                for step in (
+                    run(
+                        SLEEPS,
+                        None,
+                        None,
+                        status="timeout",
+                        ended_by="deadline",
+                        context="wrapped",
+                        timeout_ms=100,
+                    ),
+                    Keys(b"\x03", after="\nbegun"),
+                    inner("echo on; sh -c 'exit 3'", "on", 3),
+                    inner("clear", None),
+                )
+            ),
+        ),
     ),
 ]
