@@ -5,10 +5,11 @@ import pytest
 from runs.ahead import Ahead, in_each_shell
 from runs.corpus import CORPUS
 from runs.corpus_marks import MARKS
+from runs.corpus_tried import TRIED
 
 pytestmark = pytest.mark.anyio
 
-EACH = in_each_shell((*CORPUS, *MARKS))
+EACH = in_each_shell((*CORPUS, *MARKS, *TRIED))
 
 
 @pytest.mark.parametrize("name", EACH)

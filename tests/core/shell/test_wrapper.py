@@ -195,7 +195,8 @@ def test_only_the_sessions_own_shell_marks_by_its_terminal() -> None:
 def test_a_long_command_is_cut_between_escapes(command: str) -> None:
     head, parts = wrap_long(command, ANY_SHELL, NONCE)
     assert parts[-1] == ""
-    assert "".join(parts) == encode(command)
+    bound = f"{NONCE[-6:]}:"  # what is found between two of them is the command
+    assert "".join(parts) == f"{bound}{encode(command)}{bound}"
     assert all(0 < len(part) <= SHORT_LINE for part in parts[:-1])
     for part in parts:
         assert re.fullmatch(r"(?:%%|\\n|\\[0-7]{3}|[^%\\])*", part)

@@ -2,12 +2,13 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from nacre.core.operations.results import CommandOutcome
 from nacre.core.operations.runs import ReadRun, RunCommand, Send
+from nacre.core.text.budget import json_chars, json_size
 from nacre.errors import WaitTimedOut
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services
@@ -182,6 +183,26 @@ async def test_long_output_is_counted_and_can_be_read_as_a_run(tmp_path: Path) -
         assert str(ran.omitted_lines) in ran.hint
         page = await services.runs.read(CALLER, ReadRun(run_id=ran.run_id, offset=99_998))
         assert (page.output, page.total_lines) == ("99999\n100000\nend", 100_001)
+
+
+@pytest.mark.parametrize("form", ["plain", "styled"])
+async def test_output_has_what_a_budget_leaves_and_the_screen_the_rest(
+    form: Literal["plain", "styled"], tmp_path: Path
+) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, "bash", tmp_path, PLAIN)
+        for budget, least in ((2000, 900), (5000, 3500), (30_000, 25_000)):
+            ran = await command(services, session, "seq 100000", max_chars=budget, format=form)
+            assert json_size(ran) <= budget
+            assert json_chars(ran.output) >= least
+            assert ran.screen.omitted_lines + len(ran.screen.lines) == 24
+        short = await command(services, session, "echo on", max_chars=2000, format="plain")
+        assert (short.screen.omitted_lines, short.output) == (0, "on")
+        with pytest.raises(WaitTimedOut) as late:
+            await command(
+                services, session, "seq 9000; exec sleep 9", max_chars=2000, max_wait_ms=50
+            )
+        assert json_size(late.value.details) <= 2000
 
 
 async def test_call_that_is_given_up_leaves_a_run_that_ends(tmp_path: Path) -> None:

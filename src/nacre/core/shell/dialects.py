@@ -46,6 +46,7 @@ class Syntax:
     # {rest} where {take} went well: else nothing ran, and a code would be that of the wrapper.
     if_taken: str = "{take}&&{ {rest};}"
     escapes: Literal["printf", "url"] = "printf"  # what the command is written in (wrapper.py)
+    nonce: str | None = None  # what holds it since `begin`, where there is no room to repeat it
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class Dialect:
     # Keys that begin the line anew where its line editor edits like vi, whatever mode that is in.
     begin_anew: bytes = b"\x1bcc"
     keeps_bad_line: bool = False  # leaves a line that it cannot parse standing at the next prompt
+    takes_pastes: bool = True  # its line editor knows bracketed paste
     takes_pastes_late: bool = False  # switches bracketed paste on when its prompt is drawn
     pastes_as_it_is: bool = True  # else it changes quotes and blanks in what is pasted
     # What it tells after Ctrl+C may be the code of the builtin that was cut short, 0 mostly.
@@ -100,9 +102,10 @@ _LEAVE = (
 )
 _TAKE = "_nacre_c=\"$(\\command printf '{body}')\""
 # In zsh, and in bash with functrace, a trap of the user's prints in a subshell, too (DEBUG; zsh's
-# TRAPEXIT): what stands before the first word of ours and behind the last is not the command.
-_BOUND = "_nacre_:"
-_CUT = f"_nacre_c=${{_nacre_c#*{_BOUND}}};_nacre_c=${{_nacre_c%{_BOUND}*}}"
+# TRAPEXIT): the command is what stands between two words of ours, letters of the nonce.
+_BOUND = "{bound}"
+# The last two: such a trap may show the line itself.
+_CUT = f"_nacre_c=${{_nacre_c%{_BOUND}*}};_nacre_c=${{_nacre_c##*{_BOUND}}}"
 _TAKE_BOUND = f"_nacre_c=\"$(\\command printf '{_BOUND}{{body}}{_BOUND}')\";{_CUT}"
 # Where the subshell failed they are missing. Reserved words only: `false` may be a function.
 _CUT_FOUND = f"case $_nacre_c in *{_BOUND}*{_BOUND}*){_CUT};;*)! case . in esac;;esac"
@@ -117,7 +120,14 @@ _READ_LINES = (
 # Where `read` was switched off, the parts of the command would be run one by one.
 _READABLE = "\\enable read 2>/dev/null;"
 _READ = f'{_READ_LINES}_nacre_c="$(\\command printf "$_nacre_c")"'
-_READ_BOUND = f'{_READ_LINES}_nacre_c="$(\\command printf "{_BOUND}${{_nacre_c}}{_BOUND}")";{_CUT}'
+# Read in a subshell, where functions of these names can be taken away. The parts bring the words of
+# ours with them (wrapper.py).
+_READ_BOUND = (
+    "(\\exec stty -echo);{reading};"
+    "_nacre_c=$({ \\unset -f read printf test;_nacre_c=;while IFS= \\read -r _nacre_l&&"
+    '\\test "$_nacre_l";do _nacre_c=$_nacre_c$_nacre_l;done;\\printf -- "$_nacre_c";} 2>/dev/null);'
+    f"{_CUT};(\\exec stty echo)"
+)
 # A pattern that takes all away if it is found. To ask for the host takes a process, once a shell;
 # $HOSTNAME may be another machine's, which was passed on. The id tells whose $_nacre_h it is. By
 # `exec` no trap of the user's prints at the end of the subshell.
@@ -149,10 +159,11 @@ _BASH_BEGIN = (
 # and a DEBUG trap would print into what `uname` says.
 _ANY_WORD = '"$_nacre_b"'
 _ANY_BEGIN = (
-    "{ _nacre_s=$? _nacre_x=$- _nacre_b=command;case ${ZSH_VERSION+z}${BASH_VERSION+b} in "
-    "z)_nacre_b=builtin _nacre_h=$$\\ $HOST;(($+functions[builtin]))&&_nacre_b=-;;"
+    "{ _nacre_s=$? _nacre_x=$- _nacre_b=command _nacre_n={nonce};"
+    "case ${ZSH_VERSION+z}${BASH_VERSION+b} in z)_nacre_b=builtin _nacre_h=$$\\ $HOST;"
+    "(($+functions[builtin]))&&_nacre_b=-;;"
     'b)case "$(\\history 1)" in '
-    "*{nonce}*)\\history -d -1;;esac;;esac;\\set +x;} >/dev/null 2>&1"
+    "*$_nacre_n*)\\history -d -1;;esac;;esac;\\set +x;} >/dev/null 2>&1"
 )
 # In zsh it is `builtin`, or nothing where that is a function.
 _ZSH_WORD = "$_nacre_b"
@@ -202,6 +213,7 @@ SH = Dialect(
     syntax=_SH_SYNTAX,
     programs=("dash", "sh", "ash", "ksh", "ksh93", "mksh", "lksh", "yash", "busybox", "rbash"),
     offered=("dash", "sh"),
+    takes_pastes=False,
 )
 BASH = Dialect(
     name="bash",
@@ -238,7 +250,7 @@ ZSH = Dialect(
         run=_by(_ZSH_WORD, _RUN),
         place=f'"$$ $HOST;{_FOLDER}"',
         known_place=f'"$$ $HOST;{_FOLDER}"',
-        read=_READABLE + _by(_ZSH_WORD, _READ_BOUND).replace(_CUT, _CUT_FOUND),
+        read=_READABLE + _READ_BOUND.replace(_CUT, _CUT_FOUND),
     ),
     programs=("zsh",),
     offered=("zsh",),
@@ -304,12 +316,18 @@ def _silent(statement: str) -> str:
 
 
 def _short(syntax: Syntax) -> Syntax:
-    """Return it with shorter names of variables: with the long ones its lines are too long."""
+    """Return it with shorter names: with the long ones its lines are too long for ash."""
     words = {part.name: getattr(syntax, part.name) for part in fields(syntax)}
-    return Syntax(
-        **{name: word and word.replace("_nacre_", "_nc_") for name, word in words.items()}
-    )
+    return Syntax(**{name: word and word.replace("_nacre_", "_n") for name, word in words.items()})
 
+
+_ANY_BEGIN += f";_nacre_k='{_silent(_LEAVE)}'"
+_ANY_LEAVE = f'{_ANY_WORD} eval "$_nacre_k"&&:'
+# In bash as in _BASH_RUN: only there is BASH_VERSINFO, and PIPESTATUS.
+_ANY_RUN = (
+    "case $_nacre_x${BASH_VERSINFO-e} in "
+    f'*e*){{leave}};{_ANY_WORD} eval "$_nacre_c";;*){{leave}};! {_ANY_WORD} eval "$_nacre_c";;esac'
+)
 
 ANY_SHELL = Dialect(
     name="any",
@@ -318,15 +336,18 @@ ANY_SHELL = Dialect(
             printf="\\command printf",
             code=_CODE,
             begin=_ANY_BEGIN,
-            keep=_silent(_KEEP.replace(";\\unset _nacre_c", " _nacre_c=")),
-            leave=_silent(_LEAVE),
+            keep=_silent(
+                _KEEP.replace(";\\unset _nacre_c", " _nacre_c=").replace("$?", "${PIPESTATUS-$?}")
+            ),
+            leave=_ANY_LEAVE,
             itself='"$$"',
             take=_TAKE_BOUND,
-            run=f'{{leave}};{_ANY_WORD} eval "$_nacre_c"',
+            run=_ANY_RUN,
             place=_PLACE,
             known_place=_KNOWN_PLACE,
-            read=_READ.replace("\\command read", f"{_ANY_WORD} read"),
+            read=_READ_BOUND,
             if_taken="{take};{rest}",
+            nonce='"$_nacre_n"',
         )
     ),
     programs=(),

@@ -19,6 +19,7 @@ from nacre.core.shell.dialects import Dialect, Syntax
 
 _PART = 800  # bytes of a part of a long command
 _TELLING = 12  # letters of a nonce that tell a line in a history
+_BOUNDING = 6  # letters of a nonce that no command has by chance
 
 _PLAIN = frozenset(range(0x20, 0x7F)) - set(b"\\'!%")
 
@@ -49,7 +50,8 @@ def wrap(
     `own` says that it is the session's own shell, `fed_by` is the file that the command reads.
     """
     words = dialect.syntax
-    take = words.take.replace("{body}", encode(command, words.escapes))
+    take = words.take.replace("{bound}", _bound(nonce))
+    take = take.replace("{body}", encode(command, words.escapes))
     run = _run(words, fed_by)
     return _line(words, nonce, take, _evaluate(words, nonce, own, words.place, run))
 
@@ -65,11 +67,19 @@ def wrap_long(
     words = dialect.syntax
     assert words.read is not None
     reading = _mark(words, "S", nonce, own, "read")
-    read = words.read.replace("{reading}", reading)
+    read = words.read.replace("{bound}", _bound(nonce)).replace("{reading}", reading)
     # The line is as long as ash takes one: it tells the host that a shorter one has asked for.
     run = _run(words, fed_by)
     evaluate = _evaluate(words, nonce, own, words.known_place, run)
-    return _line(words, nonce, read, evaluate), _parts(encode(command))
+    body = encode(command)
+    if "{bound}" in words.read:
+        body = f"{_bound(nonce)}{body}{_bound(nonce)}"
+    return _line(words, nonce, read, evaluate), _parts(body)
+
+
+def _bound(nonce: str) -> str:
+    """Return the word before and behind a command by which it is found in what a shell captured."""
+    return f"{nonce[-_BOUNDING:]}:"
 
 
 def as_fed(command: str) -> str:
@@ -93,7 +103,8 @@ def report(dialect: Dialect, nonce: str, *, own: bool = False) -> str:
 
 def _begin(words: Syntax, nonce: str) -> str:
     """Begin with a space, which keeps the line out of the history of shells with that option."""
-    return f" {words.begin.replace('{nonce}', nonce[:_TELLING])};"
+    told = nonce if words.nonce else nonce[:_TELLING]
+    return f" {words.begin.replace('{nonce}', told)};"
 
 
 def _line(words: Syntax, nonce: str, take: str, evaluate: str) -> str:
@@ -127,8 +138,8 @@ def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:
     the format alone is no mark, and its octal numbers are of the short kind that echo leaves alone.
     """
     form = f"\\33]%s;{kind};n=%s" + "".join(";%s" if one else ";" for one in values) + "\\7"
-    given = " ".join(one for one in values if one)
-    return f"{words.printf} '{form}' 133 {nonce} {given} {'>/dev/tty' if own else '>&2'}"
+    given = " ".join(one for one in (words.nonce or nonce, *values) if one)
+    return f"{words.printf} '{form}' 133 {given} {'>/dev/tty' if own else '>&2'}"
 
 
 def _parts(body: str) -> list[str]:

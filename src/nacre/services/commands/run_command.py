@@ -13,13 +13,17 @@ Rule 3: its output is recorded as that of a run, and can be read as one.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
+from nacre.core.catalog.catalog import Result
 from nacre.core.operations.results import CommandOutcome, Quiesced, Screen
 from nacre.core.operations.runs import AwaitQuiesce, RunCommand
 from nacre.core.operations.steps import interrupt, read_screen, wait_for_quiet
 from nacre.core.operations.terminal import GetScreen
+from nacre.core.screen.screen import Cursor
 from nacre.core.shell.dialects import LONGEST_EDITED, dialect_of
 from nacre.core.shell.quiet import Quiesce, Until
 from nacre.core.shell.state import State
@@ -31,6 +35,7 @@ from nacre.core.shell.typed import (
     is_keys,
     lines_of,
 )
+from nacre.core.text.budget import json_size
 from nacre.errors import (
     BadParameter,
     Busy,
@@ -66,8 +71,17 @@ _PROMPT_ON_ITS_WAY = 0.02  # seconds for a prompt that is printed but not yet re
 _LONGEST_CANONICAL = 4095  # bytes of a line that the kernel keeps (termios(3), canonical mode)
 _READS_SOON = 0.3  # seconds that a program has to end or to read again before it counts as busy
 
-_FACTS = 1000  # characters of the other fields of an answer: folder, state, hint or message
+_FACTS = 700  # characters of the other fields of an answer: state, hint or message
+_SCREENS_PART = 8  # of an answer whose output is long; the screen has what the output leaves
 
+_NO_SCREEN = Screen(
+    cursor=Cursor(row=0, col=0, visible=False),
+    rows=0,
+    cols=0,
+    mode="normal",
+    generation=0,
+    lines=(),
+)
 _SEVERAL_TIMES = Give(("last_generation",), "wait several times")
 _ENTER_ADDED = "input did not end with Enter: one was added"
 
@@ -120,9 +134,9 @@ class RunCommands:
         except Failed as failure:
             # The caller reasons about the failure by what stood on the screen.
             failure.details.setdefault("state", look(session))
-            failure.details["screen"] = self._screen_of(session, request)
+            failure.details["screen"] = self._screen_of(session, request, failure.details)
             raise
-        return CommandOutcome(
+        facts = CommandOutcome(
             exit_code=answer.exit_code,
             ended_by=answer.by,
             run_id=answer.run.id,
@@ -131,9 +145,10 @@ class RunCommands:
             state=answer.state,
             hint=_hint(answer, enter=enter),
             output=answer.text,
-            screen=self._screen_of(session, request),
+            screen=_NO_SCREEN,
             generation=session.hand_out(),
         )
+        return replace(facts, screen=self._screen_of(session, request, facts))
 
     # --- before it is typed ----------------------------------------------------------------
 
@@ -212,8 +227,9 @@ class RunCommands:
     async def _type(
         self, session: Session, text: str, state: State, wait: Quiesce, request: RunCommand
     ) -> _Answer:
-        # The screen has half of the answer, the output the rest.
-        budget = max(1, self._host.budget(request.max_chars) // 2 - _FACTS)
+        whole = self._host.budget(request.max_chars)
+        others = _FACTS + len(session.cwd or "") + whole // _SCREENS_PART
+        budget = max(whole - others, whole // 4)
         self._ledger.drop_ended(session)
         if is_keys(text) or "\0" in text:
             return await self._exchange(session, [text], state, wait, budget)
@@ -342,9 +358,13 @@ class RunCommands:
 
     # --- the answer ------------------------------------------------------------------------
 
-    def _screen_of(self, session: Session, request: RunCommand) -> Screen:
+    def _screen_of(
+        self, session: Session, request: RunCommand, others: CommandOutcome | dict[str, Any]
+    ) -> Screen:
+        """Return the screen, within what the other parts of the answer leave to it."""
         screen = GetScreen(session=0, format=request.format)
-        return view_screen(session, screen, self._host.budget(request.max_chars) // 2)
+        room = self._host.budget(request.max_chars) - json_size(others)
+        return view_screen(session, screen, room if isinstance(others, Result) else room - _FACTS)
 
     def _wait(self, request: AwaitQuiesce | RunCommand, after: int | None) -> Quiesce:
         for name in ("timeout_ms", "max_wait_ms"):

@@ -33,8 +33,10 @@ from nacre.system.processes.foreground import TerminalFacts
 _PROMPT_ON_ITS_WAY = 0.02  # seconds for a prompt that is printed but not yet read
 _PASTE_MODE = 0.1  # seconds between a prompt's mark and the start of bracketed paste
 
-# What a shell would change: history expansion, completion, control keys.
-_NOT_TYPED = re.compile(r"[!\x00-\x1f\x7f]")
+# What a line editor would change: history expansion (`^old^new` too), completion, control keys; and
+# what zsh (U+E000 to E0FF) and fish (U+F600 to F8FF, U+FDD0 to FDEF) have for bytes and marks of
+# their own.
+_NOT_TYPED = re.compile(r"[!\x00-\x1f\x7f-\x9f\ue000-\uf8ff\ufdd0-\ufdef]|\A\^")
 _LONGEST_TYPED = 1000  # characters; a longer line is wrapped, so no line editor has to redraw it
 
 _KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, zle, fish)
@@ -70,6 +72,9 @@ class Delivery:
         # The line editor would show a secret; the wrapped line is hidden.
         hurt = hurt or PLACE in command or run.request.shown is not None
         hurt = hurt or run.request.fed_by is not None
+        if not (hurt or command.isascii()) and dialect.takes_pastes_late:
+            # Key by key, zsh makes question marks of what the locale does not have.
+            hurt = not await self._takes_pastes(session)
         if hurt or _NOT_TYPED.search(command) or len(command) > _LONGEST_TYPED:
             run.request.starts_by_wrapper = True
             await self._write_line(session, run, command, dialect, dialect.longest_line)
@@ -154,14 +159,19 @@ class Delivery:
         late = run.request.context == "native" and dialect.takes_pastes_late
         if late or len(line) > _LONGEST_TYPED:
             # Key by key it would take seconds; for a highlighter of zsh even a short line does.
-            soon = self._host.loop.time() + _PASTE_MODE
-            await settle(session, lambda: session.terminal.modes().bracketed_paste, soon)
+            await self._takes_pastes(session)
         await type_into(
             session,
-            pasted(session, line, run.request.enter),
+            pasted(session, line, dialect, run.request.enter),
             recorded=_recorded(run, command),
             runs=_judged(run, command),
         )
+
+    async def _takes_pastes(self, session: Session) -> bool:
+        """Return whether its line editor has asked for pastes; it may do so behind its prompt."""
+        soon = self._host.loop.time() + _PASTE_MODE
+        await settle(session, lambda: session.terminal.modes().bracketed_paste, soon)
+        return session.terminal.modes().bracketed_paste
 
     async def _write_parts(
         self, session: Session, run: TrackedRun, command: str, dialect: Dialect
@@ -171,7 +181,7 @@ class Delivery:
         head, parts = wrap_long(command_line, dialect, run.request.nonce, own=own, fed_by=fed_by)
         await type_into(
             session,
-            pasted(session, head, run.request.enter),
+            pasted(session, head, dialect, run.request.enter),
             recorded=_recorded(run, command),
             runs=_judged(run, command),
         )
@@ -214,12 +224,15 @@ def waits_again(session: Session) -> bool:
     return facts is not None and facts.waits is True
 
 
-def pasted(session: Session, line: str, enter: bytes) -> bytes:
+def pasted(session: Session, line: str, dialect: Dialect, enter: bytes) -> bytes:
     """Return a wrapper as input, with what ends it there.
 
-    A leading space keeps it out of the history; fish drops a pasted one.
+    A leading space keeps it out of the history; fish drops a pasted one. Where a shell knows no
+    pastes, it was a program that switched them on and did not switch them off again.
     """
-    return b" " + session.terminal.encode_paste(line.removeprefix(" ")) + enter
+    line = line.removeprefix(" ")
+    text = session.terminal.encode_paste(line) if dialect.takes_pastes else line.encode()
+    return b" " + text + enter
 
 
 def never(state: State) -> bool:

@@ -142,6 +142,20 @@ def tell_read(session: Session, run: TrackedRun | None, state: State) -> State:
     return asks_for_line(state, line)
 
 
+async def tell_read_soon(session: Session, run: TrackedRun | None, state: State) -> State:
+    """As tell_read; after a key such as Ctrl+C the shell may read before its prompt is drawn."""
+    told = tell_read(session, run, state)
+    soon = session.last_input + _INTERRUPT_EFFECT
+    if told is state or asyncio.get_running_loop().time() >= soon:
+        return told
+
+    def reads_commands() -> bool:
+        return tell_read(session, run, state) is state
+
+    await settle(session, reads_commands, soon, asks=lambda state: False)
+    return tell_read(session, run, look(session))
+
+
 def note_shown_prompt(run: TrackedRun) -> None:
     """Note the prompt that stands left of the cursor, without output that it stands behind.
 

@@ -253,7 +253,7 @@ class RunWait:
         session.stream.hide_echo(Veil(request.nonce, ERASE_LINE, "E"))
         line = report(request.dialect, request.nonce, own=run.in_own_shell)
         # nacre's own line: it only reports an exit code
-        write_judged(session, pasted(session, line, request.enter), recorded=b"")
+        write_judged(session, pasted(session, line, request.dialect, request.enter), recorded=b"")
         known = without_words(request.dialect) is not None
         await settle(
             session,

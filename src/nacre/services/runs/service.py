@@ -45,7 +45,7 @@ from nacre.services.runs.prompt import (
     await_prompt,
     context_at,
     has_read_all,
-    tell_read,
+    tell_read_soon,
 )
 from nacre.services.runs.run import TrackedRun
 from nacre.services.runs.run_wait import IncompleteCommand, RunWait
@@ -251,7 +251,7 @@ class Runs:
             state = await state_told_of(innermost, max(deadline, soon))
         elif state.unmarked:
             state = await state_told(session, max(deadline, soon))
-        state = tell_read(session, innermost, state)
+        state = await tell_read_soon(session, innermost, state)
         if not session.alive:
             session.require_alive()
         self.wait.note_prompt(innermost, state)

@@ -72,6 +72,7 @@ if [[ -n ${__nacre_nonce-} ]]; then
             ${PS2-} == "${__nacre_ps2-}" && -z ${PS0@a}${PS1@a}${PS2@a} &&
             ($- == *u* || -z ${__nacre_line@a}) &&
             $SHELLOPTS == "${__nacre_set-}" && $BASHOPTS == "${__nacre_shopt-}" &&
+            ${histchars-} == "${__nacre_chars-}" &&
             ${PROMPT_COMMAND[*]} == "${__nacre_hooks-}" ]] || __nacre_repair
         __nacre_take_text
         "$__nacre_word" return "$__nacre_status"
@@ -90,6 +91,7 @@ if [[ -n ${__nacre_nonce-} ]]; then
             ${PROMPT_COMMAND[*]} == "$__nacre_first"*"$__nacre_last"?(?)?(__bp_interactive_mode) ]] ||
             __nacre_hook
         __nacre_ps0=${PS0-} __nacre_ps1=${PS1-} __nacre_ps2=${PS2-}
+        __nacre_chars=${histchars-}
         __nacre_set=$SHELLOPTS __nacre_shopt=$BASHOPTS __nacre_hooks=${PROMPT_COMMAND[*]}
         # Where nothing in a prompt is expanded, it has the exit code in it: each is another.
         [[ :$BASHOPTS: == *:promptvars:* ]] || __nacre_shopt=
@@ -105,6 +107,8 @@ if [[ -n ${__nacre_nonce-} ]]; then
         # Our functions cannot be put there: what comes before a prompt may be printed by others.
         [[ ${PROMPT_COMMAND@a} != *r* || ${PROMPT_COMMAND[*]} == *__nacre_pre* ]] ||
             __nacre_mode+=';unhooked'
+        # With other characters for older lines, who types cannot tell what is one.
+        [[ ${histchars-!^} == '!^'* || $__nacre_mode == *';'* ]] || __nacre_mode+=';unhooked'
         if [[ :$BASHOPTS: == *:promptvars:* ]]; then
             # $((…)) counts prompts: a prompt that is only drawn again keeps its number.
             __nacre_to_begin='\[\e]133;Q;n=${__nacre_nonce-};$((++__nacre_count));$?;${PWD//*[[:cntrl:]]*}\a'
@@ -165,6 +169,10 @@ if [[ -n ${__nacre_nonce-} ]]; then
             __nacre_each=${__nacre_each//"$__nacre_first"/:}
             __nacre_each=${__nacre_each//"$__nacre_last"/:}
             __nacre_each=${__nacre_each//"$__nacre_only"/:}
+            # bash-preexec up to 0.4 takes what installs it out of the first element alone: out of
+            # another one it would be installed once more at each prompt.
+            [[ -z ${__bp_install_string-} || ${PROMPT_COMMAND[*]} != *__bp_precmd_invoke_cmd* ]] ||
+                __nacre_each=${__nacre_each//"$__bp_install_string"/:}
             # bash-preexec takes whatever comes behind its own last word for a user's command.
             if [[ $__nacre_each == *__bp_interactive_mode ]]; then
                 __nacre_each=${__nacre_each%__bp_interactive_mode} __nacre_very_last=(__bp_interactive_mode)

@@ -15,11 +15,13 @@ if [[ -n "${NACRE_NONCE_FD-}" ]]; then
 
     # Without a trap, zsh tells after Ctrl+C the code of whichever builtin was cut short, 0 mostly. One
     # that fails changes nothing else. It comes before the user's own files, which may set another.
-    TRAPINT() {
-        for __nacre_off in ${options[xtrace]::=off}; do; done
-        return 130
+    __nacre_catch() {
+        TRAPINT() {
+            for __nacre_off in ${options[xtrace]::=off}; do; done
+            return 130
+        }
     }
-    [[ -o interactive ]] || unfunction TRAPINT
+    [[ ! -o interactive ]] || __nacre_catch
 
     [[ -r "${ZDOTDIR:-$HOME}/.zshenv" ]] && . "${ZDOTDIR:-$HOME}/.zshenv"
     __nacre_began=
@@ -34,6 +36,7 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     # run once, without `break`, which may be a function.
     __nacre_precmd() {
         for __nacre_status __nacre_off in $? ${options[xtrace]::=off}; do; done
+        [[ -z "${__nacre_uncaught-}" ]] || __nacre_catch_again
         emulate -L zsh
         if [[ -n "$__nacre_told" ]]; then
             __nacre_status=$__nacre_told
@@ -49,6 +52,21 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
         fi
         __nacre_began=1 __nacre_told=$__nacre_status
         $__nacre_word return $__nacre_status
+    }
+
+    # The line that spoke of traps is over: ours is set again, unless the user now has one for that
+    # signal. `trap` lists them in a pipe, but not in a substitution.
+    __nacre_catch_again() {
+        __nacre_choose
+        $__nacre_word setopt localoptions nolocaltraps
+        local line
+        __nacre_uncaught=
+        [[ -z "${functions[TRAPINT]-}${functions[read]-}${functions[trap]-}" ]] ||
+            $__nacre_word return 0
+        $__nacre_word trap | while IFS= $__nacre_word read -r line; do
+            [[ "$line" != *' INT' ]] || $__nacre_word return 0
+        done
+        __nacre_catch
     }
 
     # The word that calls builtins; nothing where it is a function of the user's.
@@ -72,22 +90,27 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
     __nacre_wrap() {
         for __nacre_off in ${options[xtrace]::=off}; do; done
         emulate -L zsh
-        local mark=$'\e]133;' begin end
+        local mark=$'\e]133;' close=$'\a%}' begin end odd=
         # %? is the exit code whatever other hooks do. It counts where no D came (marks.py).
         begin="%{${mark}Q;n=$__nacre_nonce;;%?;"$'\a'"${mark}A;n=$__nacre_nonce"$'\a%}'
-        end="%{${mark}B;n=$__nacre_nonce"$'\a%}'
-        if [[ "$PS1" != "$begin"*"$end" ]]; then
+        end="%{${mark}B;n=$__nacre_nonce"
+        # With other characters for older lines, who types cannot tell what is one.
+        [[ "$histchars" == '!^'* ]] || odd=';;unhooked'
+        if [[ "$PS1" != "$begin"*"$end$odd$close" ]]; then
             PS1="${PS1//$begin/}"
-            PS1="$begin${PS1//$end/}$end"
+            PS1="$begin${PS1//$end(|;;unhooked)$close/}$end$odd$close"
         fi
         begin="%{${mark}P;n=$__nacre_nonce"$'\a%}'
         [[ "$PS2" == "$begin"* ]] || PS2="$begin$PS2"
+        # It asks whether a word is a slip (`setopt correct`), and reads a key before the line runs.
+        begin="%{${mark}C;n=$__nacre_nonce"$'\a%}'
+        [[ "${SPROMPT-}" == "$begin"* ]] || SPROMPT="$begin${SPROMPT-}"
         # Shown after output that ends within a line; a theme has one of its own (PROMPT_SP).
         begin="%{${mark}O;n=$__nacre_nonce;eol"$'\a%}'
         [[ "${PROMPT_EOL_MARK-}" == "$begin"* ]] ||
             PROMPT_EOL_MARK="$begin${PROMPT_EOL_MARK-%B%S%#%s%b}"
         # An exported prompt would hand the nonce to every child.
-        typeset -g +x PS1 PS2 PROMPT_EOL_MARK
+        typeset -g +x PS1 PS2 SPROMPT PROMPT_EOL_MARK
         __nacre_told=
         $__nacre_word return $__nacre_status
     }
@@ -98,7 +121,10 @@ if [[ -o interactive && -n "${__nacre_nonce-}" ]]; then
         # Read-only, it would say so in each command's output.
         [[ "${(t)__nacre_told}" == *readonly* ]] || __nacre_told=
         # What speaks of traps finds the user's own alone. It may set one: ours does not come back.
-        [[ "$3" != *trap* || "${functions[TRAPINT]-}" != *__nacre_off* ]] || unfunction TRAPINT
+        if [[ "$3" == *trap* || "$3" == *TRAPINT* ]]; then
+            __nacre_uncaught=1
+            [[ "${functions[TRAPINT]-}" != *__nacre_off* ]] || unfunction TRAPINT
+        fi
         __nacre_say '\e]133;C;n=%s\a' "$__nacre_nonce"
     }
 

@@ -1,0 +1,212 @@
+"""What testers found who had not written it: wrong answers of once, each with its case.
+
+Rule: a case stands here because it failed; what it is about is said where it was mended.
+"""
+
+from signal import SIGINT
+
+from runs.corpus import (
+    BASH,
+    DASH,
+    FISH,
+    SLEEPS,
+    ZSH,
+    Case,
+    Keys,
+    Run,
+    Screen,
+    Signal,
+    Step,
+    Wait,
+    asks,
+    inner,
+    opens,
+    run,
+)
+from runs.corpus_marks import rc
+
+# As bash-preexec 0.4 has it (bash-it brings it): what installs it is taken out of the first element
+# of PROMPT_COMMAND only.
+_PREEXEC_ONCE = r"""
+__bp_install_string=$'__bp_trap_string="$(trap -p DEBUG)"\ntrap - DEBUG\n__bp_install'
+__bp_precmd_invoke_cmd() { :; }; __bp_interactive_mode() { :; }; __bp_preexec_invoke_exec() { :; }
+__bp_install() {
+    [[ ${PROMPT_COMMAND:-} != *__bp_precmd_invoke_cmd* ]] || return 1
+    trap '__bp_preexec_invoke_exec "$_"' DEBUG
+    local existing=${PROMPT_COMMAND:-}
+    existing=${existing//$__bp_install_string/}
+    PROMPT_COMMAND=$'__bp_precmd_invoke_cmd\n'${existing:+$existing$'\n'}__bp_interactive_mode
+    preexec_functions+=(preexec)
+}
+PROMPT_COMMAND=${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}$__bp_install_string
+"""
+_INSTALLED = "echo ${#preexec_functions[@]}"
+
+_HEX = " | od -An -v -tx1 | tr -d ' \\n'"
+_LOOP = run(
+    "while :; do x=1; done", None, None, status="timeout", ended_by="deadline", timeout_ms=100
+)
+_LONG = "y" * 1500
+_LONG_FAILS = f"echo {_LONG}; sh -c 'exit 6'"
+_IN_C = {"LANG": "C", "LC_ALL": "C"}
+
+
+def _whole(characters: str) -> Run:
+    return run(f"printf %s '{characters}'{_HEX}", characters.encode().hex())
+
+
+def _far(shell: str, name: str, *steps: Step) -> Case:
+    return Case(f"{name}, behind ssh", BASH, (opens(f"@ssh@ -t '{shell}'"), *steps))
+
+
+def _killed_by_others() -> tuple[Step, ...]:
+    return (_LOOP, Signal(SIGINT, by_others=True), Wait(output=None, code=130))
+
+
+TRIED = [
+    Case(
+        "bash-preexec of 0.4 is installed once",
+        BASH,
+        (
+            run(_INSTALLED, "1"),
+            run("sh -c 'exit 3'", code=3),
+            run(_INSTALLED, "1"),
+            run(_INSTALLED, "1"),
+            run("echo x; false", "x", 1),
+        ),
+        rc(_PREEXEC_ONCE, "bash"),
+    ),
+    Case(
+        "^old^new is a word of the command",
+        BASH + ZSH,
+        (run("echo first", "first"), run("^first^second", None, 127), run("echo a!b", "a!b")),
+    ),
+    Case(
+        "another character for older lines",
+        BASH + ZSH,
+        (
+            run("histchars='@^#'"),
+            run("echo @@ a!b; false", "@@ a!b", 1),
+            run("histchars='!^#'"),
+            run("echo @@ !!", "@@ !!"),
+            run("unset histchars"),
+            run("echo @@; sh -c 'exit 3'", "@@", 3),
+            run("p=${PS1//133;B/}; echo $(((${#PS1} - ${#p}) / 5))", "1"),
+        ),
+    ),
+    Case(
+        "characters that line editors use for their own",
+        BASH + ZSH + FISH + DASH,
+        (
+            _whole("\ue000\ue0b0\ue0ff \uf120\uf600\uf641\uf8ff"),
+            _whole("\ufdd0\ufdef \x80\x9b\x9f"),
+            run("echo \ue0b0; sh -c 'exit 3'", "\ue0b0", 3),
+        ),
+    ),
+    Case(
+        "letters that the locale does not have",
+        ZSH,
+        (_whole("é ü 漢"), _whole("é")),
+        {".zshrc": "PS1='zsh> '; unset zle_bracketed_paste\n"},
+        _IN_C,
+    ),
+    Case(
+        "pastes that a program has left switched on",
+        (*DASH, "ash"),
+        (run("printf '\\033[?2004h'"), run("echo on; sh -c 'exit 9'", "on", 9)),
+    ),
+    Case(
+        "zsh asks whether a word is a slip",
+        ZSH,
+        (
+            run("setopt correct"),
+            asks("ehco x", "key", has=("[nyae]?",)),
+            Keys(b"n", shows="not found: ehco"),
+            Wait(output=None, code=127),
+            asks("ehco x", "key", has=("[nyae]?",)),
+            Keys(b"y"),
+            Wait(output=None, code=0),
+            run("echo on; false", "on", 1),
+            Screen(has=("on",)),
+        ),
+    ),
+    Case(
+        "an interrupt by others behind a line about traps",
+        ZSH,
+        (
+            run("trap : USR1"),
+            *_killed_by_others(),
+            run("trap", "trap -- : USR1"),
+            run("trap 'echo mine' INT"),
+            run("trap", "trap -- 'echo mine' INT\ntrap -- : USR1"),
+            run("trap - INT"),
+            *_killed_by_others(),
+            run("read() { :; }; : trap"),  # what reads the list of traps
+            run("sh -c 'exit 3'", code=3),
+            run("unfunction read; false | true | false", None, 1),
+            run("echo $pipestatus", "1 0 1"),
+        ),
+    ),
+    _far(
+        "zsh -f",
+        "functions over builtin and read, and a long command",
+        inner("builtin() { echo B; }; read() { echo R; }; test() { echo T; }"),
+        inner("sh -c 'exit 6'", code=6),
+        inner(_LONG_FAILS, _LONG, 6),
+        inner("read; sh -c 'exit 6'", "R", 6),
+    ),
+    _far(
+        "zsh -f",
+        "a DEBUG trap that shows the line",
+        inner("trap 'print -r \"D $ZSH_DEBUG_CMD\"' DEBUG", None),
+        inner("echo one; sh -c 'exit 6'", None, 6, has=("\none\n",)),
+        inner(_LONG_FAILS, None, 6, has=(f"\n{_LONG}\n",)),
+    ),
+    _far(
+        "zsh -f",
+        "a trap at each exit",
+        inner("TRAPEXIT() { print -r bye; }"),
+        inner(_LONG_FAILS, _LONG, 6),
+    ),
+    _far(
+        "bash --norc",
+        "functrace and a DEBUG trap",
+        inner('set -T; trap \'printf "<%s>" "$BASH_COMMAND"\' DEBUG', None),
+        inner(_LONG_FAILS, None, 6, has=(f">{_LONG}\n",)),
+    ),
+    _far(
+        "bash --norc",
+        "an ERR trap",
+        inner("trap 'echo ERR' ERR"),
+        inner("false", "ERR", 1),
+        inner("echo a; sh -c 'exit 3'", "a\nERR", 3),
+        inner(_LONG_FAILS, f"{_LONG}\nERR", 6),
+        inner("! true", code=1),
+        inner("true"),
+    ),
+    Case(
+        "the prompt behind Ctrl+C is on its way",
+        DASH,
+        (
+            opens("dash"),
+            *(
+                step
+                for _ in range(3)
+                for step in (
+                    run(
+                        SLEEPS,
+                        None,
+                        None,
+                        status="timeout",
+                        ended_by="deadline",
+                        context="wrapped",
+                        timeout_ms=100,
+                    ),
+                    Keys(b"\x03", after="\nbegun"),
+                    inner("echo on; sh -c 'exit 3'", "on", 3),
+                    inner("clear", None),
+                )
+            ),
+        ),
+    ),
+]
