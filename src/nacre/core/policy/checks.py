@@ -8,7 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from nacre.core.policy.known.awk import only_prints
-from nacre.core.policy.known.builds import elsewhere, repository_names, settings
+from nacre.core.policy.known.builds import (
+    elsewhere,
+    packages_of_scratch,
+    repository_names,
+    settings,
+)
 from nacre.core.policy.known.far import remote_line
 from nacre.core.policy.known.one_liners import (
     julia_packages,
@@ -21,6 +26,7 @@ from nacre.core.policy.known.one_liners import (
 )
 from nacre.core.policy.known.sed import empties, sed_commands
 from nacre.core.policy.known.snippets import node_prints, python_prints
+from nacre.core.policy.known.task_names import any_task, first_task
 from nacre.core.policy.options import operands
 from nacre.core.policy.words import Word
 
@@ -351,6 +357,9 @@ CHECKS: Mapping[str, Check] = {
     "settings": settings,
     "github names": repository_names,
     "elsewhere": elsewhere,
+    "packages of scratch": packages_of_scratch,
+    "risky task": first_task,
+    "risky tasks": any_task,
     "sed": _sed,
     "awk": _awk,
     "tar": _tar,
