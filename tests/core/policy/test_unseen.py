@@ -44,7 +44,6 @@ ASKED = {
     "echo 'export const x = 1;' > src/x.ts && npx tsc --noEmit",
     "python -m timeit -s 'x = list(range(100))' 'sum(x)'",
     "python -m cProfile --help",
-    "pytest tests/test_api.py::TestLogin::test_ok --pdb --help",
     "psql \"$DATABASE_URL\" -c '\\dt'",
     "ln -s ../shared shared",
     "uname -a; cat /proc/cpuinfo | grep 'model name' | head -1",

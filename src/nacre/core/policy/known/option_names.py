@@ -19,10 +19,16 @@ _LOADING = re.compile(
     r"(?:^|-)(?:config(?:s|uration)?|rules?|rulesdir|settings?|env|setup|resolver|transform|preset"
     r"|tsconfig|project|environment|schema|policy|template|module|package|app|import|python|runtime"
     r"|toolchain|sdk|cwd|chdir|workdir|working-dir|working-directory|manifest-path)(?:-|$)"
-    r"|^dir(?:ectory)?$"
+    r"|^dir(?:ectory)?$|^roots?(?:-|$)"
 )
 # Of these not even this project's own code is meant, but a name (json, dot, verbose).
-_SHOWING = re.compile(r"(?:^|-)(?:format|formatter|reporters?|renderer|viewer|printer)s?$")
+_SHOWING = re.compile(
+    r"(?:^|-)(?:format|formatter|reporter|renderer|viewer|printer|parser|syntax|preset|use|processor|rule)s?$"
+)
+# An option for the interpreter below.
+_HANDED_ON = re.compile(
+    r"(?:^|[ =])(?:--(?:require|import|loader|eval)\b|-[re] |-javaagent|-agent)"
+)
 _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|py|rb|php|lua|so|dylib|dll|jar|sh|pl|exe)$")
 _ELSEWHERE = re.compile(r"(?:/(?!dev/)|~|\.\./|\w+://)")
 # Behind their `--` stand the words of the project's own program.
@@ -59,6 +65,8 @@ def harmless_names(program: str, words: Sequence[Word]) -> bool:
         text = word.text if word.text is not None else word.lead
         if text == "--" and program in _HANDING_ON:
             return True
+        if text.startswith(("@/", "@~", "@.")):
+            return False  # a file of further words
         if not text.startswith("--") or len(text) == 2:
             continue
         name, equals, value = text[2:].partition("=")
@@ -68,6 +76,8 @@ def harmless_names(program: str, words: Sequence[Word]) -> bool:
             return False
         if not equals and index + 1 < len(words):
             value = words[index + 1].text or words[index + 1].lead
+            value = "" if value.startswith("--") else value
+        name = "-".join(_PART.findall(name))
         fetches = bool(equals) or _FETCHED.search(name.lower()) is not None
         if fetches and _is_far(name.lower(), value):
             return False
@@ -95,11 +105,14 @@ def _is_far(name: str, value: str) -> bool:
 
 
 def _is_harmless_value(name: str, value: str) -> bool:
-    name = name.replace("_", "-").replace(".", "-")
+    if _HANDED_ON.search(value):
+        return False
     if _PLACE.search(name):
         return _NEAR.fullmatch(value) is not None
     if _SHOWING.search(name):
-        return not _ELSEWHERE.match(value) and not _CODE.search(value)
+        return not _ELSEWHERE.match(value) and not _CODE.search(value) and value[:2] != "./"
     if _LOADING.search(name):
+        if value.startswith("{"):
+            return False  # a configuration of its own
         return not _ELSEWHERE.match(value) or _LOCAL.match(value) is not None
     return True

@@ -121,7 +121,8 @@ def any_task(words: Sequence[Word]) -> bool:
 
 def is_risky_subcommand(words: Sequence[Word]) -> bool:
     """Return whether a tool is told to do more than it is there for (nx reset, lerna exec)."""
-    return any(name in _SUBCOMMANDS for name in _names(words)[:1])
+    first, second = ([*_names(words), "", ""])[:2]
+    return first in _SUBCOMMANDS or second in _RISKY or second in ("clear", "clean")
 
 
 def _names(words: Sequence[Word]) -> list[str]:
