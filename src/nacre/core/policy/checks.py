@@ -14,6 +14,7 @@ from nacre.core.policy.known.builds import (
     repository_names,
     settings,
 )
+from nacre.core.policy.known.destroying import code_destroys
 from nacre.core.policy.known.far import remote_line
 from nacre.core.policy.known.one_liners import (
     julia_packages,
@@ -356,6 +357,7 @@ CHECKS: Mapping[str, Check] = {
     "printf": _printf,
     "settings": settings,
     "github names": repository_names,
+    "code destroys": code_destroys,
     "elsewhere": elsewhere,
     "packages of scratch": packages_of_scratch,
     "risky task": first_task,
