@@ -242,6 +242,15 @@ def _http_files(words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
     return written, bool(written)
 
 
+def _wget_files(words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
+    """Without -O it writes a file of the address's name."""
+    written, writes = _http_files(words)
+    if writes or any(word.text == "--spider" for word in words):
+        return written, writes
+    names = ((word.text or "").rstrip("/").rpartition("/")[2] for word in words[-1:])
+    return [Word(name, name) for name in names if name], True
+
+
 def _is_far(text: str | None, before: str | None) -> bool:
     """Return whether a word names a host elsewhere, who would get the password.
 
@@ -368,6 +377,7 @@ CHECKS: Mapping[str, Check] = {
     "test": _test,
     "version": _no_script,
     "http": _http,
+    "wget": _http,
     "local http": _local_http,
     "sql": _sql,
     "python prints": python_prints,
@@ -383,5 +393,6 @@ FILES: Mapping[str, Callable[[Sequence[Word]], tuple[Sequence[Word], bool]]] = {
     "perl reads": perl_files,
     "perl edits": perl_files,
     "http": _http_files,
+    "wget": _wget_files,
     "local http": _http_files,
 }

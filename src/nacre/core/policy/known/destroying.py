@@ -24,11 +24,13 @@ _DELETES = re.compile(
 )
 _RUNS_RM = re.compile(
     r"\brm(?:['\"]\s*,\s*['\"]| )-(?:\w*r\w*|-recursive)(?:(?:['\"]\s*,\s*['\"]| )-[\w-]+)*"
-    r"(?:['\"]\s*,\s*['\"]| )(?:~|/\*?|/(?:bin|boot|etc|home|lib|opt|root|usr|var)/?\*?)(?:['\" ;&|]|$)",
+    r"(?:['\"]\s*,\s*['\"]| )(?:~|/\*?|/(?:bin|boot|etc|home|lib|opt|root|usr|var)/?\*?)"
+    r"(?:['\" ;&|]|$)",
     re.IGNORECASE,
 )
 _FORKS = re.compile(
-    r"fork while|while\b.{0,40}\bfork\b|fork\(\).{0,20}fork\(\)|(?:loop|for\s*\(;;\))\s*(?:do|\{)?\s*"
+    r"fork while|while\b.{0,40}\bfork\b|fork\(\).{0,20}fork\(\)"
+    r"|(?:loop|for\s*\(;;\))\s*(?:do|\{)?\s*"
     r"(?:\w+\.)?fork|fork\(\)\s*until",
     re.DOTALL,
 )

@@ -46,19 +46,19 @@ WORDS = frozenset(
     cuda cumulative currency current curve custom cut cwd cycle cycles
     daemon dangling dark dart darwin data date dates day days db dd deadline debounce debug
     debugger decimal decl declaration declarations decode decorate decorated decoration
-    decorations decorator decorators decrease dedupe deduplicate deselect ignoreexternal deep deepen def default
+    decorations decorator decorators decrease dedupe deduplicate deep deepen def default
     defaults deferred define defined definition definitions defs degree delay deleted delim
     delimiter demand denied density deny dependencies dependency dependents depends deployed
     deprecated deprecation deprecations deps depth deref derivative desc descending describe
-    description descriptor desktop dest destination detach detached detail detailed details
-    detect detection detectopenhandles deterministic dev development device devices devtool
-    diag diagnostic diagnostics diagram dialect dialects diff difference different digest
-    digests digits dimension dimensions dir direct direction directives directly directories
-    directory dirs dirstat dirty dirtyreload disable disabled disallow discover disk display
-    dissociate dist distance distinct divide division dn doc docs docstring docstrings
-    doctest doctests document documentation documents dom domain done dot dotall dotfiles
-    double down downlevel downloads dpi draft drafts driver dry dryrun ds dsn dts dump
-    duplicate duplicated duplicates duration durations dynamic
+    description descriptor deselect desktop dest destination detach detached detail detailed
+    details detect detection detectopenhandles deterministic dev development device devices
+    devtool diag diagnostic diagnostics diagram dialect dialects diff difference different
+    digest digests digits dimension dimensions dir direct direction directives directly
+    directories directory dirs dirstat dirty dirtyreload disable disabled disallow discover
+    disk display dissociate dist distance distinct divide division dn doc docs docstring
+    docstrings doctest doctests document documentation documents dom domain done dot dotall
+    dotfiles double down downlevel downloads dpi draft drafts driver dry dryrun ds dsn dts
+    dump duplicate duplicated duplicates duration durations dynamic
     e2e each eager early ec edge edges edit edition editorconfig effects effort elapsed
     elements elixir ellipsis else embed emit emitted emoji empty emulator enable enabled
     encode encoding end ending endings enforce enhanced enough ensure entire entity entry
@@ -87,16 +87,16 @@ WORDS = frozenset(
     highlight hint hints histogram history hit hoist hold home hop horizontal hosted hot
     hour hours html htmlcov http human hunk hunks hyperlink hyperlinks hypothesis
     i icase icon icons id ideal idempotent identical identifiers identity idioms idle ids if
-    ignore ignorecase ignored ignorefile ignores ilike image images immediate immutable
-    impact implementation implicit imported importing imports in inaccurate include included
-    includes incompat incomplete inconclusive increase incremental indent indentation index
-    indexed indicate indicator individual inexact inf infer inference info inherit inherited
-    init initial inline inlined inner inplace input inputs ins insensitive insert inside
-    insight inspect instafail install installed instances instantiations instrument int
-    integration intensity intent inter interaction interactive intercept interdiff interface
-    interleave intermediate internal interop interpolate interval into invalid inverse
-    invert inverted invisible invokable ios ipv4 ipv6 is isatty iso isolate isolated
-    isolation isort issue issues ita item items iter iteration iterations iters
+    ignore ignorecase ignored ignoreexternal ignorefile ignores ilike image images immediate
+    immutable impact implementation implicit imported importing imports in inaccurate
+    include included includes incompat incomplete inconclusive increase incremental indent
+    indentation index indexed indicate indicator individual inexact inf infer inference info
+    inherit inherited init initial inline inlined inner inplace input inputs ins insensitive
+    insert inside insight inspect instafail install installed instances instantiations
+    instrument int integration intensity intent inter interaction interactive intercept
+    interdiff interface interleave intermediate internal interop interpolate interval into
+    invalid inverse invert inverted invisible invokable ios ipv4 ipv6 is isatty iso isolate
+    isolated isolation isort issue issues ita item items iter iteration iterations iters
     java javascript jitter job jobs join jq jsdom json jsonl jsx junit junitfile junitxml
     just
     keep killed kind kinds known kotlin kustomize
@@ -194,7 +194,7 @@ WORDS = frozenset(
     trailer trailers trailing transfer transform transitive transitively translate traverse
     tree trees treeshake treeshaking trend trim triple true trunc truncated trycompile ts
     tsc tsconfig tsv tty turbo turbopack twice two txt type typecheck typed types typescript
-    typeshed typing
+    typing
     ui umbrella umd unchanged unchecked undefined under undirected undo unfixable unfixed
     unformatted unicode unidiff unified uniform unimported uninitialized union unique unit
     units universal unknown unlimited unmatch unmatched unmerged unnecessary unordered

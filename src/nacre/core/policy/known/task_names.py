@@ -17,7 +17,7 @@ _RISKY = frozenset(
     purge remove reset rm shred teardown terminate truncate uninstall unlink unpublish wipe yank
     deploy deployment predeploy postdeploy redeploy undeploy publish publishing push pushed ship
     promote rollout rollback submit upload distribute bintray provision decommission failover
-    downgrade eject revert undo revoke rotate flush
+    downgrade eject revert undo revoke rotate flush flushall refund tunnel sonatype
     send notify email emails newsletter broadcast sms ssh sudo shutdown reboot
     """.split()  # noqa: SIM905  # a list of words is read as one
 )
@@ -66,6 +66,8 @@ _TOGETHER = (
         frozenset(("s3", "remote", "bucket", "cdn", "server", "gcs", "rsync")),
     ),
     (frozenset(("migrate", "migration", "migrations")), frozenset(("down", "fresh", "force"))),
+    (frozenset(("schema", "structure")), frozenset(("load",))),
+    (frozenset(("gh", "github")), frozenset(("pages",))),
     (
         frozenset(("restore", "overwrite", "replace")),
         frozenset(("db", "database", "backup", "snapshot", "data")),
