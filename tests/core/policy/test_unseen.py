@@ -55,7 +55,6 @@ ASKED = {
     "deno run --check main.ts --help",
     "safety check",
     "file *",
-    "npx prisma migrate dev --name add_users",
     "pytest -W ignore::DeprecationWarning tests",
     "pip install --upgrade --pre torch",
     "mkdir -p .github/workflows && cat > .github/workflows/ci.yml <<'EOF'\nname: ci\non: push\nEOF",
@@ -87,6 +86,8 @@ ASKED = {
     "bin/rails test test/models -n /name/ --verbose",
     "dart run build_runner build --delete-conflicting-outputs",
     "git worktree add ../proj-fix -b fix",
+    "time python bench.py",
+    "ansible-playbook site.yml --check --diff",
 }
 
 

@@ -208,6 +208,12 @@ def _local_http(words: Sequence[Word]) -> bool:
     """It sends what stands in the line to a server on this machine."""
     if any((word.text or "").lstrip("-dF").startswith(("@", "<")) for word in words):
         return False
+    # --data-urlencode NAME@FILE
+    for index, word in enumerate(words):
+        before = (words[index - 1].text or "") if index else ""
+        glued = (word.text or "").startswith("--data-urlencode=")
+        if (glued or before == "--data-urlencode") and "@" in (word.text or ""):
+            return False
     if any("=@" in (word.text or "") or "=<" in (word.text or "") for word in words):
         return False
     if any(_DESTROYS.search(word.text or "") for word in words):

@@ -54,6 +54,13 @@ _LOOKS_IN = re.compile(r"/dev/tcp/(?:127\.0\.0\.1|localhost|::1)/\d+")
 _ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
 # What they make is empty, so nothing of it runs.
 _EMPTY_MAKERS = frozenset(("mkdir", "touch", "mktemp"))
+# They only lay out what is the project's already.
+_FORMATTERS = frozenset(
+    (
+        *("ruff", "black", "isort", "gofmt", "goimports", "rustfmt", "clang-format", "shfmt"),
+        *("codespell", "typos", "taplo"),
+    )
+)
 
 
 class Decision(NamedTuple):
@@ -226,7 +233,7 @@ class _Judge:
     def _judge_paths(self, program: Program, rule: Rule) -> None:
         words, all_written = paths_of(rule, program.arguments)
         operands = any(not (word.text or "").startswith("-") for word in words)
-        if all_written and operands and program.name not in _EMPTY_MAKERS:
+        if all_written and operands and program.name not in _EMPTY_MAKERS | _FORMATTERS:
             self._written.append((program.at, program.at))
         before = ""
         for word in words:
