@@ -43,7 +43,7 @@ WORDS = frozenset(
     content contents context contexts continue contrast control controller conventional
     convert cop copies cops copy core corner correct cors count counts cov cover coverage
     coveragereporters cpp cpu cpus cr crds create created creation crop cross csharp css csv
-    cuda cumulative currency current curve custom cut cwd cycle cycles
+    cuda cumulative currency current curve cut cwd cycle cycles
     daemon dangling dark dart darwin data date dates day days db dd deadline debounce debug
     debugger decimal decl declaration declarations decode decorate decorated decoration
     decorations decorator decorators decrease dedupe deduplicate deep deepen def default
