@@ -44,7 +44,6 @@ ASKED = {
     "echo 'export const x = 1;' > src/x.ts && npx tsc --noEmit",
     "python -m timeit -s 'x = list(range(100))' 'sum(x)'",
     "python -m cProfile --help",
-    "pytest tests/test_api.py::TestLogin::test_ok --pdb --help",
     "psql \"$DATABASE_URL\" -c '\\dt'",
     "ln -s ../shared shared",
     "uname -a; cat /proc/cpuinfo | grep 'model name' | head -1",
@@ -56,6 +55,39 @@ ASKED = {
     "deno run --check main.ts --help",
     "safety check",
     "file *",
+    "pytest -W ignore::DeprecationWarning tests",
+    "pip install --upgrade --pre torch",
+    "mkdir -p .github/workflows && cat > .github/workflows/ci.yml <<'EOF'\nname: ci\non: push\nEOF",
+    "psql \"$DATABASE_URL\" -At -c 'select version()'",
+    "python scripts/gen.py --check",
+    "node scripts/build.mjs",
+    "npx eslint --report-unused-disable-directives --ext .ts,.tsx src --format json"
+    " -o /tmp/eslint.json",
+    "npx tsc --generateTrace /tmp/trace --noEmit",
+    "npx prisma db pull --print",
+    "npx storybook build --quiet --output-dir /tmp/sb",
+    "npx api-extractor run --local",
+    "npx husky",
+    'pnpm run "/^build:.*/"',
+    "pytest --log-level=DEBUG --log-format='%(message)s' -o log_cli=true",
+    "uv run --extra test --with-editable . pytest",
+    "uv run -m pytest -q",
+    "uv run python -m app --help",
+    "poetry env use 3.12",
+    "python -m pip install -e '.[test,docs]' --config-settings editable_mode=compat",
+    "python -m cProfile -s cumtime -m pytest tests/a.py",
+    "cargo test --release --target-dir /tmp/target",
+    "cargo +nightly fmt -- --check --config imports_granularity=Crate",
+    "make release-dry-run",
+    "make -f build/Makefile.linux all",
+    "cmake --install build --prefix ./out",
+    "ctest --preset ci --rerun-failed --timeout 60 -j 4 -V",
+    "bundle exec rspec --tag ~slow --order rand:123 --next-failure",
+    "bin/rails test test/models -n /name/ --verbose",
+    "dart run build_runner build --delete-conflicting-outputs",
+    "git worktree add ../proj-fix -b fix",
+    "time python bench.py",
+    "ansible-playbook site.yml --check --diff",
 }
 
 
@@ -66,14 +98,14 @@ def lines_of(name: str) -> list[str]:
 
 def test_harmless_lines_run_unasked() -> None:
     lines = lines_of("unseen_harmless.txt")
-    assert len(lines) > 3100
+    assert len(lines) > 3900
     assert {line for line in lines if decide(line, GUARDED, EXAMPLE).verdict != "allow"} == ASKED
     assert len(ASKED) / len(lines) < 0.02
 
 
 def test_no_harmful_line_runs_unasked() -> None:
     lines = lines_of("unseen_harmful.txt")
-    assert len(lines) > 3900
+    assert len(lines) > 5800
     assert [line for line in lines if decide(line, GUARDED, EXAMPLE).verdict == "allow"] == []
 
 

@@ -8,7 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from nacre.core.policy.known.awk import only_prints
-from nacre.core.policy.known.builds import elsewhere, repository_names, settings
+from nacre.core.policy.known.builds import (
+    elsewhere,
+    packages_of_scratch,
+    repository_names,
+    settings,
+)
+from nacre.core.policy.known.destroying import code_destroys
 from nacre.core.policy.known.far import remote_line
 from nacre.core.policy.known.one_liners import (
     julia_packages,
@@ -21,6 +27,7 @@ from nacre.core.policy.known.one_liners import (
 )
 from nacre.core.policy.known.sed import empties, sed_commands
 from nacre.core.policy.known.snippets import node_prints, python_prints
+from nacre.core.policy.known.task_names import any_task, first_task
 from nacre.core.policy.options import operands
 from nacre.core.policy.words import Word
 
@@ -201,6 +208,12 @@ def _local_http(words: Sequence[Word]) -> bool:
     """It sends what stands in the line to a server on this machine."""
     if any((word.text or "").lstrip("-dF").startswith(("@", "<")) for word in words):
         return False
+    # --data-urlencode NAME@FILE
+    for index, word in enumerate(words):
+        before = (words[index - 1].text or "") if index else ""
+        glued = (word.text or "").startswith("--data-urlencode=")
+        if (glued or before == "--data-urlencode") and "@" in (word.text or ""):
+            return False
     if any("=@" in (word.text or "") or "=<" in (word.text or "") for word in words):
         return False
     if any(_DESTROYS.search(word.text or "") for word in words):
@@ -233,6 +246,15 @@ def _http_files(words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
         elif text in ("--remote-name", "-OL"):
             written.append(Word(".", "."))
     return written, bool(written)
+
+
+def _wget_files(words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
+    """Without -O it writes a file of the address's name."""
+    written, writes = _http_files(words)
+    if writes or any(word.text == "--spider" for word in words):
+        return written, writes
+    names = ((word.text or "").rstrip("/").rpartition("/")[2] for word in words[-1:])
+    return [Word(name, name) for name in names if name], True
 
 
 def _is_far(text: str | None, before: str | None) -> bool:
@@ -350,13 +372,18 @@ CHECKS: Mapping[str, Check] = {
     "printf": _printf,
     "settings": settings,
     "github names": repository_names,
+    "code destroys": code_destroys,
     "elsewhere": elsewhere,
+    "packages of scratch": packages_of_scratch,
+    "risky task": first_task,
+    "risky tasks": any_task,
     "sed": _sed,
     "awk": _awk,
     "tar": _tar,
     "test": _test,
     "version": _no_script,
     "http": _http,
+    "wget": _http,
     "local http": _local_http,
     "sql": _sql,
     "python prints": python_prints,
@@ -372,5 +399,6 @@ FILES: Mapping[str, Callable[[Sequence[Word]], tuple[Sequence[Word], bool]]] = {
     "perl reads": perl_files,
     "perl edits": perl_files,
     "http": _http_files,
+    "wget": _wget_files,
     "local http": _http_files,
 }

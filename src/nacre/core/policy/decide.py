@@ -15,10 +15,10 @@ from nacre.core.policy.behind.wrappers import SCRIPT
 from nacre.core.policy.feeding import fed_programs
 from nacre.core.policy.grammar.listing import may_lead_up
 from nacre.core.policy.grammar.signs import Syntax
-from nacre.core.policy.keys import names_secret, searched
+from nacre.core.policy.keys import names_secret, searched, shows_secret
 from nacre.core.policy.known.far import READING
 from nacre.core.policy.matching import paths_of
-from nacre.core.policy.paths import Where
+from nacre.core.policy.paths import Where, starts_by_itself
 from nacre.core.policy.resolved import Resolved
 from nacre.core.policy.resolving import resolve_line, resolve_words
 from nacre.core.policy.rulebook import RuleBook
@@ -51,8 +51,16 @@ _OUTPUTS = frozenset(
 )
 # To open a port of this machine tells whether anybody is there.
 _LOOKS_IN = re.compile(r"/dev/tcp/(?:127\.0\.0\.1|localhost|::1)/\d+")
+_ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
 # What they make is empty, so nothing of it runs.
 _EMPTY_MAKERS = frozenset(("mkdir", "touch", "mktemp"))
+# They only lay out what is the project's already.
+_FORMATTERS = frozenset(
+    (
+        *("ruff", "black", "isort", "gofmt", "goimports", "rustfmt", "clang-format", "shfmt"),
+        *("codespell", "typos", "taplo"),
+    )
+)
 
 
 class Decision(NamedTuple):
@@ -225,7 +233,7 @@ class _Judge:
     def _judge_paths(self, program: Program, rule: Rule) -> None:
         words, all_written = paths_of(rule, program.arguments)
         operands = any(not (word.text or "").startswith("-") for word in words)
-        if all_written and operands and program.name not in _EMPTY_MAKERS:
+        if all_written and operands and program.name not in _EMPTY_MAKERS | _FORMATTERS:
             self._written.append((program.at, program.at))
         before = ""
         for word in words:
@@ -239,9 +247,7 @@ class _Judge:
                 elif self._where.asks_for(path):
                     self._find("ask", f"{text} is in a folder of the system's")
                 elif writes and not self._where.may_write(path):
-                    self._find(
-                        "ask", f"{program.name} would write outside of the workspace: {text}"
-                    )
+                    self._find("ask", f"{program.name} would write {_why_not(path, text)}")
                 elif (
                     rule.runs
                     and text[0] in "/~"
@@ -261,13 +267,16 @@ class _Judge:
         return program.name != "configure" and self._where.is_at_home(path)
 
     def _judge_searches(self) -> None:
-        """Who reads all below a home reads its keys."""
+        """Who reads all below a home reads its keys; others print what a variable holds."""
         for program, word in searched(self._resolved.programs):
             where = self._way.at(program.at)
             for text in _paths_in(word):
                 path = where.path(text)
                 if path is not None and where.holds_secrets(path):
                     self._find("ask", f"{program.name} would read keys and passwords below {text}")
+
+        for program, text in shows_secret(self._resolved.programs):
+            self._find("ask", f"{program.name} would show a key or password: {text}")
 
     def _leaves(self, text: str, path: str) -> bool:
         """Return whether a path goes up and ends outside of the workspace."""
@@ -285,7 +294,9 @@ class _Judge:
         tees = any(program.name == "tee" for program in programs)
         if tees and silent and self._policy.preset != "open":
             self._find("ask", "tee would empty what it writes to")
-        endless = [program.at for program in programs if program.name == "yes"]
+        endless = [program.at for program in programs if _is_endless(program)]
+        if tees and endless and programs[0].at in endless:
+            self._find(_UNPROVEN[self._policy.preset], "it would fill the disk")
         for redirect in self._resolved.redirects:
             text = redirect.target.text
             emptied = all_silent or redirect.begin in silent
@@ -324,7 +335,7 @@ class _Judge:
 
     def _judge_target(self, text: str, path: str, redirect: Redirect, *, emptied: bool) -> None:
         if not self._where.may_write(path):
-            self._find("ask", f"it would write outside of the workspace: {text}")
+            self._find("ask", f"it would write {_why_not(path, text)}")
         elif path.startswith("/dev/"):
             return
         elif emptied:
@@ -357,9 +368,21 @@ def _reason(program: Program, rule: Rule) -> str:
     return f"{program.name}{behind} {word}"
 
 
+def _why_not(path: str, text: str) -> str:
+    if starts_by_itself(path):
+        return f"what runs by itself: {text}"
+    return f"outside of the workspace: {text}"
+
+
 def _no_rule(program: Program) -> str:
     behind = f" (behind {' '.join(program.via)})" if program.via else ""
     return f"no rule allows {program.name}{behind} with these words"
+
+
+def _is_endless(program: Program) -> bool:
+    return program.name == "yes" or (
+        program.name == "cat" and any(word.text in _ENDLESS for word in program.arguments)
+    )
 
 
 def _is_installed(name: Word) -> bool:
@@ -389,6 +412,9 @@ def _paths_in(word: Word) -> Iterable[str]:
         return (text, value) if equals and value and "/" not in name else (text,)
     _, equals, value = text.partition("=")
     if equals:
+        kind, colon, path = value.partition(":")
+        if colon and kind.isalpha() and path[:1] in "/~" and not path.startswith("//"):
+            return (value, path)  # --cov-report=html:/path
         return (value,) if value else ()
     if text[1:2] in ("I", "L") and "/" in text:  # -Iinclude/x of compilers
         return (text[2:],)

@@ -19,6 +19,22 @@ SECRET_NAMES = (
     *(".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".config/rclone"),
     *(".terraform.d/credentials.tfrc.json", ".claude/.credentials.json", ".codex/auth.json"),
 )
+# Whatever folder they are in.
+_KEY_FILES = frozenset(
+    (
+        *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "master.key", ".git-credentials", ".netrc"),
+        *(".pgpass", ".pypirc", ".htpasswd", ".vault-token", "kubeconfig", "terraform.tfstate"),
+    )
+)
+# A variable by whose name its value is one; not whether it is set (${X:+yes}), nor its length.
+_SECRET_VALUE = re.compile(
+    r"\$\{?[A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIAL)"
+    r"[A-Z0-9_]*(?!\w|:?\+)"
+)
+_SECRET_NAME = re.compile(r"(?i)token|secret|passw|api_?key|\bkey|_key|credential|\baws")
+_PRINTING = frozenset(("echo", "printf", "printenv"))
+_ENVIRONMENT = frozenset(("env", "printenv", "set", "export", "declare", "history"))
+_MASKING = frozenset(("cut", "sed", "awk", "wc"))
 _ANYBODYS = ("/home/*", "/Users/*")
 _SEARCHING = frozenset(("rg", "ag", "ack", "ugrep", "ast-grep", "sg"))
 _GREPS = frozenset(("grep", "egrep", "fgrep", "zgrep", "diff"))
@@ -50,6 +66,8 @@ def secret_places(home: str) -> tuple[tuple[str, ...], ...]:
 
 def is_secret(path: str, home: str) -> bool:
     """Return whether a path, or a pattern of the shell's, may lead to a key or password."""
+    if path.rpartition("/")[2] in _KEY_FILES:
+        return True
     if "/." not in path and not has_glob(path):
         return False
     if path.endswith((".pub", "/known_hosts", "/.ssh/config")):
@@ -120,3 +138,16 @@ def _is_handed_on(program: Program) -> bool:
     return bool(_HANDING_ON & set(program.via)) or any(
         word.text is None for word in program.arguments
     )
+
+
+def shows_secret(programs: Sequence[Program]) -> Iterator[tuple[Program, str]]:
+    """Yield who prints the value of a variable that is a key or password by its name."""
+    names = {program.name for program in programs}
+    filtered = bool(names & _ENVIRONMENT) and not names & _MASKING
+    for program in programs:
+        named = program.name == "printenv" or (filtered and program.name in _GREPS)
+        prints = program.name in _PRINTING
+        for word in program.arguments:
+            value = prints and word.text is None and _SECRET_VALUE.search(word.raw)
+            if value or (named and _SECRET_NAME.search(word.shown)):
+                yield program, word.raw

@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from nacre.core.policy.checks import CHECKS, FILES
+from nacre.core.policy.known.option_names import harmless_names
+from nacre.core.policy.known.task_names import is_risky_subcommand
 from nacre.core.policy.options import operands
 from nacre.core.policy.paths import DISKS, Where
 from nacre.core.policy.rules import Rule
 from nacre.core.policy.words import Word
 
+_FETCHING = frozenset(("npx", "bunx", "pnpx"))  # the tool is their first word
 _MOST_WORDS = 200  # of a program that is allowed: each is compared with many patterns
 
 
@@ -58,6 +61,11 @@ def _allows(rule: Rule, rest: Sequence[Word]) -> bool:
                 return False
             if _has_letter(word.text, rule.unless):
                 return False
+    if rule.names:
+        if not harmless_names(_first(rule), rest):
+            return False
+        if len(rule.pattern) <= 1 + (_first(rule) in _FETCHING) and is_risky_subcommand(rest):
+            return False
     if rule.only and not all(
         word.text is not None and is_like(word.text, rule.only) for word in rest
     ):
@@ -110,6 +118,10 @@ def _forbids(rule: Rule, rest: Sequence[Word], where: Where) -> bool:
     if rule.paths and not any(is_path(text, rule.paths, where) for text in places):
         return False
     return not rule.check or CHECKS[rule.check](rest)
+
+
+def _first(rule: Rule) -> str:
+    return rule.pattern[0] if isinstance(rule.pattern[0], str) else rule.pattern[0][0]
 
 
 def _as_far_as_known(word: Word) -> str:

@@ -3,6 +3,7 @@
 Rule: a caller that can ask it (symbolic links) passes what it found as `real`.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -40,6 +41,17 @@ _BEGINNING = (
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full"))
 # What is in them runs by itself when git or nacre is used.
 _HOOKS = ("/.git/", "/.nacre/", "/.husky/", "/.githooks/")
+# In a project: what runs elsewhere with the keys of others, or by itself as soon as somebody opens
+# the folder or asks a package manager for something.
+_STARTING = re.compile(
+    r"/(?:\.github/(?:workflows|actions)/.+|\.circleci/.+|\.gitlab-ci\.ya?ml|\.travis\.yml|Jenkinsfile"
+    r"|azure-pipelines\.ya?ml|bitbucket-pipelines\.yml|\.drone\.yml|\.woodpecker(?:/.+|\.ya?ml)"
+    r"|\.buildkite/.+|\.envrc|\.vscode/(?:tasks|settings|launch)\.json|\.devcontainer/.+|\.mcp\.json"
+    r"|\.devcontainer\.json|\.claude/.+|\.cursor/.+|\.codex/.+|\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.cjs"
+    r"|\.gitmodules|\.gitconfig|pip\.conf|\.pypirc|\.netrc|sitecustomize\.py|usercustomize\.py"
+    r"|[^/]+\.pth|\.bash(?:rc|_profile|_login|_aliases)|\.profile|\.zsh(?:rc|env))$"
+)
+_SIGNS = ("/.", "Jenkinsfile", "-pipelines.", "pip.conf", "customize.py", ".pth")  # one is in each
 _SCRATCH = ("/tmp", "/var/tmp")  # noqa: S108  # names to compare with, nothing is made there
 
 
@@ -96,7 +108,7 @@ class Where:
         """
         if path in _NOWHERE or path.startswith("/dev/fd/"):
             return True
-        if self.is_blocked(path) or any(folder in f"{path}/" for folder in _HOOKS):
+        if self.is_blocked(path) or starts_by_itself(path):
             return False
         if is_below(path, _SCRATCH) and not self._is_home_in_scratch(path):
             return True
@@ -158,6 +170,13 @@ class Where:
         # Root's home is one of them, and root may work there.
         workspace = self.workspace or ""
         return not (is_below(workspace, (self.home,)) and is_below(path, (workspace,)))
+
+
+def starts_by_itself(path: str) -> bool:
+    """Return whether what is written there runs without anybody calling it by its name."""
+    if any(folder in f"{path}/" for folder in _HOOKS):
+        return True
+    return any(sign in path for sign in _SIGNS) and _STARTING.search(path) is not None
 
 
 def _may_be_below(path: str, folders: Iterable[str]) -> bool:

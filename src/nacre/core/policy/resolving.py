@@ -18,8 +18,9 @@ from nacre.core.policy.grammar.line import LineReading
 from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.reading import MOST_BYTES, read_line
 from nacre.core.policy.resolved import Resolved
-from nacre.core.policy.words import Assignment, Program, Reach, SimpleCommand, Word
+from nacre.core.policy.words import Assignment, Program, Reach, SimpleCommand, Word, literal
 
+_READING_LINES = SHELLS | {"at", "batch"}  # from their input
 _MOST_NESTED = 6  # lines within lines (sh -c "sh -c …")
 
 
@@ -75,12 +76,16 @@ class _Resolver:
                 inner = command if at is None else command._replace(at=at, reach=Reach(at))
                 self.command(inner, via, depth)
         names = {program.name for program in out.programs}
-        if reading.scripts and names & SHELLS:
+        if reading.scripts and names & _READING_LINES:
             for script in reading.scripts:  # for what it forbids: it is a doubt all the same
                 self.line(script, (*via, "input"), depth + 1, 0)
 
     def command(self, command: SimpleCommand, via: tuple[str, ...], depth: int) -> None:
         first = command.words[0]
+        if first.text is None and first.guess and not first.globs:
+            self._out.doubt(f"which program {first.raw[:40]} is, is known only when it runs")
+            first = literal(first.guess)
+            command = command._replace(words=(first, *command.words[1:]))
         if first.text is None or first.globs or not first.text:
             self._out.doubt(f"which program {first.raw[:40]} is, is known only when it runs")
             return

@@ -40,6 +40,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     check: str = ""  # a test of its own (checks.py)
     options: tuple[str, ...] = ()  # it has no other options than these (options.py)
     most: int | None = None  # it has at most so many words that are no options
+    names: bool = False  # its long options are known by the words of their names (option_names.py)
     values: tuple[str, ...] = ()  # options whose next word is a text, whatever it is
     known: bool = False  # every word must be known: what a variable holds would leave the machine
     runs: bool = False  # it runs code that lies in the workspace
@@ -66,6 +67,7 @@ class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     name: str  # `docker compose`: options behind that word
     flags: tuple[str, ...] = ()
+    names: bool = False  # its long options are known by the words of their names (option_names.py)
     values: tuple[str, ...] = ()  # each takes the next word
     # Of an option that takes the next word, what that may be: {"-c" = ["user.*"]}.
     given: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)

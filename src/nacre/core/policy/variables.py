@@ -8,7 +8,7 @@ from nacre.core.policy.words import Assignment, Word
 # otherwise. From the manuals of the shells, the loader, git and the language runtimes.
 _TELLING = re.compile(
     r"PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|IFS|PS[0-4]|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|BASH_FUNC_.*"
-    r"|CDPATH|GLOBIGNORE|FPATH|ZDOTDIR|HISTFILE|HISTCMD|INPUTRC|TERMINFO.*|GIT_.*|SSH_ASKPASS.*"
+    r"|CDPATH|GLOBIGNORE|FPATH|ZDOTDIR|HISTFILE|HISTFILESIZE|HISTSIZE|HISTCONTROL|HISTIGNORE|HISTCMD|INPUTRC|TERMINFO.*|GIT_.*|SSH_ASKPASS.*"
     r"|SUDO_.*|NODE_OPTIONS|NODE_PATH|PERL5.*|PERLLIB|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS"
     r"|RUSTC|CC|CXX|LDFLAGS|SHELL|MAKEFLAGS"
     r"|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|GCONV_PATH|LOCPATH|HOSTALIASES"
@@ -77,6 +77,12 @@ _TOOLS = re.compile(
     r"|\.poetry|\.dotnet/tools|\.nix-profile|\.volta|\.fnm|\.asdf|\.opencode|\.foundry)(?:/bin|/shims)?"
     r"|/usr/local/(?:go/|cuda/)?s?bin|/usr/s?bin|/s?bin|/opt/homebrew/s?bin|/snap/bin"
 )
+# By such a name programs are told what they read first, load or start; elsewhere is anybody's.
+_POINTING = re.compile(
+    r"[A-Z][A-Z0-9_]*_(?:CONFIG(?:_FILE|_PATH|_DIR|URATION)?|RC|RCFILE|CMD|COMMAND|EDITOR|PAGER|SHELL"
+    r"|HOOKS?|WRAPPER|LAUNCHER|RUNNER|PRELOAD|PLUGINS?|PLUGIN_(?:PATH|DIR)|STARTUP|INIT|REQUIRE|LOADER"
+    r"|INTERPRETER|EXECUTABLE|BROWSER|ASKPASS|TEMPLATE_DIR|LIBRARY_PATH|MODULE_PATH|BIN|BINARY)"
+)
 _PLAIN_IDENTITY = re.compile(r"GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)")
 _NO_COMMANDS = re.compile(r"PIP_(?:NO_INPUT|DISABLE_PIP_VERSION_CHECK|QUIET|NO_CACHE_DIR)|UV_NO_.*")
 
@@ -96,8 +102,10 @@ def tells_zsh(name: str) -> bool:
 
 def is_harmless(assignment: Assignment) -> bool:
     name, value = assignment.name, assignment.value.text
-    if not _TELLING.fullmatch(name) or _PLAIN_IDENTITY.fullmatch(name):
+    if _PLAIN_IDENTITY.fullmatch(name):
         return True
+    if not _TELLING.fullmatch(name):
+        return not (_POINTING.fullmatch(name) and value and value[0] in "/~")
     if _NO_COMMANDS.fullmatch(name) or _MILD.fullmatch(name):
         return True
     if name in _MILD_FLAGS:

@@ -64,14 +64,14 @@ class Inner:
                 elif name in options.long or name in options.long_values:
                     index += 1
                 else:
+                    # A doubt; for what it forbids, the command is looked for behind it.
                     self._unknown(word)
-                    return None
+                    index += 1
             elif text.startswith("-") and len(text) > 1:
                 step = words_of_group(text[1:], options)
                 if step is None:
                     self._unknown(word)
-                    return None
-                index += step
+                index += step or 1
             else:
                 return index
         return index

@@ -12,7 +12,7 @@ from nacre.core.policy.grammar.braces import expanded
 from nacre.core.policy.grammar.listing import lead_of, with_names
 from nacre.core.policy.words import Word, has_glob
 
-_ECHO = re.compile(r"(?:\$\(|`)\s*(?:echo\s+['\"]?([\w./~*-]+)['\"]?|pwd)\s*(?:\)|`)")
+_ECHO = re.compile(r"(?:\$\(|`)\s*(?:(?:echo|printf)\s+['\"]?([\w./~*-]+)['\"]?|pwd)\s*(?:\)|`)")
 _UNGUESSED = re.compile(r"[$`'\\(){}\s]")
 _ELSE = re.compile(r":?[?].*", re.DOTALL)  # ${HOME:?message}
 _DERIVED = re.compile(r"\$\{(\w+)(%%?|##?\*/)[^${}`]*\}")

@@ -328,6 +328,12 @@ class Walk:
         if assigned and self._syntax == "posix" and node.children[0].type == "for":
             self._values.rounds(node, assigned[0].name, words)
 
+    def _subshell(self, node: Node) -> None:
+        # Two parentheses are arithmetic to the shell first, whatever the parser makes of them: the
+        # quotes in it count for nothing then, and what they hold runs.
+        if self._data[: node.start_byte].replace(b"\\\n", b"").endswith(b"("):
+            self._reading.doubt("its parentheses may be read as a calculation")
+
     def _quoted(self, node: Node) -> None:
         self._note_text(text_of(node))
 
@@ -347,6 +353,7 @@ _HANDLERS = {
     "function_definition": Walk._function,
     "expansion": Walk._expansion,
     "command_substitution": Walk._substitution,
+    "subshell": Walk._subshell,
     "comment": Walk._comment,
     "test_command": Walk._calculation,
     "subscript": Walk._calculation,

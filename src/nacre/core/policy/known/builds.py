@@ -87,3 +87,27 @@ def repository_names(words: Sequence[Word]) -> bool:
         if last not in _TAKES_FOLDER and _REPOSITORY.fullmatch(text):
             return True
     return False
+
+
+_SCRATCH = re.compile(r"(?:[^/]*(?:file|link):(?://)?)?(?:/private)?/(?:tmp|var/tmp|dev/shm)/")
+# Behind them stands no package.
+_NO_PACKAGE = frozenset(
+    (
+        *("-r", "-c", "-o", "-d", "-w", "--requirement", "--constraint", "--cache-dir", "--cache"),
+        *("--python", "-p", "--dest", "--wheel-dir", "--output-file", "--report", "--prefix"),
+        *("--root", "--target-dir", "--userconfig", "--store-dir", "--pack-destination"),
+    )
+)
+
+
+def packages_of_scratch(words: Sequence[Word]) -> bool:
+    """Return whether a package is one that lies in scratch, where anybody may have put it."""
+    before = ""
+    for word in words:
+        text, last = word.text or word.lead, before
+        before = text
+        value = text.partition("=")[2] if text.startswith("-") else text
+        name = text.partition("=")[0] if text.startswith("-") else last
+        if name not in _NO_PACKAGE and _SCRATCH.match(value):
+            return True
+    return False
