@@ -39,6 +39,7 @@ from nacre.services.dispatch.log import Log
 from nacre.services.dispatch.recovered import Recovered
 from nacre.services.dispatch.resolve import Resolve
 from nacre.services.dispatch.tell import Tell
+from nacre.services.dispatch.unrecorded import TellUnrecorded
 from nacre.services.files.service import Files
 from nacre.services.films.service import Films
 from nacre.services.follow.service import Following
@@ -155,6 +156,7 @@ class Services:
             AgentTyping(self.registry, self.host, self.apps.typing),
             self.cluster or Alone(),
         )
+        known = KnownSessions(self.registry, self.ledger)
         # Every call passes them in this order.
         steps = (
             Log(self.host.calls),
@@ -164,12 +166,13 @@ class Services:
             Authorise(),
             *(() if self.cluster is None else (Route(self.cluster.routing),)),
             Recovered(self.recovery),
-            Resolve(KnownSessions(self.registry, self.ledger)),
+            Resolve(known),
             Tell(controls),
             Admit(controls, self.police),
             JudgeFirst(self.police),
             CheckSecrets(self.host.secrets),
             CallPeople(self.prompts),
+            TellUnrecorded(known),
             Deliver(),
             OneByOne(),
             Limit(self.host.settings),
