@@ -72,7 +72,7 @@ def run_stop(arguments: Namespace) -> int:
         text = "the daemon has stopped" if stopped else "no daemon is running"
         if stopped and (kept := _undecided(paths)):
             result["kept"] = kept
-            text += f"; kept for their changes: {', '.join(kept)} (see nacre diff)"
+            text += f"; kept, as they may have changes: {', '.join(kept)} (see nacre diff)"
         return show(arguments, result, text)
     return _force(arguments, paths, settings)
 
