@@ -19,11 +19,12 @@ from nacre.core.terminal.echoes import Echo
 from nacre.core.text.pattern import Pattern
 from nacre.core.text.redaction import searchable
 from nacre.core.text.widths import from_column
+from nacre.services.observe.parts import Parts
 from nacre.services.observe.views import NOWHERE, position
 from nacre.services.session.seen_screens import numbered
 from nacre.services.session.session import Session
 
-_PART = 300  # lines that are searched in one turn of the loop: mostly under a millisecond
+_PART = 300  # most lines that are searched in one turn of the loop
 
 
 class NewText:
@@ -70,6 +71,9 @@ class NewText:
         """
         self.is_behind = False
         cols, end = self._cols, _end(self._session)
+        # As many lines as the screen has rows are searched twice: a part is no shorter than that.
+        rows = self._session.terminal.rows
+        parts = Parts(max(_PART, rows), least=rows)
         while not self._session.terminal.alternate and self._line != NOWHERE:
             terminal = self._session.terminal
             self._renumber()
@@ -77,7 +81,7 @@ class NewText:
                 cols, end = self._cols, _end(self._session)
             self._count_missed()
             offset = self._line - terminal.evicted
-            part = max(_PART, 2 * terminal.rows)
+            part = parts.size + terminal.rows
             if terminal.scrollback_total - offset <= part:
                 return None  # the rest is searched with the screen
             if self._line >= end:
@@ -85,9 +89,11 @@ class NewText:
                 if last:
                     self._line = _end(self._session)
                 return None
-            lines = terminal.scrollback_plain(offset, part)
-            between = terminal.separators(offset, lines)
-            if (match := self._first_new(pattern, lines, between)) is not None:
+            with parts.timed(parts.size):
+                lines = terminal.scrollback_plain(offset, part)
+                between = terminal.separators(offset, lines)
+                match = self._first_new(pattern, lines, between)
+            if match is not None:
                 return match
             self._line += part - terminal.rows  # a match may lie on both sides of a cut
             await asyncio.sleep(0)  # others get their turn
