@@ -27,6 +27,7 @@ from nacre.services.dispatch.answers.delivery import Deliver
 from nacre.services.dispatch.answers.neutralise import Neutralise
 from nacre.services.dispatch.answers.one_by_one import OneByOne
 from nacre.services.dispatch.answers.redact import CheckSecrets, Redact
+from nacre.services.dispatch.answers.unrecorded import TellUnrecorded
 from nacre.services.dispatch.audit import RecordCalls
 from nacre.services.dispatch.authorise import Authorise
 from nacre.services.dispatch.call_people import CallPeople
@@ -39,7 +40,6 @@ from nacre.services.dispatch.log import Log
 from nacre.services.dispatch.recovered import Recovered
 from nacre.services.dispatch.resolve import Resolve
 from nacre.services.dispatch.tell import Tell
-from nacre.services.dispatch.unrecorded import TellUnrecorded
 from nacre.services.files.service import Files
 from nacre.services.films.service import Films
 from nacre.services.follow.service import Following

@@ -22,7 +22,7 @@ class KnownSessions:
         return None if session is None else _target(session)
 
     def stopped(self, session: str) -> str | None:
-        """Return why the journal of a session, by its id, has stopped (dispatch/unrecorded.py)."""
+        """Return why the journal of a session, by its id, has stopped (answers/unrecorded.py)."""
         if not self._registry.has(session):
             return None
         return self._registry.find(session).recorder.stopped
