@@ -1,13 +1,18 @@
 """Sandboxes outlive the daemon like every session; what is lost is restored in the same one."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from confining import needs_bubblewrap
 from conftest import Daemon
 from crashing import (
+    PATIENCE,
+    Json,
     call,
     crash,
     create,
@@ -106,15 +111,25 @@ def test_changes_that_nobody_decided_on_are_kept_when_the_daemon_stops(
     begin: Start, tmp_path: Path
 ) -> None:
     workspace = make_workspace(tmp_path)
-    daemon = begin()
+    daemon = begin(review_stop_time=60)
     for name in ("dev", "idle"):
         create(daemon, name, cwd=str(workspace), sandbox="review")
     assert run(daemon, "dev", "echo two >a")["exit_code"] == 0
-    call(daemon, "stop")
-    daemon.process.wait()
+    assert nacre_stop(daemon) == {"success": True, "stopped": True, "kept": ["dev"]}
     assert len(os.listdir(tmp_path / "nacre/state/layers")) == 1
-    again = begin()
+    again = begin(review_stop_time=0)
     assert list(listed(again)) == ["dev"]
     assert call(again, "diff_session", session="dev")["changes"][0]["path"] == "a"
     assert call(again, "apply_session", session="dev")["applied"] == ["a"]
     assert (workspace / "a").read_text() == "two\n"
+    # Without time to look, what may have changes is kept.
+    create(again, "idle", cwd=str(workspace), sandbox="review")
+    assert set(nacre_stop(again)["kept"]) == {"dev", "idle"}
+
+
+def nacre_stop(daemon: Daemon) -> Json:
+    argv = [sys.executable, "-m", "nacre", "stop", "--json"]
+    done = subprocess.run(argv, env=daemon.env, capture_output=True, timeout=PATIENCE, check=True)
+    daemon.process.wait(PATIENCE)
+    stopped: Json = json.loads(done.stdout)
+    return stopped

@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,13 +40,26 @@ def test_full_disk_keeps_nobody_out(begin: Start) -> None:
     paths = find_paths(daemon.env)
     made = create(daemon, "a")
     assert made["notice"].startswith("the journal has stopped: No space left on device (")
-    assert run(daemon, "a", "echo $((40 + 2))")["output"] == "42"
+    ran = run(daemon, "a", "echo $((40 + 2))")
+    told = (
+        "the journal has stopped: No space left on device; a crash would lose what is printed "
+        "meanwhile"
+    )
+    assert (ran["output"], ran["notice"]) == ("42", told)
+    assert nacre_run(daemon, "a", "echo $((40 + 1))") == ("41\n", f"nacre: {told}\n")
     kill(daemon, answering(daemon))  # the next daemon finds the disk as full
     assert run(daemon, "a", "echo $((40 + 3))")["output"] == "43"
     assert call(daemon, "status")["sessions"] == 1
     assert os.listdir(paths.journals) == [], "no half of a record is left"
     assert not os.path.exists(paths.token_file), "nor half of a token"
     assert not os.path.exists(paths.state_file)
+
+
+def nacre_run(daemon: Daemon, session: str, command: str) -> tuple[str, str]:
+    """Return what the command line prints for a run, and what it says beside it."""
+    argv = [sys.executable, "-m", "nacre", "run", session, "--", command]
+    done = subprocess.run(argv, env=daemon.env, capture_output=True, text=True, timeout=PATIENCE)
+    return done.stdout, done.stderr
 
 
 def make_sessions(daemon: Daemon, count: int) -> None:
@@ -114,3 +129,6 @@ def test_long_output_without_a_place_on_disk_keeps_its_ends(begin: Start) -> Non
     assert ran["exit_code"] == 0
     assert ran["output"].startswith("1\n2\n")
     assert ran["output"].endswith("\n300000")
+    page = call(daemon, "read_run", run_id=ran["run_id"], limit=3)
+    assert page["output"] == "1\n2\n3"
+    assert page["lost_bytes"] > 100_000, "what is between the ends"

@@ -29,7 +29,8 @@ from nacre.services.host.host import Host
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
 from nacre.system.sandbox import review
-from nacre.system.sandbox.layers import is_overlay, read_base, remove_layer
+from nacre.system.sandbox.layer_work import LayerWork
+from nacre.system.sandbox.layers import is_overlay, read_base
 from nacre.wording import Give, Higher, Hint
 
 _log = logging.getLogger("nacre.reviews")
@@ -75,7 +76,7 @@ class Reviews:
             changes = await asyncio.to_thread(review.compare, layer)
             restarted = session.alive
             await self._begin_anew(session)
-            await asyncio.to_thread(remove_layer, layer)
+            await asyncio.to_thread(self._host.sandboxes.layer_work.remove, layer)
         self._locks.pop(layer, None)
         return Discarded(session=session.identity.name, discarded=len(changes), restarted=restarted)
 
@@ -93,10 +94,15 @@ class Reviews:
             session.change_launch(fresh)
 
     async def remove_orphans(self, layers: str) -> None:
-        """Remove layers of sessions that nobody knows any more, when they are old enough."""
+        """Remove layers of sessions that nobody knows any more, when they are old enough.
+
+        Those at once that an earlier daemon was about to remove.
+        """
+        work = self._host.sandboxes.layer_work
+        await asyncio.to_thread(work.remove_rubbish, layers)
         known = {session.launch.layer for session in self._registry.all()}
         before = time.time() - self._host.settings.lost_keep
-        await asyncio.to_thread(_remove_old, layers, known, before)
+        await asyncio.to_thread(_remove_old, layers, known, before, work)
 
     def _find(self, reference: str | int) -> tuple[Session, str]:
         session = self._registry.find(reference)
@@ -170,12 +176,12 @@ def _apply(layer: str, *, force: bool) -> review.AppliedChanges:
     return review.apply(layer, changes)
 
 
-def _remove_old(layers: str, known: set[str], before: float) -> None:
+def _remove_old(layers: str, known: set[str], before: float, work: LayerWork) -> None:
     for name in os.listdir(layers) if os.path.isdir(layers) else ():
         folder = os.path.join(layers, name)
         if folder not in known and os.stat(folder).st_mtime < before:
             _log.warning("a layer that no session has is removed", extra={"layer": folder})
-            remove_layer(folder)
+            work.remove(folder)
 
 
 def _changed(change: review.Change) -> ChangedFile:

@@ -28,6 +28,7 @@ from nacre.services.dispatch.answers.delivery import Deliver
 from nacre.services.dispatch.answers.neutralise import Neutralise
 from nacre.services.dispatch.answers.one_by_one import OneByOne
 from nacre.services.dispatch.answers.redact import CheckSecrets, Redact
+from nacre.services.dispatch.answers.unrecorded import TellUnrecorded
 from nacre.services.dispatch.audit import RecordCalls
 from nacre.services.dispatch.authorise import Authorise
 from nacre.services.dispatch.call_people import CallPeople
@@ -155,6 +156,7 @@ class Services(Struct, frozen=True):
             AgentTyping(self.registry, self.host, self.apps.typing),
             self.cluster or Alone(),
         )
+        known = KnownSessions(self.registry, self.ledger)
         # Every call passes them in this order.
         steps = (
             Log(self.host.calls),
@@ -164,12 +166,13 @@ class Services(Struct, frozen=True):
             Authorise(),
             *(() if self.cluster is None else (Route(self.cluster.routing),)),
             Recovered(self.recovery),
-            Resolve(KnownSessions(self.registry, self.ledger)),
+            Resolve(known),
             Tell(controls),
             Admit(controls, self.police),
             JudgeFirst(self.police),
             CheckSecrets(self.host.secrets),
             CallPeople(self.prompts),
+            TellUnrecorded(known),
             Deliver(),
             OneByOne(),
             Limit(self.host.settings),

@@ -77,6 +77,7 @@ def test_what_one_family_does_not_understand_is_tried_in_the_other() -> None:
     [
         (b"a\x1b[1m\x1b[7m%\x1b[27m\x1b[1m\x1b[0m" + b" " * 79 + b"\r \r", b"a"),  # zsh
         (b"100%\n", b"100%\n"),
+        (b"%\x1b[1;1m" * 5000 + b"%" + b" " * 79 + b"\r \r", b"%\x1b[1;1m" * 4999 + b"%"),
         (b"%", b"%"),
     ],
 )

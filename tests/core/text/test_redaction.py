@@ -1,9 +1,12 @@
 """Secrets are taken out of texts, rows and answers; what is none stays."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
+from conftest import PATIENCE
 from nacre.core.operations.results import RunOutcome
 from nacre.core.screen.screen import Span
 from nacre.core.text.budget import head_and_tail, shortened
@@ -221,3 +224,37 @@ def test_who_searches_finds_no_secret_piece_by_piece() -> None:
         assert len(searchable(line)) == len(line)
         assert GITHUB[8:14] not in searchable(line)
     assert searchable(line) == line
+
+
+# Printed on purpose: an expression that tries all ways to take them apart never ends.
+SLOW = r"""
+from nacre.core.text.redaction import Redaction, SecretValues
+many = 60_000
+for text in (
+    "-----BEGIN PRIVATE KEY-----\n" + "a:  " * many + "!",
+    "a: -----BEGIN PRIVATE KEY-----\n" * (many // 10),
+    "A" * many + "-----END PRIVATE KEY-----" * (many // 10),
+    "-----BEGIN PRIVATE KEY-----" + " \n" * many,
+    "eyJ" * many,
+    "eyJ-" * many,
+    ".eyJa" * many,
+    "sk-" * many,
+    "TOKEN" * 790 + "= x",
+    ("TOKENSECRETPASSWD_KEY" * 180 + "= x\n") * 100,
+    "://a:bbbbbbbb" * many,
+):
+    Redaction(SecretValues()).text(text)
+"""
+
+
+def test_no_text_takes_long_to_look_through() -> None:
+    subprocess.run([sys.executable, "-c", SLOW], timeout=PATIENCE, check=True)
+
+
+@pytest.mark.parametrize("end", ["\n", "\\n"], ids=["lines", "escaped"])
+def test_a_key_with_headers_is_hidden(end: str) -> None:
+    headers = ["-----BEGIN RSA PRIVATE KEY-----", "Proc-Type: 4,ENCRYPTED", r"Comment: a\b", ""]
+    text = end.join([*headers, "MIIEpAIBAAKCAQEA" * 4, "MIIEpAIBAAKCAQEA" * 4])
+    shown = Redaction(SecretValues()).text(text)
+    assert "MIIE" not in shown
+    assert shown.startswith("-----BEGIN RSA PRIVATE KEY-----")

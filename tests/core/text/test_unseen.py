@@ -150,9 +150,10 @@ def test_a_value_is_cleaned_in_all_its_texts() -> None:
 
 def test_a_value_with_nothing_in_it_is_the_same_one() -> None:
     shown = Shown(["grüße", "👩\u200d💻"], "/home", {"a": "b"}, pair=("é", 1))
-    assert is_suspect(shown)
+    assert is_suspect(shown), "a joiner, where it belongs"
     counts = Counts()
     assert neutralise_all(shown, counts) is shown
+    assert not is_suspect(Shown(["grüße 語"], "/home"))
     assert not is_suspect(Shown(["ls -l", "\ttab\n"], "/home"))
     assert is_suspect(Shown(["\x1b]52;c;x\x07"], "/home"))
 

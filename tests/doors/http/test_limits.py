@@ -10,7 +10,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from nacre.doors.http.limits import KNOWN, Crowd
+from nacre.doors.http.limits import KNOWN, Crowd, LimitedProtocol
 from nacre.settings.table import Settings
 
 pytestmark = pytest.mark.anyio
@@ -170,3 +170,31 @@ async def test_more_connections_than_allowed_are_refused_and_the_old_ones_stay()
         assert b" 200 " in await asyncio.wait_for(first[0].readline(), PATIENCE)
         first[1].close()
         second[1].close()
+
+
+async def test_few_pipelined_requests_are_parsed_ahead_and_all_are_answered_in_order() -> None:
+    count = 1000
+    first, rest = ASK.replace(b" / ", b" /wait "), ASK * count
+    async with serving(max_pipelined=4) as served:
+        parsed: list[int] = []
+        begin = LimitedProtocol.on_message_begin
+
+        def counting(self: LimitedProtocol) -> None:
+            parsed.append(len(self.pipeline))
+            begin(self)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(LimitedProtocol, "on_message_begin", counting)
+            reader, writer = await served.connect()
+            writer.write(first)
+            writer.write(rest)
+            assert await served.ask(ASK) == b"HTTP/1.1 200 OK", "others are answered meanwhile"
+            served.go_on.set()
+            for _ in range(count + 1):
+                head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
+                assert head.startswith(b"HTTP/1.1 200 OK")
+                assert await reader.readexactly(2) == b"ok"
+            writer.close()
+        in_a_piece = 4096 // len(ASK)
+        assert max(parsed) <= 4 + in_a_piece + 1
+    assert len(served.asked) == count + 2

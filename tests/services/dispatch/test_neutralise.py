@@ -1,6 +1,7 @@
 """Every answer is without what nobody sees, and says so; recordings are as they were printed."""
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 
 from nacre.core.operations.all import parse_operation
 from nacre.core.operations.follow import Follow
-from nacre.core.text.unseen import REPLACEMENT
+from nacre.core.text.unseen import REPLACEMENT, Counts, neutralise_all
 from nacre.errors import WaitTimedOut
+from nacre.services.dispatch.answers import neutralise as step
 from nacre.services.dispatch.dispatch import Answer
 
 from services.living import CALLER, PATIENCE, living, reads, start, start_marked
@@ -47,6 +49,29 @@ async def test_a_runs_output_and_the_screen_are_data(tmp_path: Path) -> None:
             assert "\u202e" not in text_of(shown.result)
         quiet = await ask(house, "run", session="dev", command="echo 👩\u200d💻")
         assert quiet.notices == []
+
+
+async def test_very_many_of_them_are_taken_out_beside_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def noting(value: Any, counts: Counts) -> Any:
+        threads.append(threading.get_ident())
+        return neutralise_all(value, counts)
+
+    monkeypatch.setattr(step, "neutralise_all", noting)
+    async with living(tmp_path) as services:
+        house = House(services)
+        await start_marked(services, name="dev")
+        for name, text in (("few", HIDDEN), ("many", "a\u200b" * 3000)):
+            (tmp_path / name).write_text(text)
+        few: Any = await ask(house, "run", session="dev", command=f"cat {tmp_path}/few")
+        assert few.result.output == SEEN
+        many: Any = await ask(house, "run", session="dev", command=f"cat {tmp_path}/many")
+        assert many.result.output.replace("\n", "") == f"a{REPLACEMENT}" * 3000
+        assert "3000 zero_width" in many.notices[0]
+    assert threads[0] == threading.get_ident() != threads[1]
 
 
 async def test_titles_folders_and_errors_are_data(tmp_path: Path) -> None:

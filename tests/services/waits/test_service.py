@@ -2,12 +2,14 @@
 
 import asyncio
 import os
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nacre.core.operations.apps.programs import ViewScreen
 from nacre.core.operations.results import RunOutcome, WaitOutcome
 from nacre.core.operations.runs import ReadRun, Run, WaitFor
 from nacre.core.operations.terminal import GetScreen
@@ -593,6 +595,39 @@ def test_text_that_scrolled_off_before_the_call_is_found_after_its_generation() 
             assert not (await outcome(waits(services, session="dev", **request))).matched
 
     with_clock(test)
+
+
+@asynccontextmanager
+async def flooding(session: Session) -> AsyncIterator[None]:
+    """Let a session print more in each turn of the loop than a wait searches in one."""
+
+    async def flood() -> None:
+        while True:
+            session.screen.feed(b"line\r\n" * 2000)
+            session.note_change()
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(flood())
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+@pytest.mark.anyio
+async def test_a_wait_ends_in_time_while_more_is_printed_than_it_can_search() -> None:
+    async with living(scrollback=5000) as services:
+        session, known = await scrolled(services, 5000)
+        late = WaitFor(session="dev", text="never", after_generation=known, timeout_ms=1)
+        view = ViewScreen(session="dev", wait_text="never", since_generation=known, timeout_ms=1)
+        async with flooding(session), asyncio.timeout(PATIENCE):
+            told = await services.waiting.wait(CALLER, late)
+            assert not told.matched
+            assert told.missed_lines > 0, "the flood has taken them away"
+            assert not (await services.apps.view(CALLER, view)).matched
+        session.screen.feed(b"now\r\n")
+        found = WaitFor(session="dev", text="now", after_generation=known, timeout_ms=FOREVER)
+        assert (await services.waiting.wait(CALLER, found)).matched
 
 
 def test_a_generation_is_remembered_long_after_its_screen() -> None:

@@ -8,8 +8,16 @@ from pathlib import Path
 import pytest
 
 from nacre.errors import LimitReached
-from nacre.system.sandbox.layers import make_layer, place_of, remove_layer
-from nacre.system.sandbox.review import Change, apply, compare, text_of
+from nacre.system.sandbox.layer_work import LayerWork
+from nacre.system.sandbox.layers import make_layer, place_of
+from nacre.system.sandbox.review import (
+    Change,
+    NotCompared,
+    apply,
+    compare,
+    has_changes,
+    text_of,
+)
 
 
 class Reviewed:
@@ -24,7 +32,9 @@ class Reviewed:
 
     def begin(self) -> None:
         layers = str(self.root / "layers")
-        self.folder = make_layer(layers, str(self.workspace), overlay=self.overlay, most=1 << 20)
+        workspace = str(self.workspace)
+        work = LayerWork()
+        self.folder = make_layer(layers, workspace, work, overlay=self.overlay, most=1 << 20)
         self.layer = Path(place_of(self.folder))
 
     def write(self, name: str, text: str) -> None:
@@ -59,6 +69,18 @@ def reviewed(request: pytest.FixtureRequest, tmp_path: Path) -> Reviewed:
     made = Reviewed(tmp_path, overlay=request.param)
     made.begin()
     return made
+
+
+def test_whether_there_are_changes_is_known_in_time_or_not_at_all(reviewed: Reviewed) -> None:
+    assert not has_changes(reviewed.folder, 60.0)
+    reviewed.write("src/new", "new\n")
+    with pytest.raises(NotCompared):
+        has_changes(reviewed.folder, -1.0)
+    assert has_changes(reviewed.folder, 60.0)
+    (reviewed.workspace / "src/new").write_text("new\n")
+    (Path(reviewed.layer) / "src/new").chmod(0o644)
+    (reviewed.workspace / "src/new").chmod(0o644)
+    assert not has_changes(reviewed.folder, 60.0), "both have the same"
 
 
 def test_untouched_layer_has_no_changes(reviewed: Reviewed) -> None:
@@ -237,9 +259,10 @@ def test_a_name_writes_no_lines_of_the_diff(reviewed: Reviewed) -> None:
 
 def test_workspace_that_is_too_large_is_not_copied(tmp_path: Path) -> None:
     made = Reviewed(tmp_path, overlay=False)
+    layers, workspace = str(tmp_path / "layers"), str(made.workspace)
     with pytest.raises(LimitReached, match="review_copy_bytes"):
-        make_layer(str(tmp_path / "layers"), str(made.workspace), overlay=False, most=3)
-    assert os.listdir(tmp_path / "layers") == []
+        make_layer(layers, workspace, LayerWork(), overlay=False, most=3)
+    assert os.listdir(layers) == []
 
 
 def test_layer_with_a_folder_that_nobody_may_enter_is_removed(reviewed: Reviewed) -> None:
@@ -247,7 +270,7 @@ def test_layer_with_a_folder_that_nobody_may_enter_is_removed(reviewed: Reviewed
     locked = Path(reviewed.folder) / "work"
     locked.mkdir(exist_ok=True)
     (locked / "work").mkdir(mode=0o000)
-    remove_layer(reviewed.folder)
+    LayerWork().remove(reviewed.folder)
     assert not os.path.exists(reviewed.folder)
 
 

@@ -4,11 +4,13 @@ Rule 1: when `nacre stop` returns, the daemon is gone, and everything that ran i
 Rule 2: it always returns, whatever state the daemon is in (`stop_patience`).
 """
 
+import glob
 import json
 import os
 import time
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
+from typing import Any
 
 from nacre.cli.output.answers import add_json, show
 from nacre.client.calls import Client
@@ -66,9 +68,25 @@ def run_stop(arguments: Namespace) -> int:
     until = time.monotonic() + settings.stop_patience
     stopped = _stop(paths, until)
     if stopped is not None:
+        result: dict[str, Any] = {"success": True, "stopped": stopped}
         text = "the daemon has stopped" if stopped else "no daemon is running"
-        return show(arguments, {"success": True, "stopped": stopped}, text)
+        if stopped and (kept := _undecided(paths)):
+            result["kept"] = kept
+            text += f"; kept, as they may have changes: {', '.join(kept)} (see nacre diff)"
+        return show(arguments, result, text)
     return _force(arguments, paths, settings)
+
+
+def _undecided(paths: Paths) -> list[str]:
+    """Return the names of sessions whose changes wait for somebody to decide on them."""
+    names = []
+    for record in sorted(glob.glob(os.path.join(glob.escape(paths.journals), "*", "session.json"))):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            with open(record, encoding="utf-8") as file:
+                about = json.load(file)
+            if os.path.isdir(about["layer"]):
+                names.append(str(about["name"]))
+    return names
 
 
 def _force(arguments: Namespace, paths: Paths, settings: Settings) -> int:

@@ -75,6 +75,8 @@ def run_run(arguments: Namespace) -> int:
     elif outcome.get("output"):
         print(harmless(outcome["output"]))
     _comment(outcome, words)
+    if "notice" in outcome and not (arguments.json or arguments.events):
+        print(f"nacre: {harmless(outcome['notice'])}", file=sys.stderr)
     return exit_code_of(outcome)
 
 
@@ -121,7 +123,6 @@ def _run(arguments: Namespace, wanted: Wanted) -> dict[str, Any]:
         raise
     if shown is not None:
         shown.end()
-    outcome.pop("notice", None)  # that our own time was cut
     return outcome
 
 

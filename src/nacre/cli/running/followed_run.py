@@ -27,6 +27,7 @@ from nacre.wording import Hint, Use
 _LONG = 3_600_000  # milliseconds
 _ANY_WIDTH = 1 << 14  # columns; what is rendered has no width any more
 _INCOMPLETE = "nacre: a part of the output was lost when the daemon was restarted"
+_OUR_TIME_CUT = f"timeout_ms was cut from {_LONG} "
 _NO_BYTES = 1 << 62  # a position that no output reaches: only its end is told
 
 
@@ -154,6 +155,8 @@ class FollowedRun:
         if "handover" in answer:
             outcome["handover"] = answer["handover"]
             print(f"nacre: {answer['told']}", file=sys.stderr)
+        if notice := self._worth_telling(answer.get("notice", "")):
+            outcome["notice"] = notice
         self._called = 0
         if self.run_id is None:
             # Refused, or the daemon is older than this command line and tells no ids.
@@ -170,6 +173,12 @@ class FollowedRun:
         if outcome["status"] != "completed":
             self._follow(wait=False)  # what it has printed, and no more
         return None
+
+    def _worth_telling(self, notice: str) -> str:
+        """Leave out that a time-out was cut which nobody gave."""
+        if self._wanted.timeout_ms is not None:
+            return notice
+        return "; ".join(one for one in notice.split("; ") if not one.startswith(_OUR_TIME_CUT))
 
     # --- the calls that follow it ----------------------------------------------------------
 
@@ -211,10 +220,13 @@ class FollowedRun:
         if not part.get("started", True):
             self.run_id = None
             raise DaemonRestarted("the daemon was restarted before the command began")
-        told = self._ask("wait_for", run_id=self.run_id, timeout_ms=0).get("run")
+        answer = self._ask("wait_for", run_id=self.run_id, timeout_ms=0)
+        told = answer.get("run")
         if told is None:  # it has aged out meanwhile
             facts = {name: part.get(name) for name in ("exit_code", "ended_by")}
             return {"status": "completed", **facts, "run_id": self.run_id, "output": ""}
+        if "notice" in answer:
+            told["notice"] = answer["notice"]
         if self._shown is None:
             return self._within_budget(told)
         return {name: told[name] for name in told if name not in ("omitted_lines", "hint")}

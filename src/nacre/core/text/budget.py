@@ -185,6 +185,11 @@ class HeadTail:
             found = bytes(self._head[-(count - len(found)) :]) + found
         return found
 
+    @property
+    def cut(self) -> int:
+        """Return how many bytes between head and tail are not kept."""
+        return max(0, self.total - len(self._head) - min(len(self._tail), self._tail_limit))
+
     def parts(self) -> tuple[bytes, bytes | None, int]:
         """Return head, tail and the line feeds between them; without a tail the head is everything.
 

@@ -72,6 +72,12 @@ class Redaction:
         """Return whether there may be a secret in a text; mostly there is none."""
         return bool(self._values.needles_in(text))
 
+    def may_find_in(self, rows: Sequence[Row]) -> bool:
+        """Return whether there may be a secret in rows, whatever the width breaks."""
+        return self.may_find(
+            "".join(one if isinstance(one, str) else _text_of(one) for one in rows)
+        )
+
     def text(self, text: str) -> str:
         """Return a text of as many lines without secrets."""
         found = self._find(text)

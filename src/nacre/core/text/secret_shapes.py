@@ -4,11 +4,13 @@ Rule 1: a shape is looked for only in a text that has its needle, a plain string
 for first, all at once, because most texts have none.
 Rule 2: a shape demands what words do not have (a length, a digit), for redacting what is none is an
 error too: an agent would work with a wrong text.
-Rule 3: an expression begins with a plain string, so that most of a text is skipped, and is linear:
-one class of characters follows the other.
+Rule 3: an expression begins with a plain string, so that most of a text is skipped, and its time
+grows with the text alone, whatever a program prints: one class of characters follows the other, and
+what may be long ends where the next of its kind can begin.
 """
 
 import re
+import string
 from collections.abc import Collection, Iterator
 from functools import cache
 from typing import NamedTuple
@@ -22,6 +24,7 @@ class SecretShape(NamedTuple):
     expression: str  # of its group "secret", or else of all of it
     before: str = r"[A-Za-z0-9]"  # no such character stands before it; "": any may
     whole_line: bool = False  # it is about lines that have the needle
+    first: str = ""  # what the word before it begins with, which is a part of it
 
 
 class SecretFound(NamedTuple):
@@ -67,7 +70,8 @@ SHAPES = (
     SecretShape("SendGrid key", ("SG.",), rf"SG\.{_WORD}{{16,}}\.{_WORD}{{16,}}"),
     SecretShape("age key", ("AGE-SECRET-KEY-",), r"AGE-SECRET-KEY-1[A-Z0-9]{30,}"),
     SecretShape("nacre token", ("nacre_",), rf"nacre_[0-9a-f]{{8}}_{_WORD}{{40,}}"),
-    SecretShape("JWT", ("eyJ",), rf"eyJ{_WORD}{{8,}}\.eyJ{_WORD}{{4,}}(?:\.{_WORD}*)?"),
+    # From its second part on: the first one is looked for backwards, and ends at a dot.
+    SecretShape("JWT", (".eyJ",), rf"\.eyJ{_WORD}{{4,}}(?:\.{_WORD}*)?", first="eyJ"),
     SecretShape(
         "bearer token",
         ("earer ", "EARER "),
@@ -91,8 +95,8 @@ SHAPES = (
         # As env, export and set print them, and as they stand in files of variables.
         "secret variable",
         ("TOKEN", "SECRET", "PASSW", "_KEY"),
-        r"\s*(?:export |declare -x |set -x )?"
-        r"[A-Z0-9_]*(?:TOKEN|SECRET|PASSWORD|PASSWD|_KEY)[A-Z0-9_]*"
+        r"\s*+(?:export |declare -x |set -x )?+"
+        r"(?=[A-Z0-9_]*(?:TOKEN|SECRET|PASSWORD|PASSWD|_KEY))[A-Z0-9_]++"
         r"[= ](?P<quote>['\"]?)(?P<secret>[A-Za-z0-9+/_.~@%^&!=-]{8,})(?P=quote)\s*",
         whole_line=True,
     ),
@@ -101,12 +105,16 @@ SHAPES = (
 _KEY_MARK = "PRIVATE KEY"
 _KEY_BEGIN = late_pattern(
     r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?P<secret>(?:\\[nr]|\s)*(?:[A-Za-z-]{1,20}: [^\n]{0,200}\s+)*"
+    r"(?P<secret>(?:\\[nr]|\s)*+"
+    r"(?:[A-Za-z-]{1,20}: (?:[^\n\\]|\\(?![nr])){0,200}+(?:\n|\\[nr])(?:\\[nr]|\s)*+){0,8}"
     r"[A-Za-z0-9+/=]{16,}(?:[A-Za-z0-9+/=]|\s|\\[nr])*)"
 )
 _KEY_END = late_pattern(r"-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_LINE = late_pattern(r"\s*[A-Za-z0-9+/=]{4,}\s*")
-_LONGEST_LINE = 4000  # characters of a line that may be a variable
+_LONGEST_LINE = 4000  # characters of a line that may be a variable, or of a key
+_LONGEST_WORD = 16_384  # characters of the first part of a secret
+_LEAST_FIRST = 8  # characters of it behind what it begins with
+_WORD_CHARS = f"{string.ascii_letters}{string.digits}_-"
 
 # Longer ones first: who finds one of them at a place need not look for a shorter one there.
 NEEDLES = (*sorted({one for shape in SHAPES for one in shape.needles}, key=len)[::-1], _KEY_MARK)
@@ -127,10 +135,27 @@ def find_shapes(text: str, needles: Collection[str]) -> Iterator[SecretFound]:
 def _find(shape: SecretShape, text: str) -> Iterator[SecretFound]:
     for match in _compiled(shape.expression).finditer(text):
         start = match.start()
+        if shape.first:
+            begin = _begin_before(text, start, shape.first)
+            if begin is not None:
+                yield SecretFound(begin, match.end(), shape.label)
+            continue
         if start and shape.before and _compiled(shape.before).match(text, start - 1):
             continue  # the end of a word
         group = "secret" if "secret" in match.re.groupindex else 0
         yield SecretFound(*match.span(group), shape.label)
+
+
+def _begin_before(text: str, end: int, first: str) -> int | None:
+    """Return where a word begins that ends here and begins so; None: there is none."""
+    before = text[max(0, end - _LONGEST_WORD) : end]
+    word = before[len(before.rstrip(_WORD_CHARS)) :]
+    at = word.find(first)
+    if at < 0 or len(word) - at - len(first) < _LEAST_FIRST:
+        return None
+    if at and word[at - 1].isalnum():
+        return None  # the end of a word
+    return end - len(word) + at
 
 
 def _find_lines(shape: SecretShape, text: str, needles: list[str]) -> Iterator[SecretFound]:
@@ -153,7 +178,10 @@ def _find_keys(text: str) -> Iterator[SecretFound]:
         # Its beginning may be above what is shown: go back over lines that are nothing but base64.
         start = end = match.start()
         while start:
-            begin = text.rfind("\n", 0, start - 1) + 1
+            above = text.rfind("\n", max(0, start - _LONGEST_LINE), start - 1)
+            if above < 0 and start > _LONGEST_LINE:
+                break
+            begin = above + 1
             if not _KEY_LINE.fullmatch(text, begin, start):
                 break
             start = begin

@@ -165,13 +165,23 @@ def _kind(suspect: re.Match[str], found: re.Match[str] | None) -> str:
 # --- in values -----------------------------------------------------------------------------------
 
 _encoder = msgspec.json.Encoder(enc_hook=str)
+_LONG = 1 << 17  # bytes
 
 
 def is_suspect(value: Any) -> bool:
     """Return whether a value may have such characters in any of its texts: one quick look."""
+    return count_suspects(value) > 0
+
+
+def count_suspects(value: Any) -> int:
+    """Return about how many such characters a value's texts have; 0: there are none."""
     body = _encoder.encode(value)
-    # Controls are escapes in JSON.
-    return not body.isascii() or b"\\u00" in body
+    escaped = body.count(b"\\u00")  # controls are, in JSON
+    if body.isascii():
+        return escaped
+    if len(body) > _LONG:
+        return len(body)  # as good as known: a closer look would take long
+    return escaped + len(_suspects().findall(body.decode()))
 
 
 def neutralise_all(value: Any, counts: Counts) -> Any:

@@ -8,6 +8,8 @@ Rule 2: the head has to come within a time, counted from its first byte. So nobo
 connection by sending a byte a minute.
 Rule 3: few connections are open on which no request with credentials has come. If there are more,
 the oldest of them is closed: others cannot be kept out by opening many.
+Rule 4: few requests of a connection are parsed ahead of their turn (pipelining, RFC 9112, 9.3.2).
+The library parses all that come, also without a token, and reads on after each answer.
 """
 
 import asyncio
@@ -34,6 +36,8 @@ KNOWN = "nacre.known"  # in the scope of a request: call it when its credentials
 GONE = "nacre.gone"  # there, too: it says whether the client has left
 
 _HEAD_END = b"\r\n\r\n"  # RFC 9112, 2.1
+
+_PIECE = 4096  # bytes: a few dozen requests
 
 
 class Crowd:
@@ -76,6 +80,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_head = True
         self._refused = False
         self._patience: asyncio.TimerHandle | None = None
+        self._held = b""  # what is parsed when fewer requests wait
+        self._upgraded = False
 
     # --- the connection --------------------------------------------------------------------
 
@@ -90,18 +96,51 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_head()
         self._crowd.leave(self)
+        self._held = b""
+        self.pipeline.clear()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
         # Its credentials are checked before anything is read from it, and it is closed without.
         self._crowd.leave(self)
+        self._upgraded = True
         super().handle_websocket_upgrade()
 
     # --- a request's head ------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        if self._refused:
+        if self._held:
+            self._held += data
+        else:
+            self._parse(data)
+
+    def _parse(self, data: bytes) -> None:
+        """Parse in pieces, so that few requests are parsed before their number is looked at."""
+        many = data.count(_HEAD_END) > self._crowd.settings.max_pipelined
+        at = 0
+        while at < len(data) and not (self._refused or self._upgraded or self._is_closing()):
+            if len(self.pipeline) >= self._crowd.settings.max_pipelined:
+                self._held = data[at:]
+                self.flow.pause_reading()
+                return
+            end = at + _PIECE if many else len(data)
+            self._parse_piece(data[at:end])
+            at = end
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()  # it starts the next request, and reads on
+        if self.transport.is_closing():
             return
+        if self._held and len(self.pipeline) < self._crowd.settings.max_pipelined:
+            data, self._held = self._held, b""
+            self._parse(data)
+        if self.pipeline or self._held:
+            self.flow.pause_reading()
+
+    def _is_closing(self) -> bool:
+        return self.transport.is_closing()
+
+    def _parse_piece(self, data: bytes) -> None:
         if self._in_head and not self._admits(data):
             most = self._crowd.settings.max_header_bytes
             self.refuse(431, f"the head of the request is over {most} bytes (max_header_bytes)")

@@ -186,7 +186,9 @@ class _ScreenWait:
         if self._since is not None and session.generation <= self._since:
             return Until() if session.alive else False
         if self._pattern is not None:
-            found = await self._new.search_earlier(self._pattern)
+            found = await self._new.search_earlier(self._pattern, last=turn.last)
+            if found is None and self._new.is_behind:
+                return Until(turn.now)
             if (found or self._new.search(self._pattern)) is None:
                 return Until() if session.alive else False
             self._pattern = None

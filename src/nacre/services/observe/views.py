@@ -30,6 +30,7 @@ from nacre.core.text.budget import (
 )
 from nacre.core.text.redaction import redact_lines, redact_rows, redaction_of_call
 from nacre.core.text.widths import from_column
+from nacre.services.observe.parts import Parts
 from nacre.services.observe.state import glance, question_of
 from nacre.services.session.session import Session
 from nacre.wording import Higher, Hint, NextStep, Use
@@ -159,10 +160,11 @@ class _Reading:
     async def styled(self, wanted: int, room: int) -> list[Line] | None:
         """Return all of it styled; None when it is too long. Not more is decoded than need be."""
         lines: list[Line] = []
+        parts = Parts(_STYLED_PART)
         while len(lines) < wanted:
             if lines:
                 await asyncio.sleep(0)
-            part = self._read(len(lines), min(_STYLED_PART, wanted - len(lines)), styled=True)
+            part = await self._read(len(lines), wanted - len(lines), parts, styled=True)
             room -= sum(map(item_size, part))
             if room < 0 or not part:
                 return None
@@ -172,10 +174,11 @@ class _Reading:
     async def plain(self, wanted: int, room: int, *, styled: bool) -> "list[str | Line]":
         """Return as much of it as there is room for, and a little more; `styled`: as spans."""
         lines: list[str | Line] = []
+        parts = Parts(_PLAIN_PART)
         while len(lines) < wanted and room >= 0:
             if lines:
                 await asyncio.sleep(0)
-            part = self._read(len(lines), min(_PLAIN_PART, wanted - len(lines)), styled=False)
+            part = await self._read(len(lines), wanted - len(lines), parts, styled=False)
             if not part:
                 break
             shown = [unstyled(line) for line in part] if styled else part
@@ -183,27 +186,44 @@ class _Reading:
             lines += shown
         return lines
 
-    def part(self, index: int, count: int) -> list[str]:
+    async def part(self, index: int, count: int, parts: Parts) -> list[str]:
         """Return some of its lines; fewer where they are gone."""
-        return self._read(index, count, styled=False)
+        return await self._read(index, count, parts, styled=False)
 
     @overload
-    def _read(self, index: int, count: int, *, styled: Literal[True]) -> list[Line]: ...
+    async def _read(
+        self, index: int, most: int, parts: Parts, *, styled: Literal[True]
+    ) -> list[Line]: ...
     @overload
-    def _read(self, index: int, count: int, *, styled: Literal[False]) -> list[str]: ...
-    def _read(self, index: int, count: int, *, styled: bool) -> list[Line] | list[str]:
-        terminal = self._session.terminal
+    async def _read(
+        self, index: int, most: int, parts: Parts, *, styled: Literal[False]
+    ) -> list[str]: ...
+    async def _read(
+        self, index: int, most: int, parts: Parts, *, styled: bool
+    ) -> list[Line] | list[str]:
+        terminal, count = self._session.terminal, min(most, parts.size)
         offset = self._first + index - terminal.evicted
         same = terminal is self._terminal and terminal.cols == self._cols
         if not same or terminal.alternate or offset < 0:
             return []
         read: Any = terminal.scrollback_styled if styled else terminal.scrollback_plain
+        with parts.timed(count):
+            rows = read(offset, count)
         if redaction_of_call() is None:
-            return read(offset, count)  # type: ignore[no-any-return]
+            return rows  # type: ignore[no-any-return]
         # A secret that begins above or ends below is told only by all of its rows.
-        above = min(offset, _AROUND)
-        rows = redact_rows(read(offset - above, above + count + _AROUND), terminal.cols)
-        return list(rows[above : above + count])
+        above = terminal.scrollback_plain(max(0, offset - _AROUND), min(offset, _AROUND))
+        below = terminal.scrollback_plain(offset + count, _AROUND)
+        shown = await _without_secrets([*above, *rows, *below], terminal.cols)
+        return list(shown[len(above) : len(above) + len(rows)])
+
+
+async def _without_secrets(rows: list[Any], cols: int) -> Sequence[Any]:
+    """Return rows as the call's reader may see them. What may have secrets is left to a thread."""
+    redaction = redaction_of_call()
+    if redaction is None or not redaction.may_find_in(rows):
+        return rows
+    return await asyncio.to_thread(redact_rows, rows, cols)
 
 
 async def view_output(session: Session, request: ReadOutput, budget: int) -> Output:
@@ -235,10 +255,10 @@ async def _last_rows(session: Session, wanted: int) -> list[str]:
     total = terminal.scrollback_total
     parts = [_screen_rows(terminal, total)]
     left = min(total, wanted - len(parts[0]))
-    reading = _Reading(session, total - max(0, left))
+    reading, sizes = _Reading(session, total - max(0, left)), Parts(_PLAIN_PART)
     while left > 0:
-        size = min(_PLAIN_PART, left)
-        part = reading.part(left - size, size)
+        size = min(sizes.size, left)
+        part = await reading.part(left - size, size, sizes)
         parts.append(part)
         left = left - size if len(part) == size else 0
         if left:

@@ -7,7 +7,7 @@ from nacre.services.session.session import Session
 
 
 class KnownSessions:
-    """What dispatch uses to resolve references (dispatch/resolve.py)."""
+    """What dispatch asks to resolve references (dispatch/resolve.py), and about their journals."""
 
     def __init__(self, registry: Registry, ledger: Ledger) -> None:
         self._registry = registry
@@ -20,6 +20,12 @@ class KnownSessions:
     def of_run(self, run_id: str) -> Target | None:
         session = self._ledger.session_of(run_id)
         return None if session is None else _target(session)
+
+    def stopped(self, session: str) -> str | None:
+        """Return why the journal of a session, by its id, has stopped (answers/unrecorded.py)."""
+        if not self._registry.has(session):
+            return None
+        return self._registry.find(session).recorder.stopped
 
 
 def _target(session: Session) -> Target:

@@ -109,7 +109,6 @@ class Runs:
         if request.find is not None:
             return await self._find(run, request, request.find)
         lines, total = await self._page(run, request.offset, request.limit)
-        spool = run.output.spool
         facts = RunPage(
             run_id=run.id,
             offset=request.offset,
@@ -117,7 +116,7 @@ class Runs:
             total_lines=total,
             finished=run.done,
             exit_code=run.exit_code,
-            lost_bytes=spool.lost if spool else 0,
+            lost_bytes=run.output.lost,
             output="",
         )
         if run.output.incomplete:
@@ -177,7 +176,7 @@ class Runs:
             total_lines=total,
             finished=run.done,
             exit_code=run.exit_code,
-            lost_bytes=spool.lost if spool else 0,
+            lost_bytes=run.output.lost,
             next_offset=found.next_offset,
             matches=found.lines,
         )

@@ -45,7 +45,6 @@ from nacre.system.processes.exits import Ending
 from nacre.system.processes.foreground import TerminalFacts
 from nacre.system.processes.pty import size_of
 from nacre.system.processes.tree import working_directory
-from nacre.system.sandbox.layers import remove_layer
 from nacre.system.storage.ring import Ring
 
 if TYPE_CHECKING:
@@ -254,7 +253,8 @@ class Session:
         self.recorder.remove()
         self.terminal.close()
         if self.launch.layer:  # it may be large
-            self._host.loop.run_in_executor(None, remove_layer, self.launch.layer)
+            remove = self._host.sandboxes.layer_work.remove
+            self._host.loop.run_in_executor(None, remove, self.launch.layer)
 
     def give_up(self) -> None:
         """Undo a start that failed halfway, so that nothing of it is left."""

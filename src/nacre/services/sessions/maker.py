@@ -20,7 +20,7 @@ from nacre.services.session.record import SessionRecord
 from nacre.services.session.screen import Beginning
 from nacre.services.session.session import Session
 from nacre.system.processes.pty import require_descriptors, shortage
-from nacre.system.sandbox.layers import has_base, remove_layer
+from nacre.system.sandbox.layers import has_base
 from nacre.system.sandbox.profiles import needs_layer
 from nacre.system.storage.ring import Ring
 from nacre.wording import Omit
@@ -56,7 +56,8 @@ class SessionMaker:
             return await self._make_planned(caller, request, launch, port)
         except BaseException:
             if launch.layer:
-                await asyncio.to_thread(remove_layer, launch.layer)
+                remove = self._host.sandboxes.layer_work.remove
+                await asyncio.to_thread(remove, launch.layer)
             raise
 
     def _refuse_without(self, caller: Caller) -> None:

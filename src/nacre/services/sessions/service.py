@@ -66,11 +66,10 @@ from nacre.services.session.launch import (
 )
 from nacre.services.session.session import Session
 from nacre.services.sessions.maker import SessionMaker
+from nacre.services.sessions.undecided import keep_undecided
 from nacre.system.processes.ending import end_trees
 from nacre.system.processes.tree import signal_number
 from nacre.system.sandbox.landlock import NOTICE
-from nacre.system.sandbox.layers import remove_layer
-from nacre.system.sandbox.review import compare
 from nacre.wording import Omit
 
 
@@ -339,24 +338,12 @@ class Sessions:
             self._host.settings.kill_grace,
         )
         await asyncio.gather(*(session.supervisor.hang_up() for session in sessions))
+        kept = await keep_undecided(sessions, self._host)
         for session in sessions:
             lost = session.ending is not None and session.ending.lost
-            if lost or await self._keeps_changes(session):
+            if lost or session.identity.id in kept:
                 session.recorder.close()  # so it can be restored later
             session.recorder.remove_unless_closed()
-
-    async def _keeps_changes(self, session: Session) -> bool:
-        """Return whether a review has something that nobody has decided on; else remove it."""
-        layer = session.launch.layer
-        if not layer or not session.listed:
-            return False
-        try:
-            if await asyncio.to_thread(compare, layer):
-                return True
-        except (NacreError, OSError):
-            return True
-        await asyncio.to_thread(remove_layer, layer)
-        return False
 
 
 def _check_management(request: ManageSession) -> None:

@@ -9,6 +9,7 @@ Rule 3: the echo of a command is no output. It is known by the shell's marks, el
 caller says that it typed.
 Rule 4: where a line is broken at the terminal's width, it is one line.
 Rule 5: no turn of the loop takes long: a long scrollback is searched in parts.
+Rule 6: a search ends whatever is printed meanwhile: who waits has a deadline.
 """
 
 import asyncio
@@ -18,11 +19,12 @@ from nacre.core.terminal.echoes import Echo
 from nacre.core.text.pattern import Pattern
 from nacre.core.text.redaction import searchable
 from nacre.core.text.widths import from_column
+from nacre.services.observe.parts import Parts
 from nacre.services.observe.views import NOWHERE, position
 from nacre.services.session.seen_screens import numbered
 from nacre.services.session.session import Session
 
-_PART = 300  # lines that are searched in one turn of the loop: mostly under a millisecond
+_PART = 300  # most lines that are searched in one turn of the loop
 
 
 class NewText:
@@ -32,6 +34,7 @@ class NewText:
         """`typed` is what the caller has typed: its echo does not count."""
         self.forgotten = False  # nobody knows what is old
         self.missed = 0  # lines that were dropped before they were searched
+        self.is_behind = False  # more was printed during the search than a turn can search
         self._session = session
         self._line = position(session)  # from here on not searched yet, or on the screen
         self._old: dict[int, str] = {}  # lines that do not count, by their numbers
@@ -60,19 +63,37 @@ class NewText:
 
     # --- the search ------------------------------------------------------------------------
 
-    async def search_earlier(self, pattern: Pattern) -> str | None:
-        """Search what has scrolled off the screen, as far as it is long, part by part."""
+    async def search_earlier(self, pattern: Pattern, *, last: bool) -> str | None:
+        """Search what has scrolled off the screen, as far as it is long, part by part.
+
+        A program may print faster than this searches, so it ends with what is there when it begins,
+        and is behind then. If this is the `last` search, later output does not count.
+        """
+        self.is_behind = False
+        cols, end = self._cols, _end(self._session)
+        # As many lines as the screen has rows are searched twice: a part is no shorter than that.
+        rows = self._session.terminal.rows
+        parts = Parts(max(_PART, rows), least=rows)
         while not self._session.terminal.alternate and self._line != NOWHERE:
             terminal = self._session.terminal
             self._renumber()
+            if cols != self._cols:  # all lines have other numbers
+                cols, end = self._cols, _end(self._session)
             self._count_missed()
             offset = self._line - terminal.evicted
-            part = max(_PART, 2 * terminal.rows)
+            part = parts.size + terminal.rows
             if terminal.scrollback_total - offset <= part:
                 return None  # the rest is searched with the screen
-            lines = terminal.scrollback_plain(offset, part)
-            between = terminal.separators(offset, lines)
-            if (match := self._first_new(pattern, lines, between)) is not None:
+            if self._line >= end:
+                self.is_behind = not last
+                if last:
+                    self._line = _end(self._session)
+                return None
+            with parts.timed(parts.size):
+                lines = terminal.scrollback_plain(offset, part)
+                between = terminal.separators(offset, lines)
+                match = self._first_new(pattern, lines, between)
+            if match is not None:
                 return match
             self._line += part - terminal.rows  # a match may lie on both sides of a cut
             await asyncio.sleep(0)  # others get their turn
@@ -168,6 +189,11 @@ class NewText:
                 del self._typed[0]
             index += 1
         return self._echoed | found
+
+
+def _end(session: Session) -> int:
+    """Return the number of the first line that has not scrolled off the screen."""
+    return session.terminal.evicted + session.terminal.scrollback_total
 
 
 def _joined(lines: list[str], between: list[str]) -> str:

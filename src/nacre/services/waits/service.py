@@ -147,11 +147,16 @@ class Waiting:
                 await self._runs.revisit(run)
                 if run.done:
                     await run.output.prepare(self._host.renderers)
-            if pattern is not None and (match := await watch.text.search_earlier(pattern)):
-                watch.outcome = self._matched(watch, request, match)
-                return True
+            sought = pattern
+            if pattern is not None:
+                if match := await watch.text.search_earlier(pattern, last=turn.last):
+                    watch.outcome = self._matched(watch, request, match)
+                    return True
+                sought = None if watch.text.is_behind else pattern
             now = self._host.loop.time()
-            watch.outcome = self._check(watch, request, pattern, now, last=turn.last)
+            watch.outcome = self._check(watch, request, sought, now, last=turn.last)
+            if watch.outcome is None and sought is not pattern:
+                return Until(now)  # at once, if the deadline has not come meanwhile
             if watch.outcome is not None or not session.alive:
                 return True  # an ended session cannot change any more
             return Until(self._look_again(watch, request, now))

@@ -62,6 +62,16 @@ class CallSettings(PeopleSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 64
+    max_pipelined: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Most requests of one HTTP connection that are parsed before the answer to the one "
+                "before them is sent. With more, nothing is read from it meanwhile."
+            ),
+        ),
+    ] = 16
     unread_time: Annotated[
         float,
         Meta(

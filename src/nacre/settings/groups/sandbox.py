@@ -74,3 +74,13 @@ class SandboxSettings(SessionSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 1024 * 1024
+    review_stop_time: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description=(
+                "Seconds that the daemon's end takes at most to look for changes in reviews, and "
+                "to remove those without any. A review that it does not get to is kept."
+            ),
+        ),
+    ] = 1.0

@@ -15,8 +15,7 @@ import os
 import secrets
 import shutil
 import stat
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal, NamedTuple
 
@@ -24,6 +23,7 @@ import msgspec
 
 from nacre.errors import Failed, LimitReached
 from nacre.system.sandbox.bubblewrap import UPPER, WORK
+from nacre.system.sandbox.layer_work import LayerWork
 
 _COPY, _BASE = "copy", "base"
 _OPAQUE = "user.overlay.opaque"  # overlayfs.rst: nothing of the folder below is seen
@@ -42,6 +42,16 @@ class LayerEntry(NamedTuple):
     link: str = ""
 
 
+Walked = Iterator[tuple[str, LayerEntry]]
+
+# Called again and again by what takes long; it raises what ends that.
+Check = Callable[[], None]
+
+
+def go_on() -> None:
+    return None
+
+
 class Base(msgspec.Struct, frozen=True):
     workspace: str
     entries: dict[str, LayerEntry]
@@ -54,10 +64,10 @@ class Touched(NamedTuple):
     gone: set[str]
 
 
-# --- making and removing -------------------------------------------------------------------------
+# --- making --------------------------------------------------------------------------------------
 
 
-def make_layer(root: str, workspace: str, *, overlay: bool, most: int) -> str:
+def make_layer(root: str, workspace: str, work: LayerWork, *, overlay: bool, most: int) -> str:
     """Make a layer for a workspace; return its folder.
 
     Raises LimitReached for a workspace of more than `most` bytes, if it has to be copied, and
@@ -73,15 +83,15 @@ def make_layer(root: str, workspace: str, *, overlay: bool, most: int) -> str:
                 os.mkdir(os.path.join(folder, name), 0o700)
             shutil.copymode(workspace, os.path.join(folder, UPPER))
         else:
-            _copy(workspace, folder, base, most)
+            _copy(workspace, folder, base, most, work)
         write_base(folder, base)
     except BaseException:
-        remove_layer(folder)
+        work.remove(folder)
         raise
     return folder
 
 
-def _copy(workspace: str, folder: str, base: Base, most: int) -> None:
+def _copy(workspace: str, folder: str, base: Base, most: int, work: LayerWork) -> None:
     size = sum(entry.size for entry in base.entries.values())
     if size > most:
         raise LimitReached(
@@ -92,21 +102,10 @@ def _copy(workspace: str, folder: str, base: Base, most: int) -> None:
         )
     # Where the file system can share blocks, nothing is copied before it is written to.
     argv = ["cp", "-a", "--reflink=auto", "--", workspace, os.path.join(folder, _COPY)]
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().split("\n")[0]
-        raise Failed(f"the workspace cannot be copied: {said}", "make it readable")
-
-
-def remove_layer(folder: str) -> None:
-    """Remove a layer; overlayfs leaves a folder in it that nobody may enter."""
-
-    def again(function: object, path: str, _: object) -> None:
-        with suppress(OSError):
-            os.chmod(path, 0o700)
-            os.rmdir(path)
-
-    shutil.rmtree(folder, onerror=again)
+    code, said = work.copy(argv)
+    if code:
+        reason = said.decode(errors="replace").strip().split("\n")[0] or "cp was killed"
+        raise Failed(f"the workspace cannot be copied: {reason}", "make it readable")
 
 
 def is_overlay(folder: str) -> bool:
@@ -142,21 +141,28 @@ def write_base(folder: str, base: Base) -> None:
 # --- what a program has done ---------------------------------------------------------------------
 
 
-def touched_in(folder: str, base: Base) -> Touched:
+def touched_in(folder: str, base: Base, check: Check = go_on) -> Touched:
     with Rooted(place_of(folder)) as place:
+        walked = _checked(place.walk(), check)
         if is_overlay(folder):
-            return _in_upper(place, base)
-        found = dict(place.walk())
+            return _in_upper(place, base, walked)
+        found = dict(walked)
     there = {path: entry for path, entry in found.items() if base.entries.get(path) != entry}
     return Touched(there, set(base.entries) - set(found))
 
 
-def _in_upper(place: "Rooted", base: Base) -> Touched:
+def _checked(walked: Walked, check: Check) -> Walked:
+    for one in walked:
+        check()
+        yield one
+
+
+def _in_upper(place: "Rooted", base: Base, walked: Walked) -> Touched:
     """Read an overlay: a device 0:0 is something that is gone; an opaque folder hides all below."""
     there: dict[str, LayerEntry] = {}
     gone: set[str] = set()
     covered: set[str] = set()
-    for path, entry in place.walk():
+    for path, entry in walked:
         if entry.what == "other" and place.is_whiteout(path):
             covered.add(path)
             gone.add(path)
@@ -210,7 +216,7 @@ class Rooted:
         finally:
             os.close(at)
 
-    def walk(self) -> Iterator[tuple[str, LayerEntry]]:
+    def walk(self) -> Walked:
         """Yield everything below, each folder before what is in it."""
         for folder, names, files, at in os.fwalk(dir_fd=self._root, follow_symlinks=False):
             inside = "" if folder == "." else f"{folder.removeprefix('./')}/"

@@ -10,14 +10,18 @@ program could have us or a person write through it later.
 
 import os
 import subprocess
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from nacre.core.text.unseen import spelled_out
 from nacre.system.sandbox.layers import (
     Base,
+    Check,
     LayerEntry,
     Rooted,
+    go_on,
     place_of,
     read_base,
     touched_in,
@@ -39,6 +43,10 @@ class Change(NamedTuple):
     contents: bool = True  # not only its mode
 
 
+class NotCompared(Exception):
+    """It takes too long to know whether there are changes."""
+
+
 class AppliedChanges(NamedTuple):
     done: list[Change]
     left: list[tuple[Change, str]]  # with the reason
@@ -46,25 +54,43 @@ class AppliedChanges(NamedTuple):
 
 def compare(folder: str) -> list[Change]:
     """Return what a session has changed, in the order of the paths. Raises Failed, OSError."""
+    return sorted(_changes(folder, go_on), key=lambda change: change.path)
+
+
+def has_changes(folder: str, patience: float) -> bool:
+    """Return whether `compare` would find anything. Raises as that does.
+
+    NotCompared when it is not known after so many seconds.
+    """
+    until = time.monotonic() + patience
+
+    def check() -> None:
+        if time.monotonic() > until:
+            raise NotCompared(f"a layer was not compared within {patience:g} s")
+
+    return next(_changes(folder, check), None) is not None
+
+
+def _changes(folder: str, check: Check) -> Iterator[Change]:
     base = read_base(folder)
-    touched = touched_in(folder, base)
-    found: list[Change] = []
+    touched = touched_in(folder, base, check)
     with Rooted(base.workspace) as now, Rooted(place_of(folder)) as layer:
         for path in touched.gone:
+            check()
             if (entry := now.look(path)) is not None:
-                found.append(Change(path, "deleted", entry, _differs(base, path, entry)))
+                yield Change(path, "deleted", entry, _differs(base, path, entry))
         for path, entry in touched.there.items():
+            check()
             there = now.look(path)
-            if there is not None and _is_same(path, entry, there, layer, now):
+            same = there is not None and _has_same_contents(path, entry, there, layer, now, check)
+            if there is not None and same and entry.mode == there.mode:
                 continue
             conflict = _differs(base, path, there)
             if entry.what == "folder" and there is not None and there.what == "folder":
                 conflict = False  # only its mode
-            contents = there is None or not _has_same_contents(path, entry, there, layer, now)
             kind: Kind = "added" if there is None else "changed"
             refused = _why_not(path, entry, base.workspace)
-            found.append(Change(path, kind, entry, conflict, refused, contents))
-    return sorted(found, key=lambda change: change.path)
+            yield Change(path, kind, entry, conflict, refused, not same)
 
 
 def apply(folder: str, changes: list[Change]) -> AppliedChanges:
@@ -181,12 +207,8 @@ def _differs(base: Base, path: str, there: LayerEntry | None) -> bool:
     return before != there
 
 
-def _is_same(path: str, entry: LayerEntry, there: LayerEntry, layer: Rooted, now: Rooted) -> bool:
-    return entry.mode == there.mode and _has_same_contents(path, entry, there, layer, now)
-
-
 def _has_same_contents(
-    path: str, entry: LayerEntry, there: LayerEntry, layer: Rooted, now: Rooted
+    path: str, entry: LayerEntry, there: LayerEntry, layer: Rooted, now: Rooted, check: Check
 ) -> bool:
     if (entry.what, entry.link) != (there.what, there.link) or entry.what == "other":
         return False
@@ -198,6 +220,7 @@ def _has_same_contents(
         ours, theirs = layer.open(path), now.open(path)
         with os.fdopen(ours, "rb") as one, os.fdopen(theirs, "rb") as other:
             while block := one.read(_BLOCK):
+                check()
                 if block != other.read(_BLOCK):
                     return False
             return not other.read(1)

@@ -27,6 +27,7 @@ from nacre.system.sandbox.landlock import (
     landlock_plan,
     trouble_with_landlock,
 )
+from nacre.system.sandbox.layer_work import LayerWork
 from nacre.system.sandbox.layers import is_overlay, make_layer, place_of
 from nacre.system.sandbox.profiles import PROFILES
 from nacre.system.sandbox.view import (
@@ -82,6 +83,7 @@ class Sandboxes:
             self._backends = (settings.sandbox_backend,)
         self._trials: dict[str, asyncio.Lock] = {}
         self._planned: _Planned | None = None
+        self.layer_work = LayerWork()
 
     # --- what can be had ---------------------------------------------------------------------
 
@@ -156,7 +158,8 @@ class Sandboxes:
         around = replace(self._surroundings(), hidden=(*self._hidden, stage.hidden))
         layer = None
         if known.workspace == "layer":
-            folder = make_layer(stage.layers, stage.workspace, overlay=found.overlays, most=1 << 20)
+            overlay, work = found.overlays, self.layer_work
+            folder = make_layer(stage.layers, stage.workspace, work, overlay=overlay, most=1 << 20)
             layer = self._mount(folder, stage.workspace)
         view = view_of(known, around, stage.workspace, layer)
         denied = next((one.path for one in view.mounts if one.source == DENIED), None)
@@ -207,7 +210,7 @@ class Sandboxes:
         most = self._settings.review_copy_bytes
         overlay = self.makes_overlays
         return await asyncio.to_thread(
-            make_layer, self._layers, workspace, overlay=overlay, most=most
+            make_layer, self._layers, workspace, self.layer_work, overlay=overlay, most=most
         )
 
     def enclose(

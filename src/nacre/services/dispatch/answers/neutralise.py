@@ -2,11 +2,13 @@
 
 Rule 1: every answer passes, at every door; also an error, and the events of who follows.
 Rule 2: what was taken out is counted in the answer's notice.
-Rule 3: a recording is what was printed, byte by byte, and a question to a person is the very
+Rule 3: it takes some microseconds for each such character, so many of them are left to a thread.
+Rule 4: a recording is what was printed, byte by byte, and a question to a person is the very
 command: these are not changed. Who shows them writes such characters as escapes. So is what was
 asked for byte by byte; the format raw takes them out of the text itself, and keeps its colours.
 """
 
+import asyncio
 from typing import Any
 
 from nacre.core.catalog.catalog import Operation
@@ -14,9 +16,18 @@ from nacre.core.operations.apps.programs import ViewScreen
 from nacre.core.operations.follow import ApprovalEvent, Event
 from nacre.core.operations.recordings import ExportRecording, FilmRecording
 from nacre.core.operations.safety.approvals import AnswerApproval, ListApprovals
-from nacre.core.text.unseen import Counts, is_suspect, neutralise, neutralise_all, told
+from nacre.core.text.unseen import (
+    Counts,
+    count_suspects,
+    is_suspect,
+    neutralise,
+    neutralise_all,
+    told,
+)
 from nacre.errors import NacreError
 from nacre.services.dispatch.call import Call, Onward
+
+_AT_ONCE = 1000  # characters, in about 3 ms
 
 _AS_IT_IS = (ExportRecording, FilmRecording, ListApprovals, AnswerApproval)
 
@@ -30,10 +41,14 @@ class Neutralise:
             raise
         if _is_as_it_is(call.operation) or not hasattr(result, "__struct_fields__"):
             return result
-        if not is_suspect(result):
+        suspects = count_suspects(result)
+        if not suspects:
             return result
         counts = Counts()
-        result = neutralise_all(result, counts)
+        if suspects > _AT_ONCE:
+            result = await asyncio.to_thread(neutralise_all, result, counts)
+        else:
+            result = neutralise_all(result, counts)
         if counts:
             call.notices.append(told(counts))
         return result

@@ -215,6 +215,11 @@ class RunOutput:
         # In JSON a quote, a backslash and a line's end are two characters each.
         return rows, 2 * (self._capture.total + _AROUND * self.cols) + _FACTS
 
+    @property
+    def lost(self) -> int:
+        """Return how many bytes cannot be read again, of what this daemon saw."""
+        return self._capture.cut if self.spool is None else self.spool.lost
+
     # --- as it was printed -----------------------------------------------------------------
 
     def end(self, prompt: str = "") -> int:
@@ -309,3 +314,6 @@ class RunOutput:
         self._capture.write(data)
         if self.spool is not None:
             self.spool.write(data)
+            if not self.spool.size:  # the disk is full, and memory has more
+                self.spool.remove()
+                self.spool = None

@@ -1,6 +1,9 @@
 """The whole output of long runs, on disk within a quota.
 
-Rule: a run's file is written while it prints, and never longer than its quota; the rest is counted.
+Rule 1: a run's file is written while it prints, and never longer than its quota; the rest is
+counted.
+Rule 2: the file is the beginning of the output, without a gap: after a write that failed nothing
+more is written, or the positions of what follows would be wrong.
 """
 
 import os
@@ -20,21 +23,23 @@ class Spool:
         self._output = LongOutput(path, cols, quota)
         self.size = 0
         self._lost = 0
+        self._failed = False
 
     @property
     def lost(self) -> int:
         return self._lost + self._output.undrawn
 
     def write(self, data: bytes) -> None:
-        room = self._quota - self.size
-        kept = data[:room] if room > 0 else b""
+        room = 0 if self._failed else self._quota - self.size
+        left, before = memoryview(data)[: max(0, room)], self.size
         try:
-            self._file.write(kept)
-        except OSError:  # a full disk loses this output, but does not affect the session
-            self._lost += len(data)
-            return
-        self.size += len(kept)
-        self._lost += len(data) - len(kept)
+            while left:
+                written = self._file.write(left)  # only a part of it, when the disk becomes full
+                self.size += written
+                left = left[written:]
+        except OSError:  # this output is lost, but the session goes on
+            self._failed = True
+        self._lost += len(data) - (self.size - before)
 
     def bytes_from(self, position: int, most: int) -> bytes:
         """Return bytes from a position on; blocks. Raises FileNotFoundError."""
