@@ -296,4 +296,5 @@ def test_log_level_is_honoured(level: str, logged: set[str], own_daemon: Start) 
     daemon = own_daemon(log_level=level)
     daemon.rest("POST", "/sessions", {"command": "true"})
     daemon.stop()
-    assert {line["level"] for line in log_of(daemon)} == logged
+    lines = log_of(daemon)
+    assert {line["level"] for line in lines} == logged, lines

@@ -475,13 +475,16 @@ async def test_status_is_run_locked_and_a_second_run_busy_while_one_is_under_way
 ) -> None:
     answers: list[Any] = []
 
+    # In the foreground once it prints: Ctrl+C before that would reach the shell alone.
+    line = "sh -c 'echo begun; exec sleep 1000'"
+
     async def run() -> None:
-        answers.append(await tools("run", port=port, command="sleep 1000", timeout_ms=LONG))
+        answers.append(await tools("run", port=port, command=line, timeout_ms=LONG))
 
     with anyio.fail_after(DEADLINE):
         async with anyio.create_task_group() as group:
             group.start_soon(run)
-            await in_state(tools, port, "running")
+            assert (await tools("wait_for", session=port, regex="^begun$"))["matched"]
             assert (await tools("get_status", port=port))["run_locked"] is True
             told = await tools.failure("run", port=port, command="echo no")
             assert (told["code"], told["status"]) == ("BUSY", "busy")
