@@ -59,7 +59,7 @@ web: $(VENV)/.run
 
 # As a module, so that the plugins in tests/ are found.
 PYTEST := $(BIN)/python -m pytest
-WORKERS ?= 3
+WORKERS ?= 4
 AT_ONCE := -n $(WORKERS) --dist loadfile
 SEED := $(or $(SEED),$(shell date +%s))
 BUSY ?= 4
