@@ -3,7 +3,7 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -156,6 +156,10 @@ async def test_no_way_of_typing_gets_around_it(tmp_path: Path, keys: tuple[str, 
         await refuses(ask, await shell(ask, tmp_path), *keys)
 
 
+def prompted_since(session: Session, shown: int) -> Callable[[], bool]:
+    return lambda: session.stream.prompting.shown > shown
+
+
 @pytest.mark.parametrize("program", ["bash", "zsh", "fish"])
 async def test_a_recalled_line_is_judged_as_the_line_that_it_is(
     tmp_path: Path, program: str
@@ -174,7 +178,7 @@ async def test_a_recalled_line_is_judged_as_the_line_that_it_is(
             shown = session.stream.prompting.shown
             await ask("press_keys", session=name, keys=["ctrl+c"])
             # What is typed before the shell has seen Ctrl+C is lost with the line.
-            await until(session, lambda before=shown: session.stream.prompting.shown > before)
+            await until(session, prompted_since(session, shown))
         assert (await ask("run", session=name, command="echo through")).output == "through"
         # What is allowed can be recalled.
         await ask("press_keys", session=name, keys=["up", "enter"])
