@@ -330,18 +330,18 @@ class ClusterRouting:
         call.told = answer.told
         call.notices += answer.notices
         self._note(host, answer.result)
-        return self._with_port(host, answer.result)
+        return await self._with_port(host, answer.result)
 
     def _with_host(self, host: str, result: Any) -> Any:
         """Return what is known of a session with its host."""
         return replace(result, host=host) if isinstance(result, SessionDetails) else result
 
-    def _with_port(self, host: str, result: Any) -> Any:
+    async def _with_port(self, host: str, result: Any) -> Any:
         """Return the result with its host, and a port of this one, if it has one."""
         result = self._with_host(host, result)
         if not (isinstance(getattr(result, "port", None), int) and hasattr(result, "session_id")):
             return result
-        return replace(result, port=self._ports.of(host, result.session_id))
+        return replace(result, port=await self._ports.of(host, result.session_id))
 
     def _note(self, host: str, result: object) -> None:
         """Remember where a new session and a new run are."""
