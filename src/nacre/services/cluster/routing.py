@@ -9,6 +9,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -16,8 +17,9 @@ from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
+from nacre.core.operations.apps.programs import AppLaunched
 from nacre.core.operations.follow import EventStream, Follow
-from nacre.core.operations.results import SessionDetails
+from nacre.core.operations.results import SessionCreated, SessionDetails, SessionStarted
 from nacre.core.operations.sessions import ListSessions
 from nacre.core.operations.steps import LIST_SESSIONS
 from nacre.errors import (
@@ -45,6 +47,8 @@ _OF_ALL = frozenset(
     {*MAKING, "list_sessions", "search", "list_approvals", "answer_approval", "drain_host"}
 )
 _NAMED = 20  # hosts in an error
+# Results that say where their session is. The host of a RunOutcome is another matter: its shell's.
+_PLACED = SessionDetails | SessionCreated | SessionStarted | AppLaunched
 Everywhere = Callable[[Caller, Follow, EventStream], AbstractAsyncContextManager[EventStream]]
 
 
@@ -95,7 +99,7 @@ class ClusterRouting:
         if name in _OF_ALL and getattr(call.operation, "session", None) is None:
             await self._member.until_met()
         if name in MAKING:
-            return await self._placing.make(call, onward)
+            return await self._placing.make(call, partial(self._here_with_host, onward))
         if name == "list_sessions" and getattr(call.operation, "session", None) is None:
             return await self._listing.page(call, onward)
         if name == "search" and getattr(call.operation, "session", None) is None:
@@ -141,7 +145,7 @@ class ClusterRouting:
         if host is None:
             if inner != reference:
                 call.operation = replace(call.operation, session=inner)
-            return self._with_host(self._member.host, await onward(call))
+            return await self._here_with_host(onward, call)
         if call.spec.name == "open_page":
             return await self._page(host, inner, call, onward)
         operation = replace(call.operation, session=inner)
@@ -332,13 +336,12 @@ class ClusterRouting:
         self._note(host, answer.result)
         return await self._with_port(host, answer.result)
 
-    def _with_host(self, host: str, result: Any) -> Any:
-        """Return what is known of a session with its host."""
-        return replace(result, host=host) if isinstance(result, SessionDetails) else result
+    async def _here_with_host(self, onward: Onward, call: Call) -> Any:
+        return _with_host(self._member.host, await onward(call))
 
     async def _with_port(self, host: str, result: Any) -> Any:
         """Return the result with its host, and a port of this one, if it has one."""
-        result = self._with_host(host, result)
+        result = _with_host(host, result)
         if not (isinstance(getattr(result, "port", None), int) and hasattr(result, "session_id")):
             return result
         return replace(result, port=await self._ports.of(host, result.session_id))
@@ -356,6 +359,11 @@ class ClusterRouting:
         self._runs[run_id] = host
         while len(self._runs) > self._most_runs:
             self._runs.popitem(last=False)
+
+
+def _with_host(host: str, result: Any) -> Any:
+    """Return what is known of a session, or of a new one, with its host."""
+    return replace(result, host=host) if isinstance(result, _PLACED) else result
 
 
 def _now() -> float:
