@@ -28,7 +28,7 @@ from nacre.errors import (
     NacreError,
     SessionNotFound,
 )
-from nacre.services.cluster.all_hosts.joined import first_match
+from nacre.services.cluster.all_hosts.joined import JoinedWait
 from nacre.services.cluster.all_hosts.listing import Listing
 from nacre.services.cluster.all_hosts.people import QuestionsEverywhere
 from nacre.services.cluster.all_hosts.searching import SearchingAll
@@ -264,37 +264,22 @@ class ClusterRouting:
     # --- several sessions ------------------------------------------------------------------
 
     async def _of_several(self, call: Call, onward: Onward, references: list[str | int]) -> Any:
-        places = [await self._find(one) for one in references]
-        hosts = list(dict.fromkeys(host for host, _ in places))
-        parts = {host: [inner for at, inner in places if at == host] for host in hosts}
-        if hosts == [None]:
-            call.operation = replace(call.operation, sessions=parts[None])
-            return await onward(call)
-        if len(hosts) == 1:
-            [host] = hosts
-            return await self._ask(host, call, replace(call.operation, sessions=parts[host]))
-        return await self._first_of(call, onward, parts)
-
-    async def _first_of(
-        self, call: Call, onward: Onward, parts: dict[str | None, list[str | int]]
-    ) -> Any:
         """Wait on several hosts at once: the first that matches, or all of them (match=all)."""
-        wants_all = getattr(call.operation, "match", "any") == "all"
-        tasks: list[asyncio.Task[Any]] = []
-        for host, sessions in parts.items():
-            operation = replace(call.operation, sessions=sessions)
-            if host is None:
-                inner = Call(call.caller, operation, call.spec, call.handle, call.tells)
-                work: Awaitable[Any] = onward(inner)
-            else:
-                work = self._ask(host, call, operation)
-            tasks.append(asyncio.ensure_future(work))
-        try:
-            return await first_match(tasks, wants_all=wants_all)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        joined = JoinedWait(wants_all=getattr(call.operation, "match", "any") == "all")
+        for one in references:
+            await joined.add(one, self._find)
+        asked = call.operation
+
+        async def ask(host: str | None, sessions: list[str | int]) -> Any:
+            operation = replace(asked, sessions=sessions)
+            if host is not None:
+                return await self._ask(host, call, operation)
+            if len(joined.parts) == 1:
+                call.operation = operation
+                return await onward(call)
+            return await onward(Call(call.caller, operation, call.spec, call.handle, call.tells))
+
+        return await joined.answer(ask)
 
     # --- asking ----------------------------------------------------------------------------
 
