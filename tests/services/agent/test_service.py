@@ -23,16 +23,20 @@ from nacre.core.agent.tools import (
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.control import Control
+from nacre.core.operations.results import SessionState
+from nacre.core.operations.runs import GetSessionStatus, WaitFor
 from nacre.core.operations.watch import TypeAtScreen, WatchSession
 from nacre.errors import (
     BadParameter,
     Busy,
     Forbidden,
+    HostUnreachable,
     InvalidInput,
     NotAtPrompt,
     PolicyDenied,
     SessionNotFound,
 )
+from nacre.services.agent.service import Agents
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.wiring import Services
 
@@ -183,6 +187,38 @@ async def test_a_text_may_be_there_before_the_wait_and_the_end_ends_it(tmp_path:
         stopped = await one.type(keys=["C-c"], session="b")
         assert timeless(stopped).startswith("[exit 130 · Ts · ")
         assert stopped.split("\n")[-1] == "^C"
+
+
+async def test_of_several_sessions_one_on_a_lost_host_is_left_out(tmp_path: Path) -> None:
+    async with agent(tmp_path) as one:
+        dispatch, lost = one.dispatch, {"away"}
+
+        async def ask(caller: Caller, operation: Operation) -> Any:
+            if getattr(operation, "session", None) in lost:
+                raise HostUnreachable("host 'two' is lost: its sessions cannot be reached")
+            if isinstance(operation, WaitFor) and operation.session in going:
+                lost.add(str(operation.session))  # while it is waited for
+                raise HostUnreachable("host 'two' is lost: its sessions cannot be reached")
+            return await dispatch.ask(caller, operation)
+
+        tools = Agents(ask)
+        going: set[str] = set()
+        for name in ("stays", "goes"):
+            await tools.sessions(one.caller, AgentSessions(action="start", session=name))
+        status = await dispatch(one.caller, GetSessionStatus(session="goes"))
+        assert isinstance(status, SessionState)
+        going.add(status.session_id)
+        names: list[str | int] = ["away", "goes", "stays"]
+        waited = await tools.wait(one.caller, AgentWait(sessions=names, wait=0))
+        first, *told = waited.text.split("\n")[:3]
+        assert " · stays" in first
+        assert told == [
+            f"(not waited for: {name} (host 'two' is lost: its sessions cannot be reached))"
+            for name in ("away", "goes")
+        ]
+        for gone in (["away"], ["away", "goes"]):
+            with pytest.raises(HostUnreachable, match="'two' is lost"):
+                await tools.wait(one.caller, AgentWait(sessions=[*gone], wait=0))
 
 
 async def test_an_editor_shows_its_screen_and_then_what_changed(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from websockets.sync.client import connect as connect_socket
 
+from conftest import PATIENCE
 from nacre.client.calls import AnsweredError
 
 from services.cluster.several_hosts import HostUnderTest, metrics
@@ -133,6 +134,33 @@ def test_lists_have_the_sessions_of_all_hosts(hosts: Hosts) -> None:
         }
 
 
+def test_who_makes_a_session_is_told_which_host_took_it(hosts: Hosts) -> None:
+    for on in "ab":
+        for operation, given in (
+            ("create_session", {"command": "cat"}),
+            ("start_session", {"shell": "bash"}),
+            ("launch_app", {"command": "cat"}),
+        ):
+            created = hosts["a"].call(operation, host=on, **given)
+            assert created["host"] == on
+            anew = hosts["a"].call("restart_session", session=created["session_id"])
+            assert anew["host"] == on
+            hosts["a"].call("close_session", session=created["session_id"])
+        taken = hosts["a"].daemon.rest("POST", "/sessions", {"labels": [on]})
+        assert taken["host"] == on
+        hosts["a"].call("close_session", session=taken["session"])
+    ran = subprocess.run(
+        [sys.executable, "-m", "nacre", "new", "told-where", "--host", "b"],
+        env=hosts["a"].daemon.env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("told-where\n", "nacre: on host b\n", 0)
+
+
 def test_one_wait_is_over_sessions_on_several_hosts(hosts: Hosts) -> None:
     for on in "bcd":
         made(hosts, f"wait-{on}", on)
@@ -144,6 +172,10 @@ def test_one_wait_is_over_sessions_on_several_hosts(hosts: Hosts) -> None:
         hosts["c"].call("send_input", session="wait-d", input="echo \"r''eady\"\n")
         found = waiting.result()
     assert (found["matched"], found["session"]) == (True, "wait-d")
+    assert "hint" not in found
+    for order in (names, names[::-1]):
+        every = hosts["a"].call("wait_for", sessions=order, match="all", state=["prompt"])
+        assert every["matches"] == order
 
 
 def test_a_new_session_goes_to_a_host_with_its_labels(hosts: Hosts) -> None:

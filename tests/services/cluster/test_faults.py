@@ -69,15 +69,27 @@ def test_a_lost_host_is_said_and_its_names_can_be_taken(start: Start) -> None:
     third.sees("l2")
     one.call("create_session", name="gone", host="l2")
     one.call("create_session", name="lives", host="l3")
-    with ThreadPoolExecutor(1) as pool:
+    both = {"sessions": ["lives", "gone"], "timeout_ms": 50_000}
+    with ThreadPoolExecutor(3) as pool:
         under_way = pool.submit(
             one.call, "wait_for", session="gone", text="never", timeout_ms=50_000
         )
+        of_any = pool.submit(one.call, "wait_for", text="r''eady", **both)
+        of_all = pool.submit(one.call, "wait_for", text="never", match="all", **both)
         other.kill_all()
-        with pytest.raises(AnsweredError, match=r"'l2' (was|is) lost"):
-            under_way.result()
+        for alone in (under_way, of_all):
+            with pytest.raises(AnsweredError, match=r"'l2' (was|is) lost"):
+                alone.result()
+        one.call("send_input", session="lives", input="echo \"r''eady\"\n")
+        found = of_any.result()
+        assert (found["matched"], found["session"]) == (True, "lives")
+        assert found["hint"].startswith("not waited for: gone (host 'l2' ")
     one.sees("l2", state="lost")
     third.sees("l2", state="lost")
+    found = one.call("wait_for", sessions=["gone", "lives"], state=["prompt"])
+    assert (found["session"], "gone (host 'l2' is lost" in found["hint"]) == ("lives", True)
+    with pytest.raises(AnsweredError, match="'l2' is lost"):
+        one.call("wait_for", sessions=["gone", "l2/other"], state=["prompt"])
     listed = {entry["name"]: entry for entry in one.call("list_sessions")["sessions"]}
     assert (listed["gone"]["state"], listed["gone"]["host"]) == ("lost", "l2")
     assert "host l2 is lost" in listed["gone"]["notice"]

@@ -52,6 +52,7 @@ async def door(
         client = await connect(stack, hosts["a"].daemon, request.param, "all", heard=hear)
         tools = Tools(client, (await client.list_tools()).tools)
         made = await tools("create_session", command="bash --norc", host="b")
+        assert made["host"] == "b"
         yield AtDoor(tools, request.param, made["session"], heard)
         await tools("manage_session", session=made["session"], action="kill")
 
@@ -152,6 +153,10 @@ async def test_hosts_and_labels_are_listed_in_a_cluster_alone(door: AtDoor) -> N
         properties = listed[name].input_schema["properties"]
         assert {"host", "labels"} <= properties.keys()
         assert not {"host", "labels"} & alone[name]["inputSchema"]["properties"].keys()
+        told = listed[name].output_schema
+        assert told is not None
+        assert "host" in told["properties"]
+        assert "host" not in alone[name]["outputSchema"]["properties"]
 
 
 def _pipes(host: HostUnderTest) -> int:

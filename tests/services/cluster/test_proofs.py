@@ -1,7 +1,9 @@
 """Hosts prove who they are, servers too; what is wrong with that is said in words."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+import gc
+import warnings
+from collections.abc import Callable, Coroutine, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,12 @@ import anyio
 import nats
 import pytest
 
+from conftest import PATIENCE
 from nacre.services.cluster.servers.link import ClusterLink
 from nacre.services.cluster.servers.store import KeyTaken
 from nacre.settings.table import Settings
 
+from services.cluster.holding import HoldingProxy
 from services.cluster.proofs import Authority, Operator, new_nkey
 from services.cluster.several_hosts import HostUnderTest, Server, permitted, start_host
 
@@ -126,6 +130,40 @@ async def test_what_is_wrong_is_said_in_words(guarded: Guarded, what: str) -> No
     given = guarded.settings("m1") | change(guarded)
     with pytest.raises(OSError, match=told):
         await ClusterLink(Settings(**given), "m1").connect()
+
+
+def _ends_with_its_loop(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run this in a loop of its own, and see that nothing is left open when it ends."""
+    with warnings.catch_warnings(record=True) as left_open:
+        warnings.simplefilter("always")
+        asyncio.run(work())
+        gc.collect()
+    assert [str(one.message) for one in left_open] == []
+
+
+def test_who_is_refused_closes_the_connection_without_the_servers_goodbye(guarded: Guarded) -> None:
+    with HoldingProxy(guarded.server.port) as slow:
+        given = guarded.settings("m1", cluster=f"tls://127.0.0.1:{slow.port}", cluster_nkey="")
+
+        async def connect() -> None:
+            with pytest.raises(OSError, match="refuse this host's credentials"):
+                await ClusterLink(Settings(**given), "m1").connect()
+
+        _ends_with_its_loop(connect)
+
+
+def test_who_leaves_waits_for_no_goodbye_that_does_not_come(guarded: Guarded) -> None:
+    """The library itself would wait for half a minute, for each of both connections."""
+    with HoldingProxy(guarded.server.port) as slow:
+        given: dict[str, Any] = guarded.settings("m1", cluster=f"tls://127.0.0.1:{slow.port}")
+        link = ClusterLink(Settings(**given, cluster_lost_time=0.1), "m1")
+
+        async def leave() -> None:
+            await link.connect()
+            async with asyncio.timeout(PATIENCE / 2):
+                await link.close()
+
+        _ends_with_its_loop(leave)
 
 
 def test_a_host_that_is_refused_works_alone_and_joins_when_that_is_mended(

@@ -4,6 +4,7 @@ Rule: a command translates words into one operation and prints its result; it de
 """
 
 import re
+import sys
 from argparse import ArgumentParser, Namespace
 
 from nacre.cli.flags import add_flags
@@ -54,6 +55,8 @@ def run_new(arguments: Namespace) -> int:
     }
     with Client.open(start=True) as client:
         created = client.call("create_session", **params)
+    if "host" in created and not arguments.json:  # what scripts read is the name alone
+        print(f"nacre: on host {created['host']}", file=sys.stderr)
     return show(arguments, created, created["session"])
 
 

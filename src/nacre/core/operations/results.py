@@ -29,6 +29,7 @@ class SessionCreated(Result, frozen=True, kw_only=True, omit_defaults=True):
     rows: int
     cols: int
     cwd: str
+    host: str | msgspec.UnsetType = msgspec.UNSET  # in a cluster: which one took it
     notice: str | None = None  # what is wrong with it, such as a journal that cannot be written
 
 
@@ -296,6 +297,7 @@ class SessionStarted(Result, frozen=True, kw_only=True):
     session_id: str
     shell: str
     name: str
+    host: str | msgspec.UnsetType = msgspec.UNSET  # in a cluster: which one took it
 
 
 class Closed(Result, frozen=True, kw_only=True):

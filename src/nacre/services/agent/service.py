@@ -40,6 +40,7 @@ from nacre.core.shell.programs import OPAQUE
 from nacre.errors import (
     BadParameter,
     Busy,
+    HostUnreachable,
     InvalidInput,
     NotAtPrompt,
     SessionExited,
@@ -52,7 +53,7 @@ from nacre.services.agent.outputs import room_inside
 from nacre.services.agent.places import find, find_or_make
 from nacre.services.agent.reading import OutputReading
 from nacre.services.agent.terminals import Terminals
-from nacre.services.agent.waiting import AgentWaiting
+from nacre.services.agent.waiting import AgentWaiting, leave_out
 from nacre.services.dispatch.dispatch import Ask
 from nacre.services.dispatch.handlers import Handlers
 from nacre.wording import Use
@@ -199,7 +200,17 @@ class Agents:
     async def wait(self, caller: Caller, request: AgentWait) -> AgentAnswer:
         call, client = self._begin(caller)
         references = request.sessions or [request.session]
-        sessions = [await find(call, client, one) for one in dict.fromkeys(references)]
+        sessions: list[KnownSession] = []
+        problem: HostUnreachable | None = None
+        for one in dict.fromkeys(references):
+            try:
+                sessions.append(await find(call, client, one))
+            except HostUnreachable as error:
+                problem = error
+                leave_out(call, one, error)
+        if not sessions:
+            assert problem is not None
+            raise problem
         return await self._waiting.wait(call, client, sessions, request)
 
     async def read(self, caller: Caller, request: AgentRead) -> AgentAnswer:

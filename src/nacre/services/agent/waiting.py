@@ -2,7 +2,8 @@
 
 Rule 1: only what came since the last answer counts for a text, so that the same one can be waited
 for twice. After a new run, all that it has printed counts.
-Rule 2: of several sessions, the first that moves ends the wait.
+Rule 2: of several sessions, the first that moves ends the wait. One on a host that is lost is left
+out, and the answer says so; if none is left, that is the error.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from nacre.core.agent.tools import AgentAnswer, AgentWait
 from nacre.core.operations.results import RunOutcome, RunPage, SessionState, WaitOutcome
 from nacre.core.operations.runs import GetSessionStatus, ReadRun, WaitFor
 from nacre.core.shell.state import State
+from nacre.errors import HostUnreachable
 from nacre.services.agent.answers import Answers
 from nacre.services.agent.asking import AgentCall
 from nacre.services.agent.clients import AgentClient, KnownRun, KnownSession
@@ -89,18 +91,34 @@ class AgentWaiting:
             for one in sessions
         ]
         try:
-            pending = set(tasks)
-            while pending:
-                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                moved = [task.result() for task in tasks if task in done]
-                found = next((one for one in moved if not one.late), None)
-                if found is not None or not pending:
-                    return found or moved[0]
-            raise AssertionError("a wait without sessions")
+            return await self._first_of(call, dict(zip(tasks, sessions, strict=True)))
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _first_of(
+        self, call: AgentCall, waits: dict["asyncio.Task[_Moved]", KnownSession]
+    ) -> _Moved:
+        late: _Moved | None = None
+        problem: HostUnreachable | None = None
+        pending = set(waits)
+        while pending:
+            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            for task in (one for one in waits if one in done):
+                try:
+                    moved = task.result()
+                except HostUnreachable as error:
+                    problem = error
+                    leave_out(call, waits[task].name, error)
+                    continue
+                if not moved.late:
+                    return moved
+                late = late or moved
+        if late is None:
+            assert problem is not None
+            raise problem
+        return late
 
     async def _until(
         self, call: AgentCall, session: KnownSession, pattern: str | None, milliseconds: int
@@ -222,6 +240,11 @@ class AgentWaiting:
             timeout_ms=milliseconds,
         )
         return await call(request, WaitOutcome)
+
+
+def leave_out(call: AgentCall, session: str | int, error: HostUnreachable) -> None:
+    """Tell that a session of several is not waited for."""
+    call.told.append(f"not waited for: {session} ({error.message})")
 
 
 def _stops(state: State, line: str, run: KnownRun | None) -> bool:

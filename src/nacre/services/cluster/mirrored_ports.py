@@ -8,7 +8,8 @@ Rule 1: a port is opened when the session is first shown to a caller, up to `mos
 the caller is told 0, and uses the name. It stays the same until the session is gone; the next
 daemon opens it again, unless another program has taken it meanwhile.
 Rule 2: when there is no room, hosts are asked which of their sessions are gone: nobody tells of
-that by itself. The next session that is shown gets a port that was freed so.
+that by itself. The session that is shown waits for that, and gets a port that was freed so. If
+nothing was freed, they are not asked again before a pause.
 Rule 3: nothing is said of a port of another host: here it would mean another session.
 """
 
@@ -22,6 +23,7 @@ from contextlib import suppress
 import msgspec
 
 from nacre.errors import NacreError
+from nacre.services.host.wait import bounded
 from nacre.services.registry.ports import PortPool
 
 _log = logging.getLogger("nacre.cluster")
@@ -30,24 +32,46 @@ NONE = 0
 
 
 class MirroredPorts:
-    def __init__(self, pool: PortPool, most: int, file: str) -> None:
-        """`file` is where the next daemon finds them."""
+    def __init__(self, pool: PortPool, most: int, file: str, patience: float) -> None:
+        """`file` is where the next daemon finds them.
+
+        `patience` is how many seconds a caller waits for a port that has to be freed.
+        """
+        self._patience = patience
         self._pool = pool
         self._file = file
         self._changed = False
         self._most = most
         self._ports: dict[tuple[str, str], int] = {}  # by host and id of the session
         self._sessions: dict[int, tuple[str, str]] = {}
-        self._wanted = asyncio.Event()  # a session got none
+        self._wanted = asyncio.Event()  # there is no room for a session that is shown
+        self._looked = asyncio.Event()  # hosts have told what is gone
+        self._rests = False  # they are not to be asked for now
 
-    def of(self, host: str, session_id: str) -> int:
+    @property
+    def _is_full(self) -> bool:
+        return len(self._ports) >= self._most
+
+    async def of(self, host: str, session_id: str) -> int:
         """Return the port for a session of another host; it is opened if there is room."""
         known = self.known(host, session_id)
         if known != NONE:
             return known
-        if len(self._ports) >= self._most:
+        if self._is_full and self._most:
+            if not (self._rests or self._wanted.is_set()):
+                self._looked.clear()
             self._wanted.set()
-            return NONE
+            try:
+                async with bounded(self._patience):
+                    await self._looked.wait()
+            except TimeoutError:
+                self._looked.set()  # nobody else waits for that look: a list has many sessions
+        return self._open(host, session_id)
+
+    def _open(self, host: str, session_id: str) -> int:
+        known = self.known(host, session_id)  # by another caller meanwhile
+        if known != NONE or self._is_full:
+            return known
         try:
             port = self._pool.claim()
         except NacreError:  # no port or no descriptor is left
@@ -106,15 +130,26 @@ class MirroredPorts:
         """
         while True:
             await self._wanted.wait()
-            self._wanted.clear()
+            self._looked.clear()
+            before = len(self._ports)
             shown: dict[str, set[str]] = defaultdict(set)  # what comes while a host is asked stays
             for host, identifier in self._ports:
                 shown[host].add(identifier)
-            for host, identifiers in shown.items():
-                with suppress(NacreError):
-                    for identifier in identifiers.difference(await listed(host)):
-                        self.release(host, identifier)
-            await asyncio.sleep(pause)
+            asked = (self._free_gone_of(host, known, listed) for host, known in shown.items())
+            await asyncio.gather(*asked)
+            self._wanted.clear()  # who came meanwhile waited for the same
+            self._looked.set()
+            if len(self._ports) >= before:
+                self._rests = True
+                await asyncio.sleep(pause)
+                self._rests = False
+
+    async def _free_gone_of(
+        self, host: str, shown: set[str], listed: Callable[[str], Awaitable[Collection[str]]]
+    ) -> None:
+        with suppress(NacreError):
+            for identifier in shown.difference(await listed(host)):
+                self.release(host, identifier)
 
     def keep_only(self, host: str, identifiers: Collection[str]) -> None:
         """Free the ports of those sessions of a host that are gone."""

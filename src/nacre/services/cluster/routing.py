@@ -9,6 +9,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -16,8 +17,9 @@ from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
+from nacre.core.operations.apps.programs import AppLaunched
 from nacre.core.operations.follow import EventStream, Follow
-from nacre.core.operations.results import SessionDetails
+from nacre.core.operations.results import SessionCreated, SessionDetails, SessionStarted
 from nacre.core.operations.sessions import ListSessions
 from nacre.core.operations.steps import LIST_SESSIONS
 from nacre.errors import (
@@ -26,7 +28,7 @@ from nacre.errors import (
     NacreError,
     SessionNotFound,
 )
-from nacre.services.cluster.all_hosts.joined import first_match
+from nacre.services.cluster.all_hosts.joined import JoinedWait
 from nacre.services.cluster.all_hosts.listing import Listing
 from nacre.services.cluster.all_hosts.people import QuestionsEverywhere
 from nacre.services.cluster.all_hosts.searching import SearchingAll
@@ -45,6 +47,8 @@ _OF_ALL = frozenset(
     {*MAKING, "list_sessions", "search", "list_approvals", "answer_approval", "drain_host"}
 )
 _NAMED = 20  # hosts in an error
+# Results that say where their session is. The host of a RunOutcome is another matter: its shell's.
+_PLACED = SessionDetails | SessionCreated | SessionStarted | AppLaunched
 Everywhere = Callable[[Caller, Follow, EventStream], AbstractAsyncContextManager[EventStream]]
 
 
@@ -95,7 +99,7 @@ class ClusterRouting:
         if name in _OF_ALL and getattr(call.operation, "session", None) is None:
             await self._member.until_met()
         if name in MAKING:
-            return await self._placing.make(call, onward)
+            return await self._placing.make(call, partial(self._here_with_host, onward))
         if name == "list_sessions" and getattr(call.operation, "session", None) is None:
             return await self._listing.page(call, onward)
         if name == "search" and getattr(call.operation, "session", None) is None:
@@ -141,7 +145,7 @@ class ClusterRouting:
         if host is None:
             if inner != reference:
                 call.operation = replace(call.operation, session=inner)
-            return self._with_host(self._member.host, await onward(call))
+            return await self._here_with_host(onward, call)
         if call.spec.name == "open_page":
             return await self._page(host, inner, call, onward)
         operation = replace(call.operation, session=inner)
@@ -260,37 +264,22 @@ class ClusterRouting:
     # --- several sessions ------------------------------------------------------------------
 
     async def _of_several(self, call: Call, onward: Onward, references: list[str | int]) -> Any:
-        places = [await self._find(one) for one in references]
-        hosts = list(dict.fromkeys(host for host, _ in places))
-        parts = {host: [inner for at, inner in places if at == host] for host in hosts}
-        if hosts == [None]:
-            call.operation = replace(call.operation, sessions=parts[None])
-            return await onward(call)
-        if len(hosts) == 1:
-            [host] = hosts
-            return await self._ask(host, call, replace(call.operation, sessions=parts[host]))
-        return await self._first_of(call, onward, parts)
-
-    async def _first_of(
-        self, call: Call, onward: Onward, parts: dict[str | None, list[str | int]]
-    ) -> Any:
         """Wait on several hosts at once: the first that matches, or all of them (match=all)."""
-        wants_all = getattr(call.operation, "match", "any") == "all"
-        tasks: list[asyncio.Task[Any]] = []
-        for host, sessions in parts.items():
-            operation = replace(call.operation, sessions=sessions)
-            if host is None:
-                inner = Call(call.caller, operation, call.spec, call.handle, call.tells)
-                work: Awaitable[Any] = onward(inner)
-            else:
-                work = self._ask(host, call, operation)
-            tasks.append(asyncio.ensure_future(work))
-        try:
-            return await first_match(tasks, wants_all=wants_all)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        joined = JoinedWait(wants_all=getattr(call.operation, "match", "any") == "all")
+        for one in references:
+            await joined.add(one, self._find)
+        asked = call.operation
+
+        async def ask(host: str | None, sessions: list[str | int]) -> Any:
+            operation = replace(asked, sessions=sessions)
+            if host is not None:
+                return await self._ask(host, call, operation)
+            if len(joined.parts) == 1:
+                call.operation = operation
+                return await onward(call)
+            return await onward(Call(call.caller, operation, call.spec, call.handle, call.tells))
+
+        return await joined.answer(ask)
 
     # --- asking ----------------------------------------------------------------------------
 
@@ -330,18 +319,17 @@ class ClusterRouting:
         call.told = answer.told
         call.notices += answer.notices
         self._note(host, answer.result)
-        return self._with_port(host, answer.result)
+        return await self._with_port(host, answer.result)
 
-    def _with_host(self, host: str, result: Any) -> Any:
-        """Return what is known of a session with its host."""
-        return replace(result, host=host) if isinstance(result, SessionDetails) else result
+    async def _here_with_host(self, onward: Onward, call: Call) -> Any:
+        return _with_host(self._member.host, await onward(call))
 
-    def _with_port(self, host: str, result: Any) -> Any:
+    async def _with_port(self, host: str, result: Any) -> Any:
         """Return the result with its host, and a port of this one, if it has one."""
-        result = self._with_host(host, result)
+        result = _with_host(host, result)
         if not (isinstance(getattr(result, "port", None), int) and hasattr(result, "session_id")):
             return result
-        return replace(result, port=self._ports.of(host, result.session_id))
+        return replace(result, port=await self._ports.of(host, result.session_id))
 
     def _note(self, host: str, result: object) -> None:
         """Remember where a new session and a new run are."""
@@ -356,6 +344,11 @@ class ClusterRouting:
         self._runs[run_id] = host
         while len(self._runs) > self._most_runs:
             self._runs.popitem(last=False)
+
+
+def _with_host(host: str, result: Any) -> Any:
+    """Return what is known of a session, or of a new one, with its host."""
+    return replace(result, host=host) if isinstance(result, _PLACED) else result
 
 
 def _now() -> float:

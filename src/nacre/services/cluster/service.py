@@ -82,7 +82,9 @@ class Cluster:
         )
         self._inputs = GivenInputs()
         kept = os.path.join(os.path.dirname(key_file), "cluster.ports")
-        ports = self._ports = MirroredPorts(local.ports, settings.cluster_ports, kept)
+        ports = self._ports = MirroredPorts(
+            local.ports, settings.cluster_ports, kept, settings.cluster_lost_time
+        )
         self._everywhere = Everywhere(
             self._member, self._between.viewing, self._asking, ports, self.hosts
         )

@@ -6,7 +6,7 @@ optional. A program is never started through a shell here.
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.catalog import Note, Operation, Result, operation
@@ -29,6 +29,7 @@ ViewFormat = Literal["plain", "raw", "ansi", "scrollback", "passthrough"]
 class AppLaunched(Result, frozen=True, kw_only=True, omit_defaults=True):
     session_id: str
     success: bool
+    host: str | UnsetType = UNSET  # in a cluster: which one took it
     notice: str | None = None  # what is wrong with it, such as a journal that cannot be written
 
 

@@ -117,7 +117,8 @@ class Selection(Struct, frozen=True):
             for name, entry in TOOLSETS[toolset].items():
                 spec = spec_named(entry.operation)
                 full = self.prefix + name
-                tool = kind(full, spec, output_of(spec), entry.renamed, toolset)
+                output = output_of(spec, clustered=self.clustered)
+                tool = kind(full, spec, output, entry.renamed, toolset)
                 found.setdefault(full, tool)
         return found
 

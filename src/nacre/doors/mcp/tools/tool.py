@@ -7,7 +7,8 @@ from typing import Any
 from nacre.core.agent.tools import ALWAYS_LOADED, SEARCH_HINTS, AgentAnswer
 from nacre.core.catalog.catalog import Operation, Spec, parse_parameters
 from nacre.core.catalog.schema import input_schema, output_schema
-from nacre.core.operations.results import PictureTaken
+from nacre.core.operations.apps.programs import AppLaunched
+from nacre.core.operations.results import PictureTaken, SessionCreated, SessionStarted
 from nacre.doors.mcp.tools.toolsets import DEFAULT_TOOLSET
 from nacre.errors import InvalidInput
 
@@ -23,6 +24,9 @@ _UNLISTED = {
     **dict.fromkeys(("create_session", "start_session", "launch_app"), _OF_A_CLUSTER),
     "list_sessions": ("limit", "cursor"),
 }
+
+# Results that say which host took a new session.
+_TOLD_WHERE = (SessionCreated, SessionStarted, AppLaunched)
 
 # A session's reference in a schema, and the same in fewer words.
 _EITHER, _EITHER_SHORT = [{"type": "string"}, {"type": "integer"}], ["string", "integer"]
@@ -130,9 +134,14 @@ def _plain_wire(tool: Tool, name_of: Callable[[str], str | None]) -> dict[str, A
     }
 
 
-def output_of(spec: Spec) -> dict[str, Any] | None:
+def output_of(spec: Spec, *, clustered: bool) -> dict[str, Any] | None:
     """Return the schema of the structured content; a picture has none, and neither a plain text.
 
     Hosts that prefer structured content drop everything else, and so the picture.
     """
-    return None if spec.result in (PictureTaken, AgentAnswer) else output_schema(spec.result)
+    if spec.result in (PictureTaken, AgentAnswer):
+        return None
+    schema = output_schema(spec.result)
+    if not clustered and spec.result in _TOLD_WHERE:
+        del schema["properties"]["host"]
+    return schema

@@ -131,20 +131,20 @@ class Listing:
         if not lost:
             try:
                 answer = await self._asking.ask(host, call.caller, request, request=REQUEST.get(""))
-                return self._of_host(host, answer.result, whole=cursor is None and sees_all)
+                return await self._of_host(host, answer.result, whole=cursor is None and sees_all)
             except HostUnreachable:  # perhaps it was lost meanwhile
                 if self._member.hosts.standing(host, asyncio.get_running_loop().time()) != "lost":
                     raise
         return await self._last_known(host, call.caller, after, limit)
 
-    def _of_host(self, host: str, result: Any, *, whole: bool) -> _HostPart:
+    async def _of_host(self, host: str, result: Any, *, whole: bool) -> _HostPart:
         """`whole`: what is not in it has gone, unless there is more."""
         more = result.next_cursor is not None
         if whole and not more:
             self._ports.keep_only(host, {one.session_id for one in result.sessions})
         return _HostPart(
             [
-                replace(one, host=host, port=self._ports.of(host, one.session_id))
+                replace(one, host=host, port=await self._ports.of(host, one.session_id))
                 for one in result.sessions
             ],
             more,

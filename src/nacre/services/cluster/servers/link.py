@@ -91,7 +91,7 @@ class ClusterLink:
             store = await open_store(client, settings)
             self._streams = await self._open(options)
         except BaseException:
-            await client.close()
+            await self._end(client)
             raise
         self._client, self._store, self.problem = client, store, ""
         self.closed.clear()
@@ -125,14 +125,11 @@ class ClusterLink:
             if not opening.done():
                 opening.cancel()
                 await asyncio.gather(opening, return_exceptions=True)
-                await client.close()
-                _let_go(client)
+                await _drop(client)
         if opening.cancelled():
             raise OSError(self._why(failed.result()))
         if (error := opening.exception()) is not None:
-            with suppress(Exception):  # it may be half open
-                await client.close()
-            _let_go(client)
+            await _drop(client)
             raise OSError(self._why(error)) from error
         return client
 
@@ -163,9 +160,17 @@ class ClusterLink:
         self._leaving = True
         if self._store is None:  # never connected: the library refuses to close that
             return
-        for client in (self._streams, self._client):
-            with suppress(NatsError, OSError, TimeoutError):
+        await asyncio.gather(self._end(self._streams), self._end(self._client))
+
+    async def _end(self, client: Client) -> None:
+        """Close a connection that was good, with what still is to be sent.
+
+        After `cluster_lost_time` the others take this host for lost anyway.
+        """
+        with suppress(NatsError, OSError, TimeoutError):
+            async with bounded(self._settings.cluster_lost_time):
                 await client.close()
+        _abort(client)
 
     # --- messages --------------------------------------------------------------------------
 
@@ -270,7 +275,7 @@ class ClusterLink:
             self.closed.set()
             for client in (self._streams, self._client):
                 if not client.is_closed:
-                    await client.close()
+                    await self._end(client)
             self.when_cut()
 
     def _now(self) -> float:
@@ -294,8 +299,18 @@ class ClusterLink:
         self.when_changed()
 
 
-def _let_go(client: Client) -> None:
-    """Close a refused connection at once: over TLS the library leaves it open until a goodbye."""
+async def _drop(client: Client) -> None:
+    """Close a connection that was refused, or that is half open, at once."""
+    _abort(client)
+    with suppress(Exception):
+        await client.close()
+
+
+def _abort(client: Client) -> None:
+    """Close the socket: over TLS the library waits for the server's goodbye, for half a minute.
+
+    If it is cancelled meanwhile, it takes the connection for closed, and leaves it open.
+    """
     writer = getattr(getattr(client, "_transport", None), "_bare_io_writer", None)
     if writer is not None:
         writer.transport.abort()
