@@ -365,6 +365,8 @@ async def test_each_execution_and_refusal_is_audited_once(folder: Path, tmp_path
             await agent("rm", path="x")
         with pytest.raises(Forbidden):
             await agent("cd", path="/etc")
+        with pytest.raises(Forbidden, match="'rm'"):
+            await agent.call(pipeline=[["echo", "a"], ["rm", "x"]])
         await agent.call(tool="ls", dry_run=True)
     entries = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(one["command"], one["status"], one["exit_code"]) for one in entries] == [
@@ -372,7 +374,9 @@ async def test_each_execution_and_refusal_is_audited_once(folder: Path, tmp_path
         ("false", "failed", 1),
         ("rm", "denied", None),
         ("cd", "denied", None),
+        ("echo", "denied", None),
     ]
+    assert entries[-1]["args"] == ["a", "|", "rm", "x"], "what was refused stands there too"
     keys = ["timestamp", "user", "command", "args", "status", "exit_code", "execution_time_ms"]
     assert all(list(one) == keys for one in entries)
     assert entries[0]["args"] == ["-l", "--", "."]
