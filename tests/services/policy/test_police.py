@@ -172,9 +172,13 @@ async def test_a_recalled_line_is_judged_as_the_line_that_it_is(
                 await ask("press_keys", session=name, keys=keys)
             assert refused.value.details["command"] == "rm -f other"
             shown = session.stream.prompting.shown
+
+            def is_back(before: int = shown) -> bool:
+                return session.stream.prompting.shown > before
+
             await ask("press_keys", session=name, keys=["ctrl+c"])
             # What is typed before the shell has seen Ctrl+C is lost with the line.
-            await until(session, lambda before=shown: session.stream.prompting.shown > before)
+            await until(session, is_back)
         assert (await ask("run", session=name, command="echo through")).output == "through"
         # What is allowed can be recalled.
         await ask("press_keys", session=name, keys=["up", "enter"])
