@@ -15,7 +15,7 @@ _LONGEST = 65536  # bytes of an answer
 
 
 def main() -> int:
-    path = os.environ.get("NACRE_ASKPASS", "")
+    path = os.environ.get("NACRE_ASKPASS_SOCKET", "")
     asked = {
         "session": os.environ.get("NACRE_SESSION", ""),
         "cookie": os.environ.get("NACRE_SESSION_COOKIE", ""),

@@ -18,6 +18,7 @@ class Message(msgspec.Struct, forbid_unknown_fields=True):
     session: str | int | None = None
     resize: tuple[int, int] | None = None
     lines: Annotated[int, Meta(ge=0)] | None = None
+    args: tuple[str, ...] = ()
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,8 @@ class Message(msgspec.Struct, forbid_unknown_fields=True):
         ('{"method": "m", "resize": 5}', "resize must be an array"),
         ('{"method": "m", "resize": ["a", 1]}', "resize[0] must be an integer"),
         ('{"method": "m", "lines": -1}', "lines must be an integer of at least 0"),
+        ('{"method": "m", "args": "-l"}', "args must be an array"),
+        ('{"method": "m", "args": ["-l", 1]}', "args[1] must be a string"),
         ('{"method": "m", "bogus": 1}', "bogus is not a parameter"),
     ],
 )

@@ -95,6 +95,8 @@ def test_prefix_and_toolsets_come_by_the_query(daemon: Daemon) -> None:
     asked: Any = {"arguments": {"session": "nobody"}, "status": 400}
     refused = modern(daemon, "tools/call", path, name="wsh_get_screen", **asked)
     assert refused["error"]["message"].endswith("; list them with wsh_list_sessions")
+    both = modern(daemon, "tools/list", "/mcp?toolsets=shell&toolsets=apps")["result"]["tools"]
+    assert {"send", "launch_app"} <= {tool["name"] for tool in both}
     few = "/mcp?toolsets=extra"
     asked["status"] = 200
     refused = modern(daemon, "tools/call", few, name="screenshot", **asked)["result"]

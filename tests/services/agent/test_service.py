@@ -221,6 +221,23 @@ async def test_of_several_sessions_one_on_a_lost_host_is_left_out(tmp_path: Path
                 await tools.wait(one.caller, AgentWait(sessions=[*gone], wait=0))
 
 
+async def test_at_its_prompt_nothing_is_running_or_nested(tmp_path: Path) -> None:
+    async with agent(tmp_path) as one:
+        await one.run("echo ready")
+        head, *screen = (await one.wait(pattern="never", wait=0)).split("\n")
+        assert head == f'[no match for "never" · {one.caller.cwd} · prompt]'
+        assert "ready" in screen
+
+
+async def test_what_is_typed_after_a_run_is_no_part_of_it(tmp_path: Path) -> None:
+    """Its own answer had come before its end, so nothing else was begun since."""
+    async with agent(tmp_path) as one:
+        assert (await one.run("cat")).startswith("[asks line · run 1 · ")
+        assert timeless(await one.type(keys=["C-c"])).startswith("[exit 130 · ")
+        assert (await one.type("echo later")).split("\n")[2] == "later"
+        assert await one.read() == "[run 1 · lines 1–1 of 1 · exit 130]\n^C"
+
+
 async def test_an_editor_shows_its_screen_and_then_what_changed(tmp_path: Path) -> None:
     async with agent(tmp_path) as one:
         opened = await one.run("vim -u NONE -N f.txt")

@@ -21,6 +21,7 @@ from nacre.core.operations.commands import (
     GetExecutionStatus,
     ListCommands,
 )
+from nacre.core.text.budget import json_size
 from nacre.errors import CommandNotFound, Forbidden, InvalidInput, LimitReached
 from nacre.services.dispatch.dispatch import Dispatch
 
@@ -229,10 +230,25 @@ async def test_output_is_bounded_and_read_in_pages(folder: Path) -> None:
         assert done.output.startswith("1\n2\n")
         assert done.output.endswith("4999\n5000\n")
         assert done.left_out > 10_000
-        first = await agent.status(done.execution_id, max_chars=10)
-        assert (first.output, first.next_offset) == (done.output[:10], 10)
-        rest = await agent.status(done.execution_id, offset=10)
+        first = await agent.status(done.execution_id, max_chars=1000)
+        assert first.next_offset == len(first.output) > 400
+        rest = await agent.status(done.execution_id, offset=first.next_offset)
         assert first.output + rest.output == done.output
+        least = await agent.status(done.execution_id, max_chars=10)
+        assert (least.output, least.next_offset) == ("1", 1)
+
+
+async def test_a_budget_counts_the_json_of_all_that_is_sent(agent: Agent) -> None:
+    """Line feeds are two characters there, and what stands apart is sent twice."""
+    numbers = await agent("seq", last=100_000)
+    assert numbers.next_offset == len(numbers.output)
+    assert 20_000 < json_size(numbers) <= 30_000
+    missing = [f"{number:0>50}" for number in range(100)]
+    apart = await agent("ls", path=missing)
+    assert apart.stderr == apart.output
+    once = await agent("ls", path=missing[:80] * 2)
+    assert 10_000 < len(once.output) < 28_000
+    assert (once.next_offset, once.stdout, once.stderr) == (None, None, None)
 
 
 async def test_cancel_ends_the_whole_tree_and_the_call_says_so(agent: Agent) -> None:
@@ -267,6 +283,14 @@ async def test_jobs_are_those_of_the_own_context(folder: Path) -> None:
 async def test_fg_waits_for_a_job_and_returns_its_output(agent: Agent) -> None:
     await agent.begun("seq", last=3)
     assert (await agent("fg", job="%1")).output == "1\n2\n3\n"
+
+
+async def test_bg_says_of_a_job_that_it_has_ended(agent: Agent) -> None:
+    execution = await agent.begun("seq", last=3)
+    await agent.status(execution, wait_ms=60_000)
+    told = await agent("bg", job="%1")
+    assert (told.exit_code, told.output) == (1, "bg: job has ended: seq 3\n")
+    assert "no such job" in (await agent("bg", job="%1")).output
 
 
 async def test_the_wall_clock_ends_what_only_sleeps(folder: Path) -> None:
@@ -341,6 +365,8 @@ async def test_each_execution_and_refusal_is_audited_once(folder: Path, tmp_path
             await agent("rm", path="x")
         with pytest.raises(Forbidden):
             await agent("cd", path="/etc")
+        with pytest.raises(Forbidden, match="'rm'"):
+            await agent.call(pipeline=[["echo", "a"], ["rm", "x"]])
         await agent.call(tool="ls", dry_run=True)
     entries = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(one["command"], one["status"], one["exit_code"]) for one in entries] == [
@@ -348,7 +374,9 @@ async def test_each_execution_and_refusal_is_audited_once(folder: Path, tmp_path
         ("false", "failed", 1),
         ("rm", "denied", None),
         ("cd", "denied", None),
+        ("echo", "denied", None),
     ]
+    assert entries[-1]["args"] == ["a", "|", "rm", "x"], "what was refused stands there too"
     keys = ["timestamp", "user", "command", "args", "status", "exit_code", "execution_time_ms"]
     assert all(list(one) == keys for one in entries)
     assert entries[0]["args"] == ["-l", "--", "."]

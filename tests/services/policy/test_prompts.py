@@ -262,4 +262,4 @@ async def test_askpass_is_for_programs_of_the_session_alone_and_nobody_means_no(
         with pytest.raises(PolicyDenied, match="nobody answered"):
             await ask.dispatch(program, password_of(session))
         assert await asked(ask) == []
-        assert os.environ.get("NACRE_ASKPASS") is None
+        assert os.environ.get("NACRE_ASKPASS_SOCKET") is None

@@ -79,7 +79,7 @@ def _inner(kind: inspect.Type, field: str) -> inspect.Type:
     for option in _options(kind):
         if field and isinstance(option, inspect.StructType):
             return next((one.type for one in option.fields if one.name == field), kind)
-        if not field and isinstance(option, inspect.ListType):
+        if not field and isinstance(option, inspect.ListType | inspect.VarTupleType):
             return option.item_type
         if not field and isinstance(option, inspect.TupleType):
             return option.item_types[0]  # ours have one type throughout: rows and columns
@@ -152,7 +152,7 @@ def _one_expected(kind: inspect.Type, value: Any) -> Expected:
     if isinstance(kind, inspect.IntType | inspect.FloatType):
         noun = "an integer" if isinstance(kind, inspect.IntType) else "a number"
         return Expected(f"{noun}{_range(kind)}", _broken(kind, value))
-    if isinstance(kind, inspect.StrType | inspect.ListType):
+    if isinstance(kind, inspect.StrType | inspect.ListType | inspect.VarTupleType):
         noun = "a string" if isinstance(kind, inspect.StrType) else "an array"
         return Expected(f"{noun}{_length(kind)}")
     return Expected(_NOUNS.get(type(kind), "something else"))
@@ -192,7 +192,7 @@ def _needs_text(kind: inspect.Type) -> bool:
     return any(isinstance(one, inspect.StrType) and one.min_length for one in _options(kind))
 
 
-def _length(kind: inspect.StrType | inspect.ListType) -> str:
+def _length(kind: inspect.StrType | inspect.ListType | inspect.VarTupleType) -> str:
     least, most = kind.min_length, kind.max_length
     unit = "character" if isinstance(kind, inspect.StrType) else "item"
     if most is not None:

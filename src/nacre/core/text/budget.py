@@ -89,6 +89,11 @@ def last_text(lines: list[str], room: int) -> tuple[list[str], int]:
     return [last], len(lines) - (last == lines[-1])
 
 
+def first_characters(text: str, room: int) -> str:
+    """Return the beginning that fits; at least a character, or who reads on would stay there."""
+    return _beginning(text, max(room, 1)) or text[:1]
+
+
 def last_characters(text: str, room: int) -> str:
     text = redact_text(text)
     return text if json_chars(text) <= room else _end(text, max(room, 1))

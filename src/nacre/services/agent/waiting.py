@@ -55,7 +55,7 @@ class AgentWaiting:
         if request.pattern is not None:
             wanted = request.pattern[:_QUOTED]
             first = f'matched "{wanted}"' if moved.match is not None else f'no match for "{wanted}"'
-        if run is None:
+        if run is None or (run.over and moved.outcome is None):
             return await self._without_run(call, client, moved, first)
         chars = request.max_chars
         if moved.outcome is not None:
@@ -68,7 +68,7 @@ class AgentWaiting:
     async def _without_run(
         self, call: AgentCall, client: AgentClient, moved: _Moved, first: str | None
     ) -> AgentAnswer:
-        """Answer for a session in which this client has run nothing: by its screen."""
+        """Answer for a session in which nothing that this client ran goes on: by its screen."""
         session, answers = moved.session, self._answers
         details = await answers.details(call, session)
         where = answers.where(client, session, None, details)

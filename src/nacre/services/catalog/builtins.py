@@ -109,6 +109,9 @@ class Builtins:
             return ContextOutput(
                 exit_code=1, error=f"bg: {given.get('job', 'current')}: no such job\n"
             )
+        if job.done.is_set():
+            self.context.forget_jobs()
+            return ContextOutput(exit_code=1, error=f"bg: job has ended: {job.line}\n")
         job.signal(signal.SIGCONT)
         return ContextOutput(f"{job.line} &\n")
 

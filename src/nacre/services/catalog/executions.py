@@ -10,8 +10,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from signal import SIGTERM
 
+from msgspec.structs import replace
+
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.commands import ExecutionOutcome
+from nacre.core.text.budget import first_characters, json_chars, json_size
 from nacre.errors import InvalidInput
 from nacre.services.catalog.execution import Execution
 from nacre.services.host.host import Host
@@ -19,6 +22,7 @@ from nacre.system.processes.ending import end_trees
 from nacre.system.processes.tree import Tree
 from nacre.system.unfinished import Unfinished, UnfinishedCommand
 
+_APART = 30  # characters: the names of stdout and stderr, with their quotes
 _KILLED = (
     "the daemon was killed or replaced while this ran; it was ended with all that it started, and "
     "its output is lost"
@@ -88,26 +92,32 @@ class Executions:
         self, execution: Execution, offset: int, max_chars: int | None, *, ended: bool = False
     ) -> ExecutionOutcome:
         """`ended`: its context has, with it."""
-        most = self._host.budget(max_chars)
-        whole = execution.captured.text()
-        part = whole[offset : offset + most]
-        apart = not offset and len(part) == len(whole) and execution.captured.has_errors
-        return ExecutionOutcome(
+        captured = execution.captured
+        whole = captured.text()
+        facts = ExecutionOutcome(
             execution_id=execution.id,
             tool=execution.tool,
             status=execution.state,
             exit_code=execution.exit_code,
             execution_time_ms=execution.milliseconds,
-            output_bytes=execution.captured.bytes,
-            next_offset=offset + len(part) if offset + len(part) < len(whole) else None,
-            left_out=execution.captured.left_out,
+            output_bytes=captured.bytes,
+            next_offset=len(whole),
+            left_out=captured.left_out,
             error=execution.error,
             exit_codes=tuple(execution.exit_codes) if len(execution.exit_codes) > 1 else (),
             context_ended=ended,
-            output=part,
-            stdout=execution.captured.text("stdout") if apart else None,
-            stderr=execution.captured.text("stderr") if apart else None,
+            output="",
         )
+        room = self._host.budget(max_chars) - json_size(facts)
+        part = first_characters(whole[offset : offset + max(room, 1)], room)
+        after = offset + len(part)
+        answer = replace(facts, output=part, next_offset=after if after < len(whole) else None)
+        if offset or answer.next_offset is not None or not captured.has_errors:
+            return answer
+        apart = captured.text("stdout"), captured.text("stderr")
+        if sum(map(json_chars, (part, *apart))) + _APART > room:
+            return answer
+        return replace(answer, stdout=apart[0], stderr=apart[1])
 
     # --- ending them -----------------------------------------------------------------------
 

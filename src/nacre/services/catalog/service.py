@@ -197,15 +197,16 @@ class CommandCatalog:
         self, caller: Caller, request: CallCommand, context: CommandContext
     ) -> list[PipeStage]:
         """Return what is to be run. What is refused is audited here, once for a call."""
-        called, words = request.tool, [str(value) for value in (request.args or {}).values()]
+        called = request.tool
+        words = without_secret(called, [str(value) for value in (request.args or {}).values()])
         if request.pipeline is not None:
             if request.tool or request.args:
                 raise InvalidInput("a call has a tool or a pipeline", "give one of them")
-            called, *words = request.pipeline[0] or [""]
+            called, *words = _piped(request.pipeline)
         try:
             return self._calls.stages(request, context, self._given(caller), self.book())
         except (Forbidden, InvalidInput) as error:
-            self._audit.record(audited(called, without_secret(called, words), "denied"))
+            self._audit.record(audited(called, words, "denied"))
             raise error
 
     def _execution(self, caller: Caller, stages: list[PipeStage]) -> Execution:
@@ -338,6 +339,14 @@ def _audited_as(execution: Execution) -> AuditStatus:
     if isinstance(execution.refusal, Forbidden | LimitReached):
         return "denied"
     return "success" if execution.state == "completed" else "failed"
+
+
+def _piped(pipeline: list[list[str]]) -> list[str]:
+    """Return the words of a pipeline, as the log of executions has them."""
+    words: list[str] = []
+    for called, *given in (stage or [""] for stage in pipeline):
+        words += ["|", called, *without_secret(called, given)]
+    return words[1:]
 
 
 def _finish(execution: Execution, printed: ContextOutput) -> None:

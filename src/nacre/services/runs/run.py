@@ -184,7 +184,13 @@ class TrackedRun:
     # --- following the session -------------------------------------------------------------
 
     def tap(self, piece: bytes | Mark) -> None:
-        """Follow the session's output; one of the stream's taps."""
+        """Follow the session's output; one of the stream's taps.
+
+        It stays there after the end, until another run begins: what is typed meanwhile is no part
+        of this one.
+        """
+        if self.done:
+            return
         if isinstance(piece, Mark):
             self._note_mark(piece)
         elif self.output.recording:

@@ -315,7 +315,7 @@ def _asking(how: str, program: str, socket: str, env: Mapping[str, str]) -> dict
     return {
         "SUDO_ASKPASS": program,
         "SSH_ASKPASS": program,
-        "NACRE_ASKPASS": socket,
+        "NACRE_ASKPASS_SOCKET": socket,
         **prefer,
     }
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from nacre.core.operations.upstream import ReadUpstreamResult, UpstreamAnswer, UpstreamText
-from nacre.core.text.budget import json_chars
+from nacre.core.text.budget import first_characters, json_chars
 from nacre.errors import InvalidInput, LimitReached
 from nacre.wording import Use
 
@@ -45,7 +45,7 @@ class LongResults:
                 f"no result {request.result_id!r} is kept: it is too old, or never was",
                 "call the tool again",
             )
-        part = fitting(text[request.offset : request.offset + room], room)
+        part = first_characters(text[request.offset : request.offset + room], room)
         after = request.offset + len(part)
         return UpstreamText(
             chars=len(text), next_offset=after if after < len(text) else None, text=part
@@ -89,13 +89,6 @@ class LongResults:
         )
 
 
-def fitting(text: str, room: int) -> str:
-    """Return as much of the text as is at most `room` characters in JSON; at least one."""
-    while len(text) > 1 and json_chars(text) > room:
-        text = text[: max(1, min(len(text) - 1, len(text) * room // json_chars(text)))]
-    return text
-
-
 def _size(value: Any) -> int:
     return len(msgspec.json.encode(value))
 
@@ -135,7 +128,10 @@ def _cut(
             cut.append(block)
             continue
         half = max(_LEAST, (share - _NOTE)) // 2
-        head, tail = fitting(text[:half], half), fitting(text[-half:][::-1], half)[::-1]
+        head, tail = (
+            first_characters(text[:half], half),
+            first_characters(text[-half:][::-1], half)[::-1],
+        )
         missing = len(text) - len(head) - len(tail)
         left_out += missing
         note = f"\n[… {missing} characters left out; the whole has the result_id {identifier} …]\n"

@@ -9,6 +9,7 @@ from conftest import PATIENCE
 from nacre.cli.commands.safety.approvals import _one
 from nacre.client.calls import Client
 from nacre.client.start import connect
+from nacre.settings.sources import load_settings
 
 from cli.conftest import Nacre
 
@@ -191,6 +192,16 @@ def test_a_session_s_own_askpass_stays(nacre: Nacre) -> None:
     shown = nacre.call("run", session="own", command="echo $SUDO_ASKPASS $SSH_ASKPASS_REQUIRE.")
     assert shown["output"] == "/own ."
     nacre.call("close_session", session="own")
+
+
+def test_what_a_session_is_given_is_not_read_as_settings(nacre: Nacre) -> None:
+    """Or else no daemon starts in a session, and no chat or doctor runs there."""
+    nacre.call("create_session", name="given", command="bash")
+    shown = nacre.call("run", session="given", command="env | grep ^NACRE_")["output"]
+    given = dict(line.split("=", 1) for line in shown.splitlines())
+    assert "NACRE_ASKPASS_SOCKET" in given
+    load_settings(str(nacre.home / "none.toml"), environ=given)
+    nacre.call("close_session", session="given")
 
 
 def test_a_command_of_several_lines_stands_below_its_first() -> None:

@@ -64,7 +64,7 @@ class McpOverHttp:
         query = QueryParams(scope["query_string"])
         try:
             selection = parse_selection(
-                query.get("toolsets"),
+                ",".join(query.getlist("toolsets")) or None,
                 query.get("prefix"),
                 self._commands,
                 self._upstream,
