@@ -30,7 +30,7 @@ ListKind = Literal["tools", "prompts", "resources"]
 _COLLECTS = 0.1  # seconds: many servers that come up at once are one change of the list
 
 
-_TICK = 0.001  # seconds; uvloop's clock has no smaller step, and wakes who sleeps up to one early
+_TICK = 0.001  # seconds; uvloop's clock has no smaller step, and may wake who sleeps one early
 _RETRIES = 5  # of a server whose list was never seen; with the pauses, half a minute
 
 
@@ -277,8 +277,7 @@ class Hub:
 
         async def retry() -> None:
             for _ in range(_RETRIES):
-                while (left := server.pause_left(resolved)) > 0:
-                    await asyncio.sleep(max(left, _TICK))
+                await asyncio.sleep(server.pause_left(resolved) + _TICK)
                 if self._servers.get(server.name) is not server or server.listing is not None:
                     return
                 with suppress(UpstreamUnavailable):
