@@ -55,6 +55,7 @@ BOMBS = {
     "a line of 10 MB": 'b"x" * 10_000_000',
     "combining characters": '("e" + "\\u0301" * 100).encode() * 5000',
     "emoji sequences": '"👩‍👩‍👧‍👦".encode() * 20000',
+    "bytes that continue nothing": 'b"\\x84" * 100000',
     "tabs": 'b"\\t" * 500000',
     "tab stops": 'b"\\x1b[3g" + b"\\x1b[65535I\\x1b[65535Z" * 5000',
     "hyperlinks": (
@@ -62,6 +63,7 @@ BOMBS = {
     ),
     "colours": 'b"".join(b"\\x1b[38;2;%d;%d;%dmx" % (n%256,n%251,n%241) for n in range(20000))',
     "questions (DA, DSR)": 'b"\\x1b[c\\x1b[6n\\x1bP$qm\\x1b\\\\" * 2000',
+    "questions (colours)": 'b"\\x1b]4;1;?\\x07" * 5000',
     "palette": '(b"\\x1b]4;" + b"1;rgb:11/22/33;" * 50 + b"\\x07") * 1000',
 }
 PRINT = """

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from nacre.core.operations.all import parse_operation
-from nacre.core.operations.follow import Follow
+from nacre.core.operations.follow import Follow, LineEvent
 from nacre.core.text.unseen import REPLACEMENT, Counts, neutralise_all
 from nacre.errors import WaitTimedOut
 from nacre.services.dispatch.answers import neutralise as step
@@ -94,6 +94,22 @@ async def test_titles_folders_and_errors_are_data(tmp_path: Path) -> None:
         assert SEEN in text_of(error.value.details)
         assert "\u202e" not in text_of(error.value.details)
         assert "stands for what nobody sees here" in error.value.details["notice"]
+
+
+async def test_very_many_in_an_event_are_taken_out_beside_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads: list[int] = []
+
+    def noting(value: Any, counts: Counts) -> Any:
+        threads.append(threading.get_ident())
+        return neutralise_all(value, counts)
+
+    monkeypatch.setattr(step, "neutralise_all", noting)
+    for text in (HIDDEN, "a\u200b" * 3000):
+        clean = await step.clean_event(LineEvent(index=0, total_lines=1, line=text))
+        assert text_of(clean).count(REPLACEMENT) == (3 if text is HIDDEN else 3000)
+    assert threads[0] == threading.get_ident() != threads[1]
 
 
 async def test_events_are_data() -> None:

@@ -55,6 +55,14 @@ def test_text_that_was_slow_is_cut_shorter_until_it_is_quick_again() -> None:
     assert max(map(len, slices(pace, text))) > 16380
 
 
+def test_long_runs_of_bytes_that_continue_nothing_are_cut_short() -> None:
+    run = b"\x9b" * 300
+    for data in (run * 70, b"text" * 5000 + run * 70, (run + b"text" * 250) * 20):
+        assert max(len(part) for part in slices(Pace(), data) if run in part) <= 512
+    for text in ("語", "é", "👩", "a👩é語", "語漢字\r\n", "👩‍👩‍👧‍👦"):
+        assert max(map(len, slices(Pace(), text.encode() * 10_000))) > 16_370
+
+
 def test_no_slice_ends_within_a_character() -> None:
     for part in slices(Pace(), "é語👩".encode() * 20_000, seconds=0.005):
         part.decode()

@@ -21,9 +21,10 @@ from nacre.services.daemon.lifecycle import DaemonAddress, Lifecycle
 from nacre.services.recovery.service import Recovery
 from nacre.services.wiring import Services
 from nacre.system.keeper.client import Keeping
+from nacre.system.storage.segments import has_checkpoint
 
 from services.clock import advance, with_clock
-from services.living import CALLER, living, shows, start, until
+from services.living import CALLER, living, shows, start, text_of, until
 
 pytestmark = pytest.mark.anyio
 
@@ -45,6 +46,13 @@ async def lose(journals: Path, *, age: float) -> None:
         os.utime(os.path.join(folder, name), (then, then))
 
 
+def spoil(journal: Path) -> None:
+    """Damage all screens, and lose the first segment: there is nothing to begin with."""
+    for screen in journal.glob("*.screen"):
+        screen.write_bytes(screen.read_bytes()[:-1])
+    (journal / "00000001.log").unlink()
+
+
 async def recover(services: Services, kept: dict[str, int]) -> None:
     services.recovery.find(kept)
     await services.recovery.rebuild()
@@ -58,6 +66,29 @@ async def test_lost_session_is_listed_with_its_screen(tmp_path: Path) -> None:
         assert session.terminal.plain_lines()[0] == "still here"
         assert session.ending is not None
         assert session.ending.lost
+
+
+async def test_screens_that_threads_read_ahead_are_each_session_s_own(tmp_path: Path) -> None:
+    """Those with a checkpoint are; one that cannot be read is told, and keeps nobody waiting."""
+    names = ("one", "two", "three", "four")
+    folders: list[str] = []
+    async with living(journals=tmp_path, journal_segment_bytes=65_536) as services:
+        for name in names:
+            session = await start(services, f"seq 40000; echo last of {name}; exec cat", name=name)
+            await shows(session, f"last of {name}")
+            await session.recorder.settled()
+            assert session.recorder.folder is not None
+            folders.append(session.recorder.folder)
+            assert has_checkpoint(folders[-1])
+            shutil.copytree(folders[-1], f"{folders[-1]}-copy")
+    for folder in folders:
+        os.rename(f"{folder}-copy", folder)
+    spoil(Path(folders[1]))
+    async with living(journals=tmp_path) as services:
+        await recover(services, {})
+        for name in names:
+            text = text_of(services.registry.find(name))
+            assert ("cannot be read" if name == "two" else f"last of {name}") in text
 
 
 async def test_daemons_that_list_a_lost_session_do_not_make_it_younger(tmp_path: Path) -> None:

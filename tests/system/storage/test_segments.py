@@ -21,11 +21,13 @@ from nacre.system.storage.segments import (
     Past,
     cut_torn_end,
     drop_old,
+    has_checkpoint,
     outputs,
     read_all,
     read_end,
     read_from,
     segments,
+    take_end,
 )
 
 DAY = 86_400.0
@@ -219,6 +221,43 @@ def test_torn_end_is_cut_at_every_byte_and_what_follows_is_read(tmp_path: Path) 
         file.append(buffers(record(13)))
         file.close()
         assert generations(read_end(str(tmp_path))) == [*range(1, 11), 13]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_end_that_is_taken_is_the_end_that_is_read(tmp_path: Path, count: int) -> None:
+    written(tmp_path, count).close()
+    log = Path(segments(str(tmp_path))[-1].log)
+    whole = log.read_bytes()
+    log.write_bytes(whole + b"".join(buffers(record(99)))[:-1])
+    assert take_end(str(tmp_path)) == read_end(str(tmp_path))
+    assert log.read_bytes() == whole
+    assert take_end(str(tmp_path / "never")) == Past(None, b"", [])
+
+
+@pytest.mark.parametrize("hurt", ["missing", "cut"])
+def test_end_with_a_hole_is_not_taken(tmp_path: Path, hurt: str) -> None:
+    written(tmp_path, 3).close()
+    for segment in segments(str(tmp_path)):
+        Path(segment.screen).unlink(missing_ok=True)
+    middle = Path(segments(str(tmp_path))[1].log)
+    if hurt == "missing":
+        middle.unlink()
+    else:
+        middle.write_bytes(middle.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="missing or damaged"):
+        take_end(str(tmp_path))
+    assert not has_checkpoint(str(tmp_path))
+
+
+def test_end_without_its_first_screen_is_not_taken(tmp_path: Path) -> None:
+    written(tmp_path, 3).close()
+    assert has_checkpoint(str(tmp_path))
+    first, *later = segments(str(tmp_path))
+    Path(first.log).unlink()
+    for segment in later:
+        Path(segment.screen).unlink()
+    with pytest.raises(ValueError, match="missing or damaged"):
+        take_end(str(tmp_path))
 
 
 @pytest.mark.parametrize("left", range(len(MAGIC) + 1))

@@ -209,11 +209,11 @@ class Follower:
             self._ready.clear()
             if self._stale:
                 for event in self._sync():
-                    yield self._numbered(event)
+                    yield await self._numbered(event)
                 if "daemon" in self._wanted:
-                    yield self._numbered(DaemonEvent(warnings=self._host.warnings()))
+                    yield await self._numbered(DaemonEvent(warnings=self._host.warnings()))
             while self._queue:
-                yield self._numbered(self._queue.popleft())
+                yield await self._numbered(self._queue.popleft())
             if self._due and self._host.loop.time() >= self._next:
                 due, self._due = self._due, set()
                 self._next = self._host.loop.time() + self._interval
@@ -221,17 +221,17 @@ class Follower:
                     if number and "thumbnails" in self._wanted:
                         await asyncio.sleep(0)  # many screens: others have their turns between
                     for event in self._look_at(identifier):
-                        yield self._numbered(event)
+                        yield await self._numbered(event)
             elif self._due and self._timer is None:
                 self._timer = self._host.loop.call_at(self._next, self._time_is_up)
             if self._gone and not self._queue:
                 return
 
-    def _numbered(self, event: Event) -> Event:
+    async def _numbered(self, event: Event) -> Event:
         if self._redaction is not None:
             event = redacted(event, self._redaction)
         if self._host.settings.neutralise_output:
-            event = clean_event(event)
+            event = await clean_event(event)
         numbered: Event = msgspec.structs.replace(event, seq=self._seq)
         self._seq += 1
         return numbered

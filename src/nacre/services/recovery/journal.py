@@ -3,19 +3,25 @@
 Rule: a worker imports this file, so it imports nothing of a daemon.
 """
 
+from collections.abc import Callable
+
 from nacre.core.journal.replay import Replay
-from nacre.system.storage.segments import cut_torn_end, ends_whole, read_end
+from nacre.system.storage.segments import Past, take_end
 
 
-def replay_journal(folder: str, size: tuple[int, int], scrollback: int) -> Replay:
+def replay_journal(
+    folder: str,
+    size: tuple[int, int],
+    scrollback: int,
+    read: Callable[[], Past] | None = None,
+) -> Replay:
     """Return the terminal after everything in the journal; `size` is for an empty journal.
+
+    `read` gives what a thread has read of it already, or raises what hindered that.
 
     Raises OSError or ValueError for a journal that cannot be read.
     """
-    cut_torn_end(folder)
-    if not ends_whole(folder):
-        raise ValueError("a part of the journal is missing or damaged")
-    past = read_end(folder)
+    past = take_end(folder) if read is None else read()
     replay = Replay(past.checkpoint, past.engine, scrollback=scrollback)
     if past.checkpoint is None and not past.records:
         replay.terminal.resize(*size)

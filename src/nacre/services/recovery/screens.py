@@ -4,13 +4,15 @@ Rule 1: if the engine crashed while it replayed a session, that session is not r
 gets an empty screen with a notice, and its journal is put aside. The same holds for a journal that
 cannot be read.
 Rule 2: the daemon replays sessions one after the other: because of the engine's memory two threads
-would be slower than one, and after a crash it is clear which session was being replayed. What may
-crash the engine is replayed by other processes first (worker.py).
+would be slower than one, and after a crash it is clear which session was being replayed. A thread
+only reads the next one's journal. What may crash the engine is replayed by other processes first
+(worker.py).
 """
 
 import logging
 import os
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -20,6 +22,7 @@ from nacre.services.recovery.worker import Replayed, Task
 from nacre.services.session.recorder import ABOUT
 from nacre.services.session.screen import Beginning
 from nacre.system.storage.ring import Ring
+from nacre.system.storage.segments import Past
 
 _log = logging.getLogger("nacre.recovery")
 
@@ -59,14 +62,15 @@ class Screens:
         size: tuple[int, int],
         ring: Ring | None,
         replayed: Replayed | None = None,
+        past: Callable[[], Past] | None = None,
         *,
         crashes: bool = False,
     ) -> Rebuilt:
         """Return a session's screen; if `folder` is None it has no journal.
 
         Without a ring there is nothing after the journal. `replayed` is what a worker made of the
-        journal; `crashes`: the engine crashed in it. The replay has not ended with this: what is in
-        the ring follows, and then `end_replay`.
+        journal; `past` what a thread read of it; `crashes`: the engine crashed in it. The replay
+        has not ended with this: what is in the ring follows, and then `end_replay`.
         """
         if folder is not None and (crashes or self.is_suspect(folder)):
             rebuilt = self._quarantine(folder, size, ring)
@@ -75,7 +79,7 @@ class Screens:
         self._begin_replay(folder)
         if replayed is not None:
             return self._unpack(replayed, size, ring)
-        return self._rebuild_or_begin_anew(folder, size, ring)
+        return self._rebuild_or_begin_anew(folder, size, ring, past)
 
     def task(self, folder: str, size: tuple[int, int], ring: Ring | None) -> Task:
         """Return what a worker needs to replay a session."""
@@ -83,11 +87,15 @@ class Screens:
         return Task(folder, size, self._host.settings.scrollback, begin, unwritten)
 
     def _rebuild_or_begin_anew(
-        self, folder: str | None, size: tuple[int, int], ring: Ring | None
+        self,
+        folder: str | None,
+        size: tuple[int, int],
+        ring: Ring | None,
+        past: Callable[[], Past] | None,
     ) -> Rebuilt:
         """Return an empty screen with a notice for a journal that cannot be read."""
         try:
-            return self._rebuild(folder, size, ring)
+            return self._rebuild(folder, size, ring, past)
         except (OSError, ValueError):
             assert folder is not None
             _log.exception("a session's journal cannot be read", extra={"folder": folder})
@@ -105,12 +113,18 @@ class Screens:
             notice=notice,
         )
 
-    def _rebuild(self, folder: str | None, size: tuple[int, int], ring: Ring | None) -> Rebuilt:
+    def _rebuild(
+        self,
+        folder: str | None,
+        size: tuple[int, int],
+        ring: Ring | None,
+        past: Callable[[], Past] | None,
+    ) -> Rebuilt:
         from nacre.services.recovery.journal import replay_journal  # it loads the engine
 
         if folder is None:
             return self._begun_anew(size, ring, _GAP)
-        replay = replay_journal(folder, size, self._host.settings.scrollback)
+        replay = replay_journal(folder, size, self._host.settings.scrollback, past)
         end = replay.prompt_end
         rebuilt = Rebuilt(
             replay.terminal,

@@ -40,13 +40,17 @@ from nacre.system.processes.pty import leader_of, size_of
 from nacre.system.processes.tree import Tree, look
 from nacre.system.sandbox.view import is_below
 from nacre.system.storage.ring import Ring
-from nacre.system.storage.segments import segments
+from nacre.system.storage.segments import Past, has_checkpoint, segments, take_end
 
 _log = logging.getLogger("nacre.recovery")
 
 _ANY_SIZE = (24, 80)  # for a terminal that is gone, until its journal has the size
 
 _WORKERS = 2  # so that there is something to unpack while the other one replays
+
+# Journals that are read and not replayed, some megabytes each: this one, the next one, and one that
+# was to be the next before somebody waited for another.
+_AHEAD = 3
 
 _LOOKS = 20  # scans of all processes, a few milliseconds each
 
@@ -86,6 +90,7 @@ class Recovery:
         self._pending: dict[str, _Found] = {}  # by id
         self._called: dict[str, list[_Found]] = {}  # by name and port
         self._wanted: dict[str, None] = {}  # ids that somebody waits for
+        self._read: dict[str, asyncio.Future[Past]] = {}  # journals, by id
         self._over = asyncio.Event()
         self._over.set()
 
@@ -142,17 +147,40 @@ class Recovery:
     async def _work_through(self, left: dict[str, None], worker: Worker | None = None) -> None:
         """Recover sessions until none is left, first those that somebody waits for."""
         while left:
-            key = next((key for key in self._wanted if key in left), None) or next(iter(left))
+            key = self._next_of(left)
             del left[key]
             self._wanted.pop(key, None)
             found = self._pending[key]
             with _careful(key):
+                if worker is None:
+                    await self._read_ahead(key, left)
                 await self._recover(found, worker)
+            self._read.pop(key, None)
             del self._pending[key]
             found.done.set()
             await asyncio.sleep(0)  # let others be answered
         if worker is not None:
             await worker.end()
+
+    def _next_of(self, left: dict[str, None]) -> str:
+        return next((key for key in self._wanted if key in left), None) or next(iter(left))
+
+    async def _read_ahead(self, key: str, left: dict[str, None]) -> None:
+        """Return when this session's journal is read, with that of the next one begun.
+
+        A thread reads those with a checkpoint: to unpack that takes half as long as the engine
+        takes for it. For all others the way to a thread and back takes longer than to read them.
+        """
+        following = (self._next_of(left),) if left else ()
+        for wanted in (key, *following):
+            folder = self._pending[wanted].folder
+            if folder is None or wanted in self._read or len(self._read) >= _AHEAD:
+                continue
+            if has_checkpoint(folder):
+                reading = self._host.loop.run_in_executor(None, take_end, folder)
+                self._read[wanted] = reading
+        if (reading_it := self._read.get(key)) is not None:
+            await asyncio.wait((reading_it,))
 
     async def _recover(self, found: _Found, worker: Worker | None) -> None:
         replayed: Replayed | None = None
@@ -168,7 +196,9 @@ class Recovery:
                 )
                 crashes = True
         # From here on nothing is awaited: the marker is one session's at a time.
-        screen = self._screens.rebuild(folder, size, ring, replayed, crashes=crashes)
+        read = self._read.get(found.identifier)
+        past = None if read is None else read.result
+        screen = self._screens.rebuild(folder, size, ring, replayed, past, crashes=crashes)
         session = self._join(found, screen)
         if session.listed:
             self._registry.add(session)

@@ -24,7 +24,7 @@ from nacre.services.host.host import Host
 from nacre.services.observe.settle import read_on, settle
 from nacre.services.observe.state import line_before_cursor
 from nacre.services.runs.ask_shell import ask_shell
-from nacre.services.runs.prompt import note_shown_prompt
+from nacre.services.runs.prompt import note_shown_prompt, until_all_is_read
 from nacre.services.runs.request import new_nonce
 from nacre.services.runs.run import TrackedRun
 from nacre.services.session.session import Session
@@ -102,6 +102,8 @@ class Delivery:
             if dialect_of(program) is SH:  # their line editors take either
                 run.request.enter = _line_end(facts)
         known = program in SHELLS
+        if known:
+            await _clear_answers(session, deadline)
 
         def over() -> bool:
             return run.state.started_by_mark or run.done
@@ -201,6 +203,15 @@ class Delivery:
         told = run.request.shown or command
         shown = told.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
         session.stream.hide_echo(Veil(run.request.nonce, shown))
+
+
+async def _clear_answers(session: Session, deadline: float) -> None:
+    """Delete what a program asked of the terminal and left to the shell, as if it were typed."""
+    child = session.supervisor.last
+    if child is not None and child.answers.may_be_typed:
+        child.answers.may_be_typed = False
+        await type_into(session, _KILL_LINE)
+        await until_all_is_read(session, deadline)  # the line before the cursor is its prompt then
 
 
 def _judged(run: TrackedRun, command: str) -> str:

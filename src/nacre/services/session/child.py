@@ -11,11 +11,12 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from signal import SIGINT
 
 from nacre.errors import Failed
 from nacre.services.host.host import Host
-from nacre.services.session.input_queue import InputQueue
+from nacre.services.session.input_queue import InputQueue, TerminalAnswers
 from nacre.services.session.launch import Launch
 from nacre.services.session.record import Secrets, SessionRecord
 from nacre.system.processes.exits import Ending
@@ -31,6 +32,7 @@ from nacre.system.processes.pty import (
     shows_input,
     spawn,
     takes_signals,
+    unread,
 )
 from nacre.system.processes.tree import COOKIE, Tree
 from nacre.system.sandbox.sandboxes import Enclosed
@@ -73,6 +75,10 @@ class ChildProcess:
         self.reading = True
         self.gone = asyncio.Event()
         self.input = InputQueue(host.loop, master, host.settings.max_pending_input_bytes)
+        most_unread = host.settings.max_unread_answer_bytes
+        self.answers = TerminalAnswers(
+            self.input, most_unread, host.loop.time, partial(unread, master)
+        )
         self._host = host
         self._ring = ring
         self._show = show

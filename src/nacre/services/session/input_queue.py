@@ -6,13 +6,18 @@ Rule 3: an interrupt does not stand in line behind what it is to stop.
 Rule 4: a person who takes over has the keyboard to themselves: what others sent, and the terminal
 has not taken yet, is dropped as a whole. Later it would be typed at something else.
 Rule 5: who has a receipt for their input hears when the terminal has taken it.
+Rule 6: the terminal's own answers that nobody reads stay within a limit, as in the queue of a real
+one. Beyond it they are dropped whole: half an answer would be keys.
 """
 
 import asyncio
 import base64
 import binascii
+import logging
 import os
+import re
 from collections import deque
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -21,7 +26,15 @@ from nacre.core.operations.watch import Receipt
 from nacre.errors import BadParameter, InvalidInput, LimitReached
 from nacre.system.processes.pty import discard_unread
 
+_log = logging.getLogger("nacre.session")
+
 TERMINAL = None  # who sent what the terminal itself answers to its program
+
+# Each begins with an Escape; those of strings end with one too, and a backslash (ECMA-48, ST).
+_BEGIN = re.compile(rb"\x1b[^\\]")
+# Seconds until the kernel has brought what was written to where the terminal counts it: a worker of
+# it does that (flush_to_ldisc), on a busy machine a few milliseconds later.
+_ON_ITS_WAY = 0.01
 
 
 class _Piece(Struct):
@@ -147,6 +160,62 @@ class InputQueue:
         elif self._watched and not wanted:
             self._loop.remove_writer(self._master)
         self._watched = wanted
+
+
+class TerminalAnswers:
+    """What the terminal itself answers to its program: bounded, as not every program reads it.
+
+    A program that prints thousands of queries and ends leaves their answers to the shell, which
+    takes them for keys: readline was busy for seconds with 20 kB of them, and took no command.
+    Whoever reads loses nothing: once the terminal's input is empty, all of the limit is free again.
+    """
+
+    def __init__(
+        self,
+        queue: InputQueue,
+        limit: int,
+        clock: Callable[[], float],
+        unread: Callable[[], int | None],
+    ) -> None:
+        """`unread` counts what waits for the program in its terminal; None: nobody may look."""
+        self._queue = queue
+        self._limit = limit
+        self._clock = clock
+        self._unread = unread
+        self._given = 0  # bytes since all was read
+        self._given_at = 0.0
+        self._drops = False
+        self.may_be_typed = False  # into the line of a shell that did not ask
+
+    def give(self, answers: bytes) -> int:
+        """Write these answers, as many as there is room for; return how many bytes were dropped."""
+        if self._given + len(answers) > self._limit and self._all_is_read():
+            self._given, self._drops = 0, False
+        kept = _whole(answers, self._limit - self._given)
+        if kept:
+            self._queue.write(kept)
+            self._given += len(kept)
+            self._given_at = self._clock()
+            self.may_be_typed = True
+        dropped = len(answers) - len(kept)
+        if dropped and not self._drops:
+            self._drops = True
+            _log.info("answers to a program that does not read them are dropped")
+        return dropped
+
+    def _all_is_read(self) -> bool:
+        """Whether nothing waits. A line that is being typed does not count: it cannot grow."""
+        if self._queue.pending or self._clock() - self._given_at < _ON_ITS_WAY:
+            return False
+        return not self._unread()
+
+
+def _whole(answers: bytes, room: int) -> bytes:
+    """Return the first answers, no more than there is room for, and none of them cut."""
+    if len(answers) <= room:
+        return answers
+    ends = [found.start() for found in _BEGIN.finditer(answers, 0, max(0, room) + 2)]
+    return answers[: max((end for end in ends if end <= room), default=0)]
 
 
 def _ending(written: bytes) -> bytes:

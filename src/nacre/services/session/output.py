@@ -187,7 +187,7 @@ class OutputStream:
         if (replies := self._screen.terminal.take_replies()) and answer and child is not None:
             # If a program sends queries but never reads the answers, only it loses them.
             with suppress(LimitReached):
-                child.input.write(replies)
+                child.answers.give(replies)
         ring.answered = max(ring.answered, end)
         self._commit(end)
         self._changed()

@@ -208,6 +208,18 @@ class SessionSettings(DaemonSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 8 * 1024 * 1024
+    max_unread_answer_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            description=(
+                "Most bytes of the terminal's own answers (colours, device attributes, the "
+                "cursor's place) that a program has not read yet; further ones are dropped. The "
+                "next program would take them for keys. A program that asks for all 256 colours "
+                "at once gets 6,400."
+            ),
+        ),
+    ] = 8192
     escape_delay: Annotated[
         float,
         Meta(

@@ -136,6 +136,11 @@ def segments(folder: str) -> list[Segment]:
     ]
 
 
+def has_checkpoint(folder: str) -> bool:
+    """Return whether there may be a whole screen in it, besides what was printed."""
+    return any(os.path.exists(segment.screen) for segment in segments(folder))
+
+
 def drop_old(folder: str, max_bytes: int, max_age: float) -> None:
     """Remove segments that are too large together or too old, but none that recovery needs."""
     known = segments(folder)
@@ -159,17 +164,34 @@ def read_end(folder: str) -> Past:
     return _read_from(known[begin:])
 
 
-def ends_whole(folder: str) -> bool:
-    """Return whether `read_end` returns everything, without a lost or damaged segment."""
+def take_end(folder: str) -> Past:
+    """Return what `read_end` does, and cut off what a crash left incomplete.
+
+    Each file is read once: there may be a thousand journals.
+
+    Raises ValueError if a part of it is missing or damaged.
+    """
     known = segments(folder)
-    read = known[_newest_checkpoint(known) :]
-    if read and read[0].number > 1 and _checkpoint(read[0]) is None:
-        return False
+    begin, screen, found = len(known), b"", None
+    while begin and found is None:
+        begin -= 1
+        screen = _bytes(known[begin].screen)
+        found = peek_checkpoint(screen)
+    read, records = known[begin:], []
+    whole = not read or read[0].number == 1 or found is not None
     for before, after in pairwise(read):
-        data = _bytes(before.log)
-        if after.number != before.number + 1 or read_segment(data)[1] < len(data):
-            return False
-    return True
+        whole = whole and after.number == before.number + 1
+    for segment in read:
+        data = _bytes(segment.log)
+        some, counted = read_segment(data)
+        records += some
+        if counted < len(data) and segment is read[-1]:
+            _cut(segment, counted)
+        elif counted < len(data):
+            whole = False
+    if not whole:
+        raise ValueError("a part of the journal is missing or damaged")
+    return Past(found, unpack_engine(screen) if found else b"", records)
 
 
 def read_from(folder: str, *, generation: int | None = None, moment: float | None = None) -> Past:
@@ -200,9 +222,14 @@ def cut_torn_end(folder: str) -> None:
         return
     data = _bytes(known[-1].log)
     _, whole = read_segment(data)
-    if whole < len(data):  # else its time would change although nothing is written
-        with suppress(OSError):
-            os.truncate(known[-1].log, whole)
+    if whole < len(data):
+        _cut(known[-1], whole)
+
+
+def _cut(segment: Segment, whole: int) -> None:
+    # Only if there is something to cut: else its time would change although nothing is written.
+    with suppress(OSError):
+        os.truncate(segment.log, whole)
 
 
 def _read_from(known: Sequence[Segment]) -> Past:

@@ -19,7 +19,6 @@ from nacre.core.operations.safety.approvals import AnswerApproval, ListApprovals
 from nacre.core.text.unseen import (
     Counts,
     count_suspects,
-    is_suspect,
     neutralise,
     neutralise_all,
     told,
@@ -45,10 +44,7 @@ class Neutralise:
         if not suspects:
             return result
         counts = Counts()
-        if suspects > _AT_ONCE:
-            result = await asyncio.to_thread(neutralise_all, result, counts)
-        else:
-            result = neutralise_all(result, counts)
+        result = await _cleaned(result, suspects, counts)
         if counts:
             call.notices.append(told(counts))
         return result
@@ -70,9 +66,16 @@ def _clean(error: NacreError) -> None:
         error.details["notice"] = "; ".join(notice)
 
 
-def clean_event(event: Event) -> Event:
+async def _cleaned(value: Any, suspects: int, counts: Counts) -> Any:
+    """Return a value without such characters; where there are many, a thread looks for them."""
+    if suspects > _AT_ONCE:
+        return await asyncio.to_thread(neutralise_all, value, counts)
+    return neutralise_all(value, counts)
+
+
+async def clean_event(event: Event) -> Event:
     """Return an event without such characters; events have no place to count them in."""
-    if isinstance(event, ApprovalEvent) or not is_suspect(event):
+    if isinstance(event, ApprovalEvent) or not (suspects := count_suspects(event)):
         return event
-    clean: Event = neutralise_all(event, Counts())
+    clean: Event = await _cleaned(event, suspects, Counts())
     return clean
