@@ -22,6 +22,7 @@ from nacre.system.processes.ending import end_trees
 from nacre.system.processes.tree import Tree
 from nacre.system.unfinished import Unfinished, UnfinishedCommand
 
+_LEAST = 200  # characters of an output that are sent also where other fields use the budget up
 _APART = 30  # characters: the names of stdout and stderr, with their quotes
 _KILLED = (
     "the daemon was killed or replaced while this ran; it was ended with all that it started, and "
@@ -108,7 +109,8 @@ class Executions:
             context_ended=ended,
             output="",
         )
-        room = self._host.budget(max_chars) - json_size(facts)
+        most = self._host.budget(max_chars)
+        room = max(most - json_size(facts), min(most, _LEAST))
         part = first_characters(whole[offset : offset + max(room, 1)], room)
         after = offset + len(part)
         answer = replace(facts, output=part, next_offset=after if after < len(whole) else None)
