@@ -224,7 +224,8 @@ async def test_of_several_sessions_one_on_a_lost_host_is_left_out(tmp_path: Path
 async def test_at_its_prompt_nothing_is_running_or_nested(tmp_path: Path) -> None:
     async with agent(tmp_path) as one:
         await one.run("echo ready")
-        head, *screen = (await one.wait(pattern="never", wait=0)).split("\n")
+        # The run ends before its next prompt stands there; with that the wait is over.
+        head, *screen = (await one.wait(pattern="never", wait=60)).split("\n")
         assert head == f'[no match for "never" · {one.caller.cwd} · prompt]'
         assert "ready" in screen
 

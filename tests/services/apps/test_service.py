@@ -232,7 +232,10 @@ async def test_nano_saves_by_control_keys(tmp_path: Path) -> None:
 
 async def test_tmux_runs_inside_a_session(tmp_path: Path) -> None:
     async with living() as services:
-        argv = (program("tmux"), "-L", "nacre-apps", "-f", "/dev/null", "new-session", "cat")
+        # tmux takes keys that follow each other within a millisecond for a paste, without a prefix.
+        (tmp_path / "conf").write_text("set -g assume-paste-time 0\n")
+        options = ("-L", "nacre-apps", "-f", str(tmp_path / "conf"))
+        argv = (program("tmux"), *options, "new-session", "cat")
         env = {**surroundings(tmp_path), "TMUX_TMPDIR": str(tmp_path)}
         session = await launch(services, *argv, wait="[0]", env=env)
         await keys(services, session, "hello\n")
