@@ -98,7 +98,9 @@ class Fuzzed:
         with Client.open(timeout=30) as client:
             for name in SESSIONS:
                 with suppress(AnsweredError):  # it lives
-                    client.call("create_session", name=name, command="bash --norc")
+                    # Nonsense may redirect: not into the folder that this is run in.
+                    home = os.environ["NACRE_HOME"]
+                    client.call("create_session", name=name, command="bash --norc", cwd=home)
             with suppress(AnsweredError):  # somebody has just ended it
                 self.target.session_port = client.call("list_sessions", session="one")["port"]
 

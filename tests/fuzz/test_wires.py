@@ -26,7 +26,9 @@ SLOW = {"bridge": 1}  # a process each
 
 @pytest.fixture
 def target(daemon: Daemon, other: Client) -> Iterator[Target]:
-    made = [other.call("create_session", name=name, command="bash --norc") for name in SESSIONS]
+    # Nonsense may redirect: not into the folder that the tests are run in.
+    where = {"cwd": daemon.env["HOME"], "command": "bash --norc"}
+    made = [other.call("create_session", name=name, **where) for name in SESSIONS]
     state = daemon.state
     ports = (state["port"], daemon.token, state["ndjson_port"], made[0]["port"])
     yield Target(find_paths(daemon.env).socket, *ports, daemon.env, SESSIONS)
