@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -319,9 +320,7 @@ def _build_host(
         journals,
         keeping,
         Events[Session](lambda session: summarise(session, loop.time())),
-        warnings=Warnings(
-            keeping, keeper=settings.keeper, more=lambda: audit.warnings if audit else ()
-        ),
+        warnings=Warnings(keeping, keeper=settings.keeper, more=partial(_warnings_of, audit)),
         audit=audit,
         sandboxes=sandboxes,
         groups=groups,
@@ -329,6 +328,14 @@ def _build_host(
         askpass=askpass,
         umask=umask,
     )
+
+
+def _warnings_of(audit: Audit | None) -> tuple[str, ...]:
+    """What is still collected is written first: whoever asks wants to know of these, too."""
+    if audit is None:
+        return ()
+    audit.settle()
+    return audit.warnings
 
 
 def _build_secrets(settings: Settings, journals: str | None, audit: Audit | None) -> KnownSecrets:

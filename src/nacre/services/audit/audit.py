@@ -146,10 +146,14 @@ class Audit:
             text = text.decode(errors="replace")
         return {"text": text} if len(text) <= most else {"text": text[:most], "chars": len(text)}
 
-    def close(self) -> None:
-        """Write what is left, onto the disk itself. Afterwards nothing is recorded."""
+    def settle(self) -> None:
+        """Write what waits now, unless the disk takes nothing."""
         while self._pending and not self._trouble:
             self._write()
+
+    def close(self) -> None:
+        """Write what is left, onto the disk itself. Afterwards nothing is recorded."""
+        self.settle()
         self._open_log = None
         for planned in (self._planned, self._tick_planned):
             if planned is not None:

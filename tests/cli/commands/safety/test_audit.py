@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
 from nacre.client.calls import Client
 from nacre.client.start import connect
 
@@ -42,6 +43,16 @@ def test_the_log_outlives_a_killed_daemon_and_names_who_killed_it(own_nacre: Nac
     assert len(runs) == len(set(runs))
     events = [record["event"] for record in audited(own_nacre, "query", "--kind", "daemon")]
     assert events == ["start", "start", "stop"]
+
+
+def test_a_running_daemon_writes_what_it_collects_before_the_records_are_read(
+    own_nacre: Nacre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(own_nacre.env, "NACRE_AUDIT_PAUSE", "60")
+    own_nacre.ok("new", "dev")
+    own_nacre.ok("run", "dev", "--", "echo once")
+    [ran] = audited(own_nacre, "tail", "--kind", "run")
+    assert ran["command"] == "echo once"
 
 
 def test_what_was_changed_removed_or_cut_off_is_named(own_nacre: Nacre) -> None:

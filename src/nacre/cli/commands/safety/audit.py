@@ -1,5 +1,7 @@
 """`nacre audit`: verify, show and search the record of who did what. It needs no daemon.
 
+A running one is asked for its status first: it then writes what it still collects.
+
 Rule 1: what `verify` finds decides the exit code: 1 if something was changed, removed or inserted.
 What a crash left is said, and is no failure.
 Rule 2: with --json, tail and query print a record a line, as it stands in the log.
@@ -11,14 +13,16 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from nacre.cli.output.answers import add_json, harmless, print_json
+from nacre.client.calls import Client
 from nacre.core.audit.chain import read_fields
 from nacre.core.audit.search import AuditSearch
 from nacre.core.audit.verify import AuditFinding
-from nacre.errors import InvalidInput
+from nacre.errors import InvalidInput, NacreError
 from nacre.settings.paths import find_paths
 from nacre.system.storage.audit_log import last_lines, read_lines, unverifiable_files, verify
 
@@ -26,6 +30,7 @@ _ACTIONS = ("verify", "tail", "query")
 _AGO = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _LAST = 20  # records that tail shows
+_PATIENCE = 2.0  # seconds that a daemon has to answer
 
 
 def add_audit(parser: ArgumentParser) -> None:
@@ -65,6 +70,10 @@ def run_audit(arguments: Namespace) -> int:
     folder = find_paths().audit
     if not os.path.isdir(folder):
         raise InvalidInput(f"there is no audit log in {folder}; a daemon writes one (audit)")
+    with suppress(NacreError):
+        if (daemon := Client.reach(timeout=_PATIENCE)) is not None:
+            with daemon:
+                daemon.call("status")
     if arguments.action == "verify":
         return _verify(arguments, folder)
     return _show(arguments, folder)
