@@ -49,6 +49,7 @@ def test_golden(terminal, word):
 
 def test_fails(terminal):
     terminal.launch(*CAT)
+    terminal.wait("ready")
     terminal.paste("x")
     expect(terminal).to_have_text("ready > x")
     expect(terminal).to_have_text("raedy >", timeout=0.2)

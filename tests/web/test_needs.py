@@ -114,7 +114,8 @@ def test_a_line_stands_above_what_is_new_since_one_looked(
     page = ready(pages(name))
     call(daemon, "run", name, command="echo before")
     shows(page, "before")
-    expect(row(page, name)).to_have_attribute("data-attention", "idle")
+    # The list, too, has told the page where the screen ends: at the prompt in line 2.
+    until(page, "() => JSON.parse(localStorage['nacre.seen']).some(([, seen]) => seen.line === 2)")
     row(page, "away").click()
     expect(page.get_by_role("heading", name="away")).to_be_visible()
     call(daemon, "run", name, command="seq 40")
