@@ -1,6 +1,9 @@
 """The ledger of runs: who is inside of whom, what is told of them, and what makes room."""
 
+import asyncio
+import gc
 import os
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +98,23 @@ async def test_runs_of_one_session_are_not_another_s() -> None:
         run = ledger.begin(one, "native", "ls")
         assert (ledger.innermost(other), ledger.last(other)) == (None, None)
         assert ledger.find(run.id) is run
+
+
+async def test_run_that_is_forgotten_is_gone_at_once_and_waits_for_no_collection() -> None:
+    async with living(max_runs=1, audit=False) as services:
+        ledger, session = services.ledger, await idle(services)
+        run = ledger.begin(session, "native", "ls")
+        end(run)
+        ledger.drop_ended(session)
+        gone = weakref.ref(run)
+        gc.disable()
+        try:
+            del run
+            end(ledger.begin(session, "native", "ls"))
+            await asyncio.sleep(0)  # what was to be kept of it is written
+            assert gone() is None
+        finally:
+            gc.enable()
 
 
 async def test_run_knows_that_keys_were_sent_since_the_one_before() -> None:

@@ -298,6 +298,7 @@ def _release(run: TrackedRun) -> None:
     if run.tap in stream.taps:
         stream.taps.remove(run.tap)
     stream.scanner.refuse(run.request.nonce)
+    run.let_go()
 
 
 def _forget(run: TrackedRun) -> None:
