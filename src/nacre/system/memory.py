@@ -70,6 +70,11 @@ def collect_rarely() -> None:
     gc.set_threshold(_YOUNG, _MIDDLE, _FULL_BY_ITSELF)
 
 
+def _collects_rarely() -> bool:
+    # Not gc.get_freeze_count(), which counts by going through them all: 50 ms after long work.
+    return gc.get_threshold()[2] == _FULL_BY_ITSELF
+
+
 class Memory:
     def __init__(
         self, measure: Callable[[], int] = resident, give_back: Callable[[], None] = trim
@@ -91,7 +96,7 @@ class Memory:
         return True
 
     def _collect(self) -> None:
-        if not gc.get_freeze_count():
+        if not _collects_rarely():
             return  # no daemon: what is loaded here is not ours
         if (loaded := len(sys.modules)) > self._modules:
             # What was loaded since stays. Of what else there is now, garbage would stay too: that
