@@ -86,7 +86,8 @@ def daemon(source: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="nacre-bombs-") as home:
         env = {key: value for key, value in os.environ.items() if not key.startswith("NACRE_")}
         env.update(HOME=home, NACRE_HOME=home, NACRE_PORT="0", PYTHONPATH=source)
-        env.update(NACRE_MAX_SESSIONS="200", NACRE_SHELL="/bin/bash")
+        # The callers that wait run thousands of commands, and one long run is read in the end.
+        env.update(NACRE_MAX_SESSIONS="200", NACRE_MAX_RUNS="1000000", NACRE_SHELL="/bin/bash")
         holds = Path(home, "holds")
         holds.touch()
         os.environ["NACRE_HOME"] = home
