@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from nacre.client.calls import Client
 from nacre.client.start import connect
 
