@@ -92,6 +92,27 @@ def test_any_script_can_be_typed(pages: Pages, new_session: Callable[..., str]) 
     got(page, "é ß 漢字 👩‍🚀 かx")
 
 
+def test_a_key_right_after_composed_text_does_not_overtake_it(
+    pages: Pages, new_session: Callable[..., str]
+) -> None:
+    page = open_codes(pages, new_session, "composed")
+    page.keyboard.type("ab ")
+    # As on a busy machine: no timer of the page runs between the text and the key.
+    page.evaluate(
+        """() => {
+            const area = window.nacre.term.textarea;
+            const tell = (kind, data) => area.dispatchEvent(new CompositionEvent(kind, {data}));
+            tell("compositionstart", "");
+            tell("compositionupdate", "か");
+            area.value += "か";
+            tell("compositionend", "か");
+            const key = {key: "x", code: "KeyX", keyCode: 88, bubbles: true, cancelable: true};
+            area.dispatchEvent(new KeyboardEvent("keydown", key));
+        }"""
+    )
+    got(page, "ab かx")
+
+
 def test_a_paste_comes_in_brackets_and_cannot_leave_them(
     pages: Pages, new_session: Callable[..., str]
 ) -> None:

@@ -24,6 +24,7 @@ export function takePageKeys(terminal: Terminal, keys: PageKeys): void {
   };
   terminal.attachCustomKeyEventHandler((event) => {
     if (event.type !== "keydown") return true;
+    endComposedText(terminal);
     if (event.shiftKey && event.key === "PageUp") keys.lookUp();
     if (isMac && event.metaKey) return macKey(event, terminal, keys);
     if (!event.ctrlKey || !event.shiftKey || event.altKey || event.metaKey) return true;
@@ -34,6 +35,20 @@ export function takePageKeys(terminal: Terminal, keys: PageKeys): void {
     action();
     return false;
   });
+}
+
+interface Composing {
+  _core?: { _compositionHelper?: { _compositionPosition?: { end: number } } };
+}
+
+/**
+ * Tell xterm.js where the text of an input method ends. A key that comes next has it send that text
+ * at once, but it looks where the text ends a moment later: on a busy machine that was lost, and
+ * what had been typed before was typed again. There is no public way.
+ */
+function endComposedText(terminal: Terminal): void {
+  const place = (terminal as Composing)._core?._compositionHelper?._compositionPosition;
+  if (place && terminal.textarea) place.end = terminal.textarea.value.length;
 }
 
 /** Terminals never use Cmd: it is free for the browser and for us. */
