@@ -115,7 +115,7 @@ def test_a_line_stands_above_what_is_new_since_one_looked(
     call(daemon, "run", name, command="echo before")
     shows(page, "before")
     # The list, too, has told the page where the screen ends: at the prompt in line 2.
-    until(page, "() => JSON.parse(localStorage['nacre.seen']).some(([, seen]) => seen.line === 2)")
+    until(page, "() => JSON.parse(localStorage['nacre.seen']).at(-1)[1].line === 2")
     row(page, "away").click()
     expect(page.get_by_role("heading", name="away")).to_be_visible()
     call(daemon, "run", name, command="seq 40")
