@@ -95,7 +95,9 @@ def test_run_refuses_flags_that_do_not_go_together(
 
 
 def test_ctrl_c_interrupts_the_command(running: Nacre, shell: str) -> None:
-    process = running.start("run", shell, "--", "echo begun; sleep 60; echo not reached")
+    # What prints is in the foreground by then: else Ctrl+C may reach the shell alone.
+    line = "sh -c 'echo begun; exec sleep 60'; echo not reached"
+    process = running.start("run", shell, "--", line)
     assert process.stdout is not None
     process.stdout.readline()
     process.send_signal(signal.SIGINT)
@@ -107,7 +109,8 @@ def test_ctrl_c_interrupts_the_command(running: Nacre, shell: str) -> None:
 def test_ctrl_c_interrupts_a_command_whose_output_is_shown_at_the_end(
     running: Nacre, shell: str
 ) -> None:
-    process = running.start("run", shell, "--json", "--", "echo begun at last; sleep 60")
+    line = "sh -c 'echo begun at last; exec sleep 60'"
+    process = running.start("run", shell, "--json", "--", line)
     running.until(shell, "\nbegun at last")
     process.send_signal(signal.SIGINT)
     output, told = process.communicate(timeout=PATIENCE)
