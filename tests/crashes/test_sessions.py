@@ -90,6 +90,7 @@ def survived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Survived]:
 def _survive(daemon: Daemon, folder: Path) -> Survived:
     made = {
         "shell": create(daemon, "shell", cwd=str(folder), env={"GIVEN": "by caller"}, tags=["t1"]),
+        "another": create(daemon, "another", cwd=str(folder), env={"GIVEN": "by caller"}),
         "vim": create(daemon, "vim", "vim", args=["-u", "NONE", "-N", str(folder / "text")]),
         "less": create(daemon, "less", f"less {folder}/text", rows=15, cols=60),
         "colours": create(daemon, "colours", COLOURS),
@@ -105,6 +106,8 @@ def _survive(daemon: Daemon, folder: Path) -> Survived:
         ),
     }
     run(daemon, "shell", f"cd {folder}/place; VARIABLE=kept; greet() {{ echo hello $1; }}")
+    run(daemon, "another", f"cd {folder}/place; VARIABLE=lost")
+    call(daemon, "resize_session", session="another", rows=31, cols=101)
     run(daemon, "shell", "sleep 1000 &")
     run_id = run(daemon, "shell", "echo some output; (exit 5)")["run_id"]
     call(daemon, "manage_session", session="shell", action="rename", new_name="renamed")
@@ -241,10 +244,10 @@ def test_programs_take_input_again(survived: Survived) -> None:
 
 def test_restart_has_the_same_environment_and_place(survived: Survived) -> None:
     daemon = survived.daemon
-    again = call(daemon, "restart_session", session="renamed")
-    assert again["session_id"] == survived.ids["shell"]
+    again = call(daemon, "restart_session", session="another")
+    assert again["session_id"] == survived.ids["another"]
     assert (again["rows"], again["cols"]) == (31, 101)
-    asked = run(daemon, "renamed", 'echo "$GIVEN"; pwd; echo "<$VARIABLE>"')
+    asked = run(daemon, "another", 'echo "$GIVEN"; pwd; echo "<$VARIABLE>"')
     assert asked["output"].split("\n") == ["by caller", str(survived.folder), "<>"]
 
 

@@ -29,7 +29,7 @@ class _Elsewhere(BaseHTTPRequestHandler):
 def elsewhere() -> Iterator[str]:
     """Another server's page on this machine."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()

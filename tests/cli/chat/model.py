@@ -61,7 +61,7 @@ def scripted_model() -> Iterator[ScriptedModel]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     model.url = f"http://127.0.0.1:{server.server_address[1]}"
     try:

@@ -115,6 +115,7 @@ async def test_a_search_finds_what_sessions_on_all_hosts_showed(door: AtDoor, ho
     hosts["c"].call("create_session", name=f"too-{door.transport}", host="c")
     for name in (door.session, f"too-{door.transport}", door.session):
         hosts["d"].call("run", session=name, command=f"printf '%s\\n' {needle}")
+        hosts["d"].call("wait_for", session=name, state=["prompt"])  # a hit shows what is below it
     found = await door.tools("search", text=rf"^{needle}$", regex=True)
     assert sorted(hit["host"] for hit in found["hits"]) == ["b", "b", "c"]
     times = [hit["time"] for hit in found["hits"]]  # by each host's clock

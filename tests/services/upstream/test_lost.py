@@ -86,7 +86,7 @@ def forgetful() -> Iterator[Forgetful]:
 
     listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     listening.daemon_threads = True
-    thread = threading.Thread(target=listening.serve_forever)
+    thread = threading.Thread(target=listening.serve_forever, args=(0.02,))
     thread.start()
     server.url = f"http://127.0.0.1:{listening.server_address[1]}/mcp"
     try:
