@@ -84,6 +84,21 @@ async def test_prompt_of_a_shell_that_starts_is_waited_for(tmp_path: Path) -> No
 
 
 @pytest.mark.anyio
+async def test_program_that_starts_and_reads_is_no_prompt_to_wait_for(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    async with living() as services:
+        session = await start(services, "sh", args=["-c", f"read _ < {gate}; exec cat"])
+        deadline = services.host.loop.time() + 1000
+        waiting = asyncio.create_task(await_prompt(session, None, deadline))
+        await asyncio.sleep(0)  # it has looked: the program is not there yet
+        gate.write_text("\n")
+        found = await waiting
+        assert (found.state, found.asks) == ("needs_input", "line")
+        assert session.generation == 0
+
+
+@pytest.mark.anyio
 async def test_program_that_runs_is_not_waited_for(tmp_path: Path) -> None:
     async with living(tmp_path) as services:
         session = await start_marked(services)

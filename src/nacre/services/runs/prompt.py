@@ -57,10 +57,13 @@ async def await_prompt(session: Session, last: TrackedRun | None, deadline: floa
     looks_at: tuple[float, ...] = LOOKS
     if last is not None and last.state.ended is not None:
         soon, looks_at = min(deadline, max(soon, last.state.ended + NEXT_PROMPT)), QUICK
+    enough = takes
     if state.state == "running" and session.generation == 0:
-        soon = deadline
+        soon = deadline  # it starts
+        if not session.launch.is_shell:  # it need not become one: it may read at once, as cat does
+            enough = waits_for_somebody
     if not takes(state) and loop.time() < soon:
-        how, _ = await settle(session, at_prompt, soon, asks=takes, looks_at=looks_at)
+        how, _ = await settle(session, at_prompt, soon, asks=enough, looks_at=looks_at)
         if how == "done" and typed:
             await until_read()  # a wrapped run ends before its shell's own mark and prompt
         state = look(session)
