@@ -127,7 +127,9 @@ async def test_policy_judges_the_path(tmp_path: Path) -> None:
     runtime, work, config = tmp_path / "runtime", tmp_path / "work", tmp_path / "config"
     for folder in (runtime, work, config):
         folder.mkdir(mode=0o700)
-    async with living(runtime, config=config, policy="guarded", approval_wait_alone=0.0) as services:
+    async with living(
+        runtime, config=config, policy="guarded", approval_wait_alone=0.0
+    ) as services:
         ask = House(services)
         of_it = {"session": (await start_marked(services, cwd=str(work))).identity.id}
         with pytest.raises(PolicyDenied):

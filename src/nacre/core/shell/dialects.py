@@ -105,7 +105,8 @@ _TAKE = "_nacre_c=\"$(\\command printf '{body}')\""
 # TRAPEXIT): the command is what stands between two words of ours, letters of the nonce.
 _BOUND = "{bound}"
 # The last two: such a trap may show the line itself.
-_CUT = f"_nacre_c=${{_nacre_c%{_BOUND}*}};_nacre_c=${{_nacre_c##*{_BOUND}}}"
+# Not by `##*`: from its end dash looks through the whole command for each of its characters.
+_CUT = f'_nacre_c=${{_nacre_c%{_BOUND}*}};_nacre_c=${{_nacre_c#"${{_nacre_c%{_BOUND}*}}"{_BOUND}}}'
 _TAKE_BOUND = f"_nacre_c=\"$(\\command printf '{_BOUND}{{body}}{_BOUND}')\";{_CUT}"
 # Where the subshell failed they are missing. Reserved words only: `false` may be a function.
 _CUT_FOUND = f"case $_nacre_c in *{_BOUND}*{_BOUND}*){_CUT};;*)! case . in esac;;esac"
