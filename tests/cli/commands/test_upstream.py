@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,13 @@ SERVER = str(Path(configs.__file__).parent / "odd_server.py")
 
 
 @pytest.fixture
-def config(nacre: Nacre) -> Path:
-    return Path(nacre.paths.config_file)
+def config(nacre: Nacre) -> Iterator[Path]:
+    """The configuration, without a server before and after the test."""
+    file = Path(nacre.paths.config_file)
+    assert not file.exists()
+    yield file
+    file.unlink()
+    nacre.ok("upstream", "reload")
 
 
 def add(nacre: Nacre, name: str, *more: str, how: str = "plain") -> str:
@@ -58,6 +64,7 @@ def test_a_server_from_add_to_remove(nacre: Nacre, config: Path) -> None:
     assert nacre("upstream", "remove", "odd").returncode == 3
 
 
+@pytest.mark.usefixtures("config")
 def test_what_fails_says_why_and_exits_with_1(nacre: Nacre) -> None:
     add(nacre, "bad", how="crash")
     failed = nacre("upstream", "test", "bad")

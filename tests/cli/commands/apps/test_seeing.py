@@ -39,7 +39,8 @@ done
 """
 
 
-def test_focus_says_how_and_by_what(nacre: Nacre) -> None:
+def test_focus_says_how_and_by_what(running: Nacre) -> None:
+    nacre = running
     nacre.call("create_session", name="menu", command="/bin/sh", args=["-c", MENU])
     nacre.until_line("menu", "ready")
     told = nacre.ok("focus", "menu", "line 3")
