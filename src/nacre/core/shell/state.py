@@ -270,7 +270,8 @@ def _judge_opaque(seen: Seen, facts: list[str]) -> State:
         return _needs("repl", seen, [*facts, "remote REPL's prompt"], sure=False)
     if seen.alternate:
         return _needs("key", seen, [*facts, "alternate screen"], sure=False)
-    if seen.bracketed_paste or _ends_like_prompt(seen.line):
+    # A program may have switched pastes on, too: where nothing is shown there is no prompt.
+    if (seen.bracketed_paste and seen.line.strip()) or _ends_like_prompt(seen.line):
         return State(
             state="prompt", evidence=[*facts, "remote prompt"], program=seen.program, sure=False
         )
