@@ -59,6 +59,11 @@ def _far(shell: str, name: str, *steps: Step) -> Case:
     return Case(f"{name}, behind ssh", BASH, (opens(f"@ssh@ -t '{shell}'"), *steps))
 
 
+def _replaces(command: str) -> Run:
+    """Its shell becomes another one, which is no exit code of its own."""
+    return opens(command, context="any", hints=("the shell was replaced (exec)",))
+
+
 def _killed_by_others() -> tuple[Step, ...]:
     return (_LOOP, Signal(SIGINT, by_others=True), Wait(output=None, code=130))
 
@@ -171,7 +176,9 @@ TRIED = [
     _far(
         "bash --norc",
         "functrace and a DEBUG trap",
-        inner('set -T; trap \'printf "<%s>" "$BASH_COMMAND"\' DEBUG', None),
+        inner("set -T; trap 'echo D' DEBUG", None),
+        inner("echo on", None, has=("\non\n",)),
+        inner('trap \'printf "<%s>" "$BASH_COMMAND"\' DEBUG', None),
         inner(_LONG_FAILS, None, 6, has=(f">{_LONG}\n",)),
     ),
     _far(
@@ -183,6 +190,43 @@ TRIED = [
         inner(_LONG_FAILS, f"{_LONG}\nERR", 6),
         inner("! true", code=1),
         inner("true"),
+    ),
+    *(
+        _far(
+            shell,
+            f"exec {other} in {shell}",
+            _replaces(f"exec {other}"),
+            inner("echo on; sh -c 'exit 3'", "on", 3),
+        )
+        for shell, other in (("dash", "dash"), ("dash", "bash --norc"), ("bash --norc", "sh"))
+    ),
+    _far(
+        "dash",
+        "exec with all variables exported",
+        inner("set -a"),
+        run("exec dash", None, None, context="wrapped", ended_by="prompt", hints=("not known",)),
+        inner("echo on; sh -c 'exit 3'", "on", 3),
+    ),
+    Case(
+        "exec of the same shell",
+        BASH + DASH,
+        (_replaces("exec @shell@"), inner("echo on; sh -c 'exit 3'", "on", 3)),
+    ),
+    Case(
+        "exec of the same shell, behind su",
+        BASH,
+        (
+            opens("su root -s /bin/dash"),
+            _replaces("exec dash"),
+            inner("echo on; sh -c 'exit 3'", "on", 3),
+        ),
+    ),
+    _far(
+        "dash",
+        "pastes that a program has left switched on",
+        inner("printf '\\033[?2004h'"),
+        inner("sleep 0.5; echo on; sh -c 'exit 9'", "on", 9),
+        inner("printf '\\033[?2004h'; sleep 0.8; echo on", "on"),
     ),
     Case(
         "the prompt behind Ctrl+C is on its way",

@@ -29,6 +29,7 @@ from nacre.services.runs.ending import (
     EndedBy,
     RunEnd,
     answers_elsewhere,
+    answers_in_place,
     end_by_mark,
 )
 from nacre.services.runs.outputs.run_output import RunOutput
@@ -236,6 +237,7 @@ class TrackedRun:
             self.output.recording = False  # the prompt's own mark follows, with the folder
         elif mark.kind == "E" and self.request.context == "wrapped":
             self.state.elsewhere = answers_elsewhere(self.state.shell_id, mark)
+            self.state.replaced = self.state.replaced or answers_in_place(mark)
 
     def expect_shells_own(self) -> None:
         """Leave out what its shell prints itself when it starts a line that was typed."""
