@@ -221,6 +221,20 @@ TRIED = [
             inner("echo on; sh -c 'exit 3'", "on", 3),
         ),
     ),
+    *(
+        _far(
+            shell,
+            f"{shell} reads a line",
+            asks("printf 'Name: '; read x", "line", "Name:", context="wrapped"),
+            Keys(b"joe\r"),
+            Wait(output="Name: joe"),
+            inner("echo $x", "joe"),
+            asks("read x", "line", "", context="wrapped"),
+            Keys(b"\x03"),
+            inner("echo on; sh -c 'exit 3'", "on", 3),
+        )
+        for shell in ("bash --norc", "dash")
+    ),
     _far(
         "dash",
         "pastes that a program has left switched on",

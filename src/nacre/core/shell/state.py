@@ -127,9 +127,9 @@ def judge(seen: Seen) -> State:
     return _judge_program(seen, facts)
 
 
-def asks_for_line(state: State, line: str) -> State:
-    """Turn what looks like a prompt into the question that it is known to be."""
-    asks: Asks = "confirm" if is_confirm(state.program, line) else "line"
+def asks_for_line(state: State, line: str, asks: Asks = "line") -> State:
+    """Turn what looks like a prompt, or as if it ran, into the question that it is known to be."""
+    asks = "confirm" if is_confirm(state.program, line) else asks
     hint = _confirm_hint(line) if asks == "confirm" else _HINTS[asks]
     return msgspec.structs.replace(state, state="needs_input", asks=asks, hint=hint)
 

@@ -109,6 +109,8 @@ class RunWait:
             started = run.state.started_by_mark or state.state != "prompt"
             # What reads the parts of a long command without echo is its shell, and they are coming.
             fed = run.state.reads_parts and not run.state.started_by_mark
+            if started:
+                state = tell_read(run.session, run, state)
             return started and waits_for_somebody(state) and not (fed and state.asks == "password")
 
         def unread() -> bool:
