@@ -40,6 +40,12 @@ __bp_install() {
 }
 PROMPT_COMMAND=${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}$__bp_install_string
 """
+# As globalias of oh-my-zsh has it.
+_EXPANDING_SPACE = """PS1='zsh> '
+expanding() { zle expand-word; zle self-insert; }
+zle -N expanding; bindkey ' ' expanding
+zle-line-init() { sleep 0.15; }; zle -N zle-line-init
+"""
 _INSTALLED = "echo ${#preexec_functions[@]}"
 
 _HEX = " | od -An -v -tx1 | tr -d ' \\n'"
@@ -119,6 +125,16 @@ TRIED = [
         "pastes that a program has left switched on",
         (*DASH, "ash"),
         (run("printf '\\033[?2004h'"), run("echo on; sh -c 'exit 9'", "on", 9)),
+    ),
+    Case(
+        "a space bar that expands words, and a prompt that takes its time",
+        ZSH,
+        (
+            run("sh -c 'exit 3'", code=3),
+            run("echo on\nsh -c 'exit 4'", "on", 4),
+            run("x=1; echo $x $x", "1 1"),
+        ),
+        {".zshrc": _EXPANDING_SPACE},
     ),
     Case(
         "zsh asks whether a word is a slip",
