@@ -93,6 +93,15 @@ TRIED = [
         (run("echo first", "first"), run("^first^second", None, 127), run("echo a!b", "a!b")),
     ),
     Case(
+        "a shell without a prompt tells its folder",
+        BASH,
+        (
+            inner("cd /usr", cwd="/usr"),
+            inner("cd lib; sh -c 'exit 3'", code=3, cwd="/usr/lib"),
+        ),
+        rc("unset PS1", "bash"),
+    ),
+    Case(
         "another character for older lines",
         BASH + ZSH,
         (
