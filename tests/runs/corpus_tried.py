@@ -246,6 +246,15 @@ TRIED = [
             inner("echo on; sh -c 'exit 3'", "on", 3),
         ),
     ),
+    _far(
+        "@ash@",
+        "ash asks for the cursor in the first row",
+        *(
+            step
+            for number in range(4)
+            for step in (inner("clear"), inner(f"echo {number}; sh -c 'exit 3'", f"{number}", 3))
+        ),
+    ),
     *(
         _far(
             shell,

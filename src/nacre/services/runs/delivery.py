@@ -39,6 +39,8 @@ _PASTE_MODE = 0.1  # seconds between a prompt's mark and the start of bracketed 
 _NOT_TYPED = re.compile(r"[!\x00-\x1f\x7f-\x9f\ue000-\uf8ff\ufdd0-\ufdef]|\A\^")
 _LONGEST_TYPED = 1000  # characters; a longer line is wrapped, so no line editor has to redraw it
 
+_SWALLOWED = 16  # bytes; busybox's KEYCODE_BUFFER_SIZE
+
 _KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, zle, fish)
 
 
@@ -251,7 +253,20 @@ def pasted(session: Session, line: str, dialect: Dialect, enter: bytes) -> bytes
     """
     line = line.removeprefix(" ")
     text = session.terminal.encode_paste(line) if dialect.takes_pastes else line.encode()
-    return b" " + text + enter
+    return _behind_answers(session) + b" " + text + enter
+
+
+def _behind_answers(session: Session) -> bytes:
+    """Return blanks that a shell may swallow behind an answer of the terminal.
+
+    busybox asks where the cursor is. In the first row, "1;5R" begins like a key (Ctrl and a cursor
+    key), and is looked for in what follows.
+    """
+    child = session.supervisor.last
+    if child is None or not child.answers.may_be_typed:
+        return b""
+    child.answers.may_be_typed = False
+    return b" " * _SWALLOWED
 
 
 def never(state: State) -> bool:
