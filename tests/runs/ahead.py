@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from runs.corpus import Case
-from runs.driving import PYTHON, Drive, at_work, open_shell
+from runs.driving import PYTHON, Drive, at_work, open_shell, shell_path
 
 SIDE_BY_SIDE = 8
 
@@ -57,6 +57,7 @@ class Ahead:
         case, shell = self._each[name]
         folder: Path = self._folders.mktemp("case")
         words = {"@home@": str(folder / "home"), "@python@": PYTHON, "@shell@": shell}
+        words["@ash@"] = shell_path("ash", folder)
         if any("@ssh@" in str(step) for step in case.steps):
             words["@ssh@"] = self._request.getfixturevalue("ssh")
         async with at_work(folder) as services:

@@ -2,7 +2,7 @@
 
 A case is a list of steps in one fresh session. What a step leaves out has the value of a command
 that simply ends: completed, exit code 0, known by its mark, nothing printed.
-Words between @ signs are filled in: @home@, @python@, @ssh@, @shell@.
+Words between @ signs are filled in: @home@, @python@, @ssh@, @shell@, @ash@.
 """
 
 from dataclasses import dataclass, field

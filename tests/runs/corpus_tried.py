@@ -40,6 +40,12 @@ __bp_install() {
 }
 PROMPT_COMMAND=${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}$__bp_install_string
 """
+# As globalias of oh-my-zsh has it.
+_EXPANDING_SPACE = """PS1='zsh> '
+expanding() { zle expand-word; zle self-insert; }
+zle -N expanding; bindkey ' ' expanding
+zle-line-init() { sleep 0.15; }; zle -N zle-line-init
+"""
 _INSTALLED = "echo ${#preexec_functions[@]}"
 
 _HEX = " | od -An -v -tx1 | tr -d ' \\n'"
@@ -57,6 +63,11 @@ def _whole(characters: str) -> Run:
 
 def _far(shell: str, name: str, *steps: Step) -> Case:
     return Case(f"{name}, behind ssh", BASH, (opens(f"@ssh@ -t '{shell}'"), *steps))
+
+
+def _replaces(command: str) -> Run:
+    """Its shell becomes another one, which is no exit code of its own."""
+    return opens(command, context="any", hints=("the shell was replaced (exec)",))
 
 
 def _killed_by_others() -> tuple[Step, ...]:
@@ -80,6 +91,15 @@ TRIED = [
         "^old^new is a word of the command",
         BASH + ZSH,
         (run("echo first", "first"), run("^first^second", None, 127), run("echo a!b", "a!b")),
+    ),
+    Case(
+        "a shell without a prompt tells its folder",
+        BASH,
+        (
+            inner("cd /usr", cwd="/usr"),
+            inner("cd lib; sh -c 'exit 3'", code=3, cwd="/usr/lib"),
+        ),
+        rc("unset PS1", "bash"),
     ),
     Case(
         "another character for older lines",
@@ -114,6 +134,16 @@ TRIED = [
         "pastes that a program has left switched on",
         (*DASH, "ash"),
         (run("printf '\\033[?2004h'"), run("echo on; sh -c 'exit 9'", "on", 9)),
+    ),
+    Case(
+        "a space bar that expands words, and a prompt that takes its time",
+        ZSH,
+        (
+            run("sh -c 'exit 3'", code=3),
+            run("echo on\nsh -c 'exit 4'", "on", 4),
+            run("x=1; echo $x $x", "1 1"),
+        ),
+        {".zshrc": _EXPANDING_SPACE},
     ),
     Case(
         "zsh asks whether a word is a slip",
@@ -171,7 +201,9 @@ TRIED = [
     _far(
         "bash --norc",
         "functrace and a DEBUG trap",
-        inner('set -T; trap \'printf "<%s>" "$BASH_COMMAND"\' DEBUG', None),
+        inner("set -T; trap 'echo D' DEBUG", None),
+        inner("echo on", None, has=("\non\n",)),
+        inner('trap \'printf "<%s>" "$BASH_COMMAND"\' DEBUG', None),
         inner(_LONG_FAILS, None, 6, has=(f">{_LONG}\n",)),
     ),
     _far(
@@ -183,6 +215,66 @@ TRIED = [
         inner(_LONG_FAILS, f"{_LONG}\nERR", 6),
         inner("! true", code=1),
         inner("true"),
+    ),
+    *(
+        _far(
+            shell,
+            f"exec {other} in {shell}",
+            _replaces(f"exec {other}"),
+            inner("echo on; sh -c 'exit 3'", "on", 3),
+        )
+        for shell, other in (("dash", "dash"), ("dash", "bash --norc"), ("bash --norc", "sh"))
+    ),
+    _far(
+        "dash",
+        "exec with all variables exported",
+        inner("set -a"),
+        run("exec dash", None, None, context="wrapped", ended_by="prompt", hints=("not known",)),
+        inner("echo on; sh -c 'exit 3'", "on", 3),
+    ),
+    Case(
+        "exec of the same shell",
+        BASH + DASH,
+        (_replaces("exec @shell@"), inner("echo on; sh -c 'exit 3'", "on", 3)),
+    ),
+    Case(
+        "exec of the same shell, behind su",
+        BASH,
+        (
+            opens("su root -s /bin/dash"),
+            _replaces("exec dash"),
+            inner("echo on; sh -c 'exit 3'", "on", 3),
+        ),
+    ),
+    _far(
+        "@ash@",
+        "ash asks for the cursor in the first row",
+        *(
+            step
+            for number in range(4)
+            for step in (inner("clear"), inner(f"echo {number}; sh -c 'exit 3'", f"{number}", 3))
+        ),
+    ),
+    *(
+        _far(
+            shell,
+            f"{shell} reads a line",
+            asks("printf 'Name: '; read x", "line", "Name:", context="wrapped"),
+            Keys(b"joe\r"),
+            Wait(output="Name: joe"),
+            inner("echo $x", "joe"),
+            asks("read x", "line", "", context="wrapped"),
+            Keys(b"\x03"),
+            inner("echo on; sh -c 'exit 3'", "on", 3),
+        )
+        for shell in ("bash --norc", "dash")
+    ),
+    _far(
+        "dash",
+        "pastes that a program has left switched on",
+        inner("printf '\\033[?2004h'"),
+        inner("sleep 0.5; echo on; sh -c 'exit 9'", "on", 9),
+        inner("printf '\\033[?2004h'; sleep 0.8; echo on", "on"),
     ),
     Case(
         "the prompt behind Ctrl+C is on its way",

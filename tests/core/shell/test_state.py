@@ -83,7 +83,16 @@ TABLE: list[tuple[str, dict[str, object], tuple[str, str | None]]] = [
         ("needs_input", "password"),
     ),
     ("ssh at a prompt", {"program": "ssh", "line": "$ ", **RAW}, ("prompt", None)),
-    ("ssh, paste mode", {"program": "ssh", "bracketed_paste": True, **RAW}, ("prompt", None)),
+    (
+        "ssh, paste mode",
+        {"program": "ssh", "bracketed_paste": True, "line": "me:", **RAW},
+        ("prompt", None),
+    ),
+    (
+        "ssh, a program that wants pastes",
+        {"program": "ssh", "bracketed_paste": True, **RAW},
+        ("running", None),
+    ),
     ("ssh runs", {"program": "ssh", "line": "compiling", **RAW}, ("running", None)),
     (
         "ssh's password",

@@ -95,9 +95,17 @@ def test_the_code_before_it_reaches_the_command(argv: list[str], dialect: Dialec
 
 @pytest.mark.parametrize(("argv", "dialect"), SHELLS, ids=named)
 def test_a_shell_reports_its_code_and_keeps_it(argv: list[str], dialect: Dialect) -> None:
-    told = ran(argv, f"sh -c 'exit 130'\n{report(dialect, NONCE)}")
-    assert re.fullmatch(rb"\x1b\]133;E;n=f{32};130;(\d+);\1 [^;]+;/[^\x07]+\x07", told.stdout)
+    wrapped = wrap("sh -c 'exit 130'", dialect, NONCE)
+    told = ran(argv, f"{wrapped}\n{report(dialect, NONCE)}")
+    reported = rb"\x1b\]133;E;n=f{32};130;(\d+):\w*;\1 [^;]+;/[^\x07]+\x07"
+    assert re.fullmatch(reported, told.stdout.split(b"\x07", 2)[2])
     assert told.returncode == 130
+
+
+@pytest.mark.parametrize(("argv", "dialect"), SHELLS, ids=named)
+def test_a_shell_that_began_no_command_says_so(argv: list[str], dialect: Dialect) -> None:
+    nounset = "" if dialect is FISH else "set -u;"
+    assert b";0;:;" in ran(argv, f"{nounset}{report(dialect, NONCE)}").stdout
 
 
 @pytest.mark.parametrize("folder", ["a b", "grüße;1", "a\nb", "\x1b[1m"])

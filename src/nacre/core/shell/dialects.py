@@ -26,21 +26,28 @@ LONGEST_EDITED = {"ash": 1000, "busybox": 1000}
 class Syntax:
     """The parts of a wrapped command (wrapper.py); each is a statement or an expression.
 
-    `_nacre_s` holds an exit code, `_nacre_c` the command.
+    `_nacre_s` holds an exit code, `_nacre_c` the command. `begin` and `keep` have {host} where the
+    host may be asked for (`ask_host`).
     """
 
     printf: str  # by a name that no function or alias of the user's takes
     code: str  # what _nacre_s holds, whatever IFS is
-    begin: str  # as `keep`; also takes the line, known by its {nonce}, out of the history
+    # As `keep`; also takes the line, known by its {nonce}, out of the history. Where a command
+    # follows it has `noted` for {noted}.
+    begin: str
     keep: str  # the last exit code into _nacre_s
     leave: str  # in the shell's own variable, what _nacre_s holds
     itself: str  # the shell's process id
+    # Notes the shell's process id, and behind a colon its options, for `began_in`. A shell that
+    # takes its place (exec) has the same id, but no variables, unless all are exported (`set -a`).
+    noted: str
+    began_in: str
     take: str  # {body}, the command as `escapes` has it, into _nacre_c
     run: str  # what _nacre_c holds, behind {leave}
     # Where the shell is then: its process id, the host's name, `;` and the folder; no folder with
-    # control characters. `known_place` has the host only if a line before has asked for it.
+    # control characters.
     place: str
-    known_place: str
+    ask_host: str = ""  # for {host}; `place` has the host only if a line has asked for it
     # Reads lines into _nacre_c up to an empty one, without echo, once it has said {reading}.
     read: str | None = None
     # {rest} where {take} went well: else nothing ran, and a code would be that of the wrapper.
@@ -94,8 +101,11 @@ class Dialect:
 # A backslash keeps aliases away, a word that calls builtins only keeps functions away. In sh that
 # is `command`; special builtins (set, exit) need none there, and `[` is not used at all.
 _CODE = '"$_nacre_s"'
+_NOTED = "_nacre_r=$$:$- "
+_BEGAN_IN = '"${_nacre_r-:}"'
 # Unset, $_nacre_c is a plain variable, whatever type a user has given to it.
-_KEEP = "{ _nacre_s=$? _nacre_x=$-;\\unset _nacre_c;\\set +x;} 2>/dev/null"
+_KEEP = "{ _nacre_s=$? _nacre_x=$-;\\unset _nacre_c;\\set +x;{host}} 2>/dev/null"
+_BEGIN = _KEEP.replace("$? ", "$? {noted}")
 _LEAVE = (
     "{ case $_nacre_x in *x*)\\set -x;;esac;"
     'case $_nacre_s in 0);;*)(\\exit "$_nacre_s")&&:;;esac;} 2>/dev/null'
@@ -133,8 +143,12 @@ _READ_BOUND = (
 # $HOSTNAME may be another machine's, which was passed on. The id tells whose $_nacre_h it is. By
 # `exec` no trap of the user's prints at the end of the subshell.
 _FOLDER = "${PWD##*[[:cntrl:]]*}"
-_PLACE = f'"${{_nacre_h:=$$ $(\\exec uname -n 2>/dev/null)}};{_FOLDER}"'
-_KNOWN_PLACE = f'"${{_nacre_h-}};{_FOLDER}"'
+# `case` is a reserved word, and true whatever `uname` says. That names the system before the host:
+# what a DEBUG trap prints there first is cut off with it (functrace).
+_ASK_HOST = (
+    'case "${_nacre_h:=$$ $(\\exec uname -sn)}" in esac;_nacre_h="${_nacre_h%% *} ${_nacre_h##* }";'
+)
+_PLACE = f'"${{_nacre_h-}};{_FOLDER}"'
 # `command eval`: a syntax error must not end the line of a POSIX shell before its end mark.
 _RUN = '{leave};\\command eval "$_nacre_c"'
 
@@ -146,13 +160,13 @@ _BASH_WORD = '"$_nacre_b"'
 # Bash keeps the line unless the user ignores leading blanks: take it out again. To ask for it takes
 # a process, as long as all the rest.
 _BASH_BEGIN = (
-    "{ _nacre_s=$? _nacre_x=$- _nacre_b=command _nacre_c=;"
+    "{ _nacre_s=$? {noted}_nacre_x=$- _nacre_b=command _nacre_c=;"
     '\\declare -F command&&_nacre_b=builtin;"$_nacre_b" eval&&"$_nacre_b" printf -v _nacre_c 1||'
     "_nacre_c=;case $_nacre_c in '')\\enable builtin command eval printf set history;;esac;"
     '"$_nacre_b" unset -v _nacre_c;'
     "case ${HISTCONTROL-} in *ignorespace*|*ignoreboth*);;*)"
     'case "$(HISTTIMEFORMAT= "$_nacre_b" history 1)" in *{nonce}*)"$_nacre_b" history -d -1;;esac;;'
-    'esac;"$_nacre_b" set +x;} >/dev/null 2>&1'
+    'esac;"$_nacre_b" set +x;{host}} >/dev/null 2>&1'
 )
 # At the other end of ssh there may be any shell: a line for all of the Bourne family, and as short
 # as ash wants it. In zsh `command eval` would be a program, and `builtin` may be a function; `-`
@@ -160,16 +174,17 @@ _BASH_BEGIN = (
 # and a DEBUG trap would print into what `uname` says.
 _ANY_WORD = '"$_nacre_b"'
 _ANY_BEGIN = (
-    "{ _nacre_s=$? _nacre_x=$- _nacre_b=command _nacre_n={nonce};"
+    "{ _nacre_s=$? {noted}_nacre_x=$- _nacre_b=command _nacre_n={nonce};"
     "case ${ZSH_VERSION+z}${BASH_VERSION+b} in z)_nacre_b=builtin _nacre_h=$$\\ $HOST;"
     "(($+functions[builtin]))&&_nacre_b=-;;"
     'b)case "$(\\history 1)" in '
-    "*$_nacre_n*)\\history -d -1;;esac;;esac;\\set +x;} >/dev/null 2>&1"
+    "*$_nacre_n*)\\history -d -1;;esac;;esac;\\set +x;{host}} >/dev/null 2>&1"
 )
 # In zsh it is `builtin`, or nothing where that is a function.
 _ZSH_WORD = "$_nacre_b"
 _ZSH_BEGIN = (
-    "{ _nacre_s=$? _nacre_x=$- _nacre_b=builtin;case ${+functions[builtin]} in 1)_nacre_b=;;esac;"
+    "{ _nacre_s=$? {noted}_nacre_x=$- _nacre_b=builtin;"
+    "case ${+functions[builtin]} in 1)_nacre_b=;;esac;"
     "$_nacre_b eval&&$_nacre_b printf ''||\\enable builtin eval printf set;"
     "$_nacre_b unset _nacre_c;$_nacre_b set +x;} 2>/dev/null"
 )
@@ -180,7 +195,7 @@ _BASH_EVAL = f'{_BASH_WORD} eval "$_nacre_c"'
 _BASH_RUN = f"case $_nacre_x in *e*){{leave}};{_BASH_EVAL};;*){{leave}};! {_BASH_EVAL};;esac"
 _BASH_KEEP = (
     "{ _nacre_s=${PIPESTATUS[0]} _nacre_x=$-;"
-    '"$_nacre_b" unset -v _nacre_c;"$_nacre_b" set +x;} 2>/dev/null'
+    '"$_nacre_b" unset -v _nacre_c;"$_nacre_b" set +x;{host}} >/dev/null 2>&1'
 )
 
 
@@ -198,14 +213,16 @@ def _by(word: str, statement: str) -> str:
 _SH_SYNTAX = Syntax(
     printf="\\command printf",
     code=_CODE,
-    begin=_KEEP,
+    begin=_BEGIN,
     keep=_KEEP,
     leave=_LEAVE,
     itself='"$$"',
+    noted=_NOTED,
+    began_in=_BEGAN_IN,
     take=_TAKE,
     run=_RUN,
     place=_PLACE,
-    known_place=_KNOWN_PLACE,
+    ask_host=_ASK_HOST,
     read=_READ,
 )
 
@@ -225,10 +242,12 @@ BASH = Dialect(
         keep=_BASH_KEEP,
         leave=_by(_BASH_WORD, _LEAVE.replace("(", "(POSIXLY_CORRECT=y;", 1)),
         itself='"$$"',
+        noted=_NOTED,
+        began_in=_BEGAN_IN,
         take=f"{_BASH_WORD} printf -v _nacre_c '{{body}}'",  # without a process
         run=_BASH_RUN,
-        place=_by(_BASH_WORD, _PLACE),
-        known_place=_KNOWN_PLACE,
+        place=_PLACE,
+        ask_host=_ASK_HOST,
         read=_READABLE + _by(_BASH_WORD, f'{_READ_LINES}\\command printf -v _nacre_c "$_nacre_c"'),
     ),
     programs=("bash",),
@@ -247,10 +266,11 @@ ZSH = Dialect(
         keep=_by(_ZSH_WORD, _KEEP),
         leave=_by(_ZSH_WORD, _LEAVE.replace("\\exit", "\\command exit")),
         itself='"$$"',
+        noted=_NOTED,
+        began_in=_BEGAN_IN,
         take=_by(_ZSH_WORD, _TAKE_BOUND).replace(_CUT, _CUT_FOUND),
         run=_by(_ZSH_WORD, _RUN),
         place=f'"$$ $HOST;{_FOLDER}"',
-        known_place=f'"$$ $HOST;{_FOLDER}"',
         read=_READABLE + _READ_BOUND.replace(_CUT, _CUT_FOUND),
     ),
     programs=("zsh",),
@@ -273,17 +293,18 @@ FISH = Dialect(
         printf="builtin printf",
         code="$_nacre_s",
         # Local to the line that is read, whatever the user's variables of these names are.
-        begin="set -l _nacre_s $status",
+        begin="set -l _nacre_s $status{noted}",
         keep="set -l _nacre_s $status",
         leave='test $_nacre_s = 0;or /bin/sh -c "exit $_nacre_s"',
         itself="$fish_pid",
+        noted=";set -gu _nacre_r $fish_pid",
+        began_in='"$_nacre_r:"',
         take=(
             "set -l _nacre_c (builtin string unescape --style=url -- '{body}'"
             " | builtin string collect)"
         ),
         run="{leave};eval $_nacre_c",
         place=_FISH_PLACE,
-        known_place=_FISH_PLACE,
         if_taken="{take};{rest}",
         # It calls a function for each quote or backslash that is pasted: 2,000 take minutes.
         escapes="url",
@@ -342,10 +363,12 @@ ANY_SHELL = Dialect(
             ),
             leave=_ANY_LEAVE,
             itself='"$$"',
+            noted=_NOTED,
+            began_in=_BEGAN_IN,
             take=_TAKE_BOUND,
             run=_ANY_RUN,
             place=_PLACE,
-            known_place=_KNOWN_PLACE,
+            ask_host=_ASK_HOST,
             read=_READ_BOUND,
             if_taken="{take};{rest}",
             nonce='"$_nacre_n"',

@@ -19,9 +19,9 @@ session's nonce: `ESC ] 133 ; letter ; n=NONCE [; value] BEL`. The letters:
   L  the line that stands in the line editor, before R: `\\` is a backslash, `\n` a new line, and
      `\\?` a line that is too long or has control characters
   S  a wrapped command starts, value is its shell's process id
-  E  a wrapped command ended: value is its exit code, the shell's id where it was asked for, and for
-     a shell that is not the session's own its place: its id and the host, and the folder,
-     "0;;4711 web1;/srv"
+  E  a wrapped command ended: value is its exit code; where a shell was asked for that, its id and
+     options if it began the command ("4711:himBHs", else ":"); and for a shell that is not the
+     session's own its place: its id and the host, and the folder, "0;;4711 web1;/srv"
 
 Rule 1: a mark without the right nonce is not ours: it passes through like any other output.
 Rule 2: our marks never reach the engine or a recording.

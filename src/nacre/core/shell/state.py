@@ -127,9 +127,9 @@ def judge(seen: Seen) -> State:
     return _judge_program(seen, facts)
 
 
-def asks_for_line(state: State, line: str) -> State:
-    """Turn what looks like a prompt into the question that it is known to be."""
-    asks: Asks = "confirm" if is_confirm(state.program, line) else "line"
+def asks_for_line(state: State, line: str, asks: Asks = "line") -> State:
+    """Turn what looks like a prompt, or as if it ran, into the question that it is known to be."""
+    asks = "confirm" if is_confirm(state.program, line) else asks
     hint = _confirm_hint(line) if asks == "confirm" else _HINTS[asks]
     return msgspec.structs.replace(state, state="needs_input", asks=asks, hint=hint)
 
@@ -270,7 +270,8 @@ def _judge_opaque(seen: Seen, facts: list[str]) -> State:
         return _needs("repl", seen, [*facts, "remote REPL's prompt"], sure=False)
     if seen.alternate:
         return _needs("key", seen, [*facts, "alternate screen"], sure=False)
-    if seen.bracketed_paste or _ends_like_prompt(seen.line):
+    # A program may have switched pastes on, too: where nothing is shown there is no prompt.
+    if (seen.bracketed_paste and seen.line.strip()) or _ends_like_prompt(seen.line):
         return State(
             state="prompt", evidence=[*facts, "remote prompt"], program=seen.program, sure=False
         )

@@ -53,7 +53,7 @@ def wrap(
     take = words.take.replace("{bound}", _bound(nonce))
     take = take.replace("{body}", encode(command, words.escapes))
     run = _run(words, fed_by)
-    return _line(words, nonce, take, _evaluate(words, nonce, own, words.place, run))
+    return _line(words, nonce, take, _evaluate(words, nonce, own, words.ask_host, run))
 
 
 def wrap_long(
@@ -70,7 +70,7 @@ def wrap_long(
     read = words.read.replace("{bound}", _bound(nonce)).replace("{reading}", reading)
     # The line is as long as ash takes one: it tells the host that a shorter one has asked for.
     run = _run(words, fed_by)
-    evaluate = _evaluate(words, nonce, own, words.known_place, run)
+    evaluate = _evaluate(words, nonce, own, "", run)
     body = encode(command)
     if "{bound}" in words.read:
         body = f"{_bound(nonce)}{body}{_bound(nonce)}"
@@ -95,22 +95,26 @@ def report(dialect: Dialect, nonce: str, *, own: bool = False) -> str:
     """Return a line that makes a shell report $?, its process id and its place with mark E.
 
     For use after Ctrl+C, which brings a shell back to its prompt without the end mark. It keeps $?.
+    The process id is that of the shell which began the last command, if it is this one still.
     """
     words = dialect.syntax
-    told = _mark(words, "E", nonce, own, words.code, words.itself, *([] if own else [words.place]))
-    return f"{_begin(words, nonce)}{told};{words.leave}"
+    place = [] if own else [words.place]
+    told = _mark(words, "E", nonce, own, words.code, words.began_in, *place)
+    begin = _begin(words, nonce, "", "" if own else words.ask_host)
+    return f"{begin}{told};{words.leave}"
 
 
-def _begin(words: Syntax, nonce: str) -> str:
+def _begin(words: Syntax, nonce: str, noted: str, ask_host: str = "") -> str:
     """Begin with a space, which keeps the line out of the history of shells with that option."""
     told = nonce if words.nonce else nonce[:_TELLING]
-    return f" {words.begin.replace('{nonce}', told)};"
+    begin = words.begin.replace("{noted}", noted).replace("{host}", ask_host)
+    return f" {begin.replace('{nonce}', told)};"
 
 
 def _line(words: Syntax, nonce: str, take: str, evaluate: str) -> str:
     """Return the whole line. A shell that could not take the command neither starts nor ends it."""
     line = words.if_taken.replace("{take}", take, 1).replace("{rest}", evaluate, 1)
-    return f"{_begin(words, nonce)}{line}"
+    return f"{_begin(words, nonce, words.noted)}{line}"
 
 
 def _run(words: Syntax, fed_by: str | None) -> str:
@@ -118,14 +122,15 @@ def _run(words: Syntax, fed_by: str | None) -> str:
     return run if fed_by is None else f"{run} <{fed_by}"
 
 
-def _evaluate(words: Syntax, nonce: str, own: bool, place: str, run: str) -> str:
+def _evaluate(words: Syntax, nonce: str, own: bool, ask_host: str, run: str) -> str:
     """Run $_nacre_c with $? as it was, report exit code and place, and leave the code in $?.
 
     Mark S says which shell it is: one that answers later may be another.
     """
-    values = [words.code] if own else [words.code, "", place]
+    values = [words.code] if own else [words.code, "", words.place]
+    keep = words.keep.replace("{host}", "" if own else ask_host)
     start = _mark(words, "S", nonce, own, words.itself)
-    end = f"{words.keep};{_mark(words, 'E', nonce, own, *values)}"
+    end = f"{keep};{_mark(words, 'E', nonce, own, *values)}"
     return f"{start};{run};{end};{words.leave}"
 
 

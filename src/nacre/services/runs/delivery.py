@@ -19,7 +19,7 @@ from nacre.core.shell.echo import Veil
 from nacre.core.shell.state import State
 from nacre.core.shell.wrapper import as_fed, wrap, wrap_long
 from nacre.core.text.placeholders import PLACE
-from nacre.services.dispatch.permit import turn, type_into, write_judged
+from nacre.services.dispatch.permit import may_type, turn, type_into, write_judged
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import read_on, settle
 from nacre.services.observe.state import line_before_cursor
@@ -38,6 +38,8 @@ _PASTE_MODE = 0.1  # seconds between a prompt's mark and the start of bracketed 
 # their own.
 _NOT_TYPED = re.compile(r"[!\x00-\x1f\x7f-\x9f\ue000-\uf8ff\ufdd0-\ufdef]|\A\^")
 _LONGEST_TYPED = 1000  # characters; a longer line is wrapped, so no line editor has to redraw it
+
+_SWALLOWED = 16  # bytes; busybox's KEYCODE_BUFFER_SIZE
 
 _KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, zle, fish)
 
@@ -72,9 +74,11 @@ class Delivery:
         # The line editor would show a secret; the wrapped line is hidden.
         hurt = hurt or PLACE in command or run.request.shown is not None
         hurt = hurt or run.request.fed_by is not None
-        if not (hurt or command.isascii()) and dialect.takes_pastes_late:
-            # Key by key, zsh makes question marks of what the locale does not have.
-            hurt = not await self._takes_pastes(session)
+        if dialect.takes_pastes_late:
+            # Key by key, zsh makes question marks of what the locale does not have, and keys may be
+            # bound to widgets that change the line: the space bar to one that expands $?.
+            pastes = await self._takes_pastes(session)
+            hurt = hurt or not (pastes or command.isascii())
         if hurt or _NOT_TYPED.search(command) or len(command) > _LONGEST_TYPED:
             run.request.starts_by_wrapper = True
             await self._write_line(session, run, command, dialect, dialect.longest_line)
@@ -170,9 +174,15 @@ class Delivery:
         )
 
     async def _takes_pastes(self, session: Session) -> bool:
-        """Return whether its line editor has asked for pastes; it may do so behind its prompt."""
-        soon = self._host.loop.time() + _PASTE_MODE
-        await settle(session, lambda: session.terminal.modes().bracketed_paste, soon)
+        """Return whether its line editor has asked for pastes; it may do so behind its prompt.
+
+        When it takes a key it has done so, or it never will.
+        """
+        native = session.marks_itself and session.in_foreground
+        soon = self._host.loop.time() + (_PROMPT_ON_ITS_WAY if native else _PASTE_MODE)
+        await settle(session, lambda: session.terminal.modes().bracketed_paste, soon, asks=never)
+        if native and not session.terminal.modes().bracketed_paste and may_type(session):
+            await ask_shell(session)
         return session.terminal.modes().bracketed_paste
 
     async def _write_parts(
@@ -243,7 +253,20 @@ def pasted(session: Session, line: str, dialect: Dialect, enter: bytes) -> bytes
     """
     line = line.removeprefix(" ")
     text = session.terminal.encode_paste(line) if dialect.takes_pastes else line.encode()
-    return b" " + text + enter
+    return _behind_answers(session) + b" " + text + enter
+
+
+def _behind_answers(session: Session) -> bytes:
+    """Return blanks that a shell may swallow behind an answer of the terminal.
+
+    busybox asks where the cursor is. In the first row, "1;5R" begins like a key (Ctrl and a cursor
+    key), and is looked for in what follows.
+    """
+    child = session.supervisor.last
+    if child is None or not child.answers.may_be_typed:
+        return b""
+    child.answers.may_be_typed = False
+    return b" " * _SWALLOWED
 
 
 def never(state: State) -> bool:

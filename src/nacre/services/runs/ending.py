@@ -7,7 +7,9 @@ Rule 1: only this file decides it. There are three kinds of evidence, which `end
 Rule 2: the exit code of a wrapped command is what its own mark says. The prompt's mark counts where
 a signal ended the line, and only if the command had started: what a user's functions made of the
 wrapper is not its exit code.
-Rule 3: quiet is no evidence. What was typed into another program is left when that has been quiet,
+Rule 3: a shell that was asked tells the code only of what it ran itself. One that took the place of
+the run's shell (`exec`) has the same process id, but not its variables.
+Rule 4: quiet is no evidence. What was typed into another program is left when that has been quiet,
 because nobody can know its end; `quiet` says so.
 """
 
@@ -62,19 +64,37 @@ def _native_code(request: RunRequest, start: Start, mark: Mark) -> int | None:
 def answers_elsewhere(shell_id: str, mark: Mark) -> bool:
     """Return whether another shell than the run's own answered when it was asked for its end."""
     answering = _answering(mark)
-    return bool(answering) and answering != shell_id
+    return answering is not None and answering.shell_id != shell_id
+
+
+def answers_in_place(mark: Mark) -> bool:
+    """Return whether a shell answered that took the place of the one that was there."""
+    answering = _answering(mark)
+    return answering is not None and not answering.shell_id
 
 
 def _by_own_mark(shell_id: str, mark: Mark) -> RunEnd | None:
     if mark.kind != "E" or answers_elsewhere(shell_id, mark):
         return None
-    by: EndedBy = "prompt" if _answering(mark) else "mark"
+    answering, code = _answering(mark), mark.exit_code
+    by: EndedBy = "mark" if answering is None else "prompt"
+    if answering is not None and "a" in answering.options:
+        code = None  # all variables are exported: another shell in its place would have them, too
     place = mark.place(shell_id)
     if place is None:
-        return RunEnd(by, mark.exit_code)
-    return RunEnd(by, mark.exit_code, place.folder, place.host)
+        return RunEnd(by, code)
+    return RunEnd(by, code, place.folder, place.host)
 
 
-def _answering(mark: Mark) -> str:
-    """Return the id of the shell that was asked for its end; empty where it told by itself."""
-    return [*mark.value.split(";", 2), ""][1]
+class _Answering(NamedTuple):
+    """The shell that was asked for its end: the one that had `options` when the run began."""
+
+    shell_id: str  # empty: it ran no command of ours
+    options: str
+
+
+def _answering(mark: Mark) -> _Answering | None:
+    """Return None where it told by itself."""
+    told = [*mark.value.split(";", 2), ""][1]
+    shell_id, _, options = told.partition(":")
+    return _Answering(shell_id, options) if told else None

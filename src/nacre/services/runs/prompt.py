@@ -9,8 +9,10 @@ import asyncio
 
 import msgspec
 
+from nacre.core.shell.builtin_reads import wanted_by
 from nacre.core.shell.dialects import dialect_of
 from nacre.core.shell.programs import OPAQUE
+from nacre.core.shell.repl_prompts import is_same_prompt
 from nacre.core.shell.state import State, asks_for_line
 from nacre.core.shell.typed import is_command
 from nacre.services.dispatch.permit import type_into
@@ -134,7 +136,11 @@ def context_at(session: Session, state: State) -> Context | None:
 
 def tell_read(session: Session, run: TrackedRun | None, state: State) -> State:
     """Distinguish the `read` of a wrapped command from the prompt: in dash they look the same."""
-    if state.state != "prompt" or run is None or run.done:
+    if run is None or run.done:
+        return state
+    if state.program in OPAQUE:
+        return _tell_read_behind(session, run, state)
+    if state.state != "prompt":
         return state
     facts = session.facts()
     if run.request.context != "wrapped" or facts is None or not facts.canonical:
@@ -143,6 +149,17 @@ def tell_read(session: Session, run: TrackedRun | None, state: State) -> State:
     if facts.pid != run.request.pid or line[-1:] == run.request.prompt.rstrip()[-1:]:
         return state
     return asks_for_line(state, line)
+
+
+def _tell_read_behind(session: Session, run: TrackedRun, state: State) -> State:
+    """Tell it behind ssh, where only the command says so."""
+    if not run.state.started_by_mark or state.state not in ("running", "prompt"):
+        return state
+    wanted = wanted_by(run.request.command or "")
+    line = line_before_cursor(session)
+    if wanted is None or (state.state == "prompt" and is_same_prompt(run.request.prompt, line)):
+        return state
+    return asks_for_line(state, line, wanted)
 
 
 async def tell_read_soon(session: Session, run: TrackedRun | None, state: State) -> State:

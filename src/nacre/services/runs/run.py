@@ -29,13 +29,14 @@ from nacre.services.runs.ending import (
     EndedBy,
     RunEnd,
     answers_elsewhere,
+    answers_in_place,
     end_by_mark,
 )
 from nacre.services.runs.outputs.run_output import RunOutput
 from nacre.services.runs.request import RunRequest
 from nacre.services.runs.run_state import RunState
 from nacre.services.session.session import Session
-from nacre.system.processes.tree import is_folder_of
+from nacre.system.processes.tree import folder_now, is_folder_of
 from nacre.wording import Hint, also
 
 _CUT_SHORT = "Ctrl+C was pressed, and its shell does not tell for sure how it ended"
@@ -236,6 +237,7 @@ class TrackedRun:
             self.output.recording = False  # the prompt's own mark follows, with the folder
         elif mark.kind == "E" and self.request.context == "wrapped":
             self.state.elsewhere = answers_elsewhere(self.state.shell_id, mark)
+            self.state.replaced = self.state.replaced or answers_in_place(mark)
 
     def expect_shells_own(self) -> None:
         """Leave out what its shell prints itself when it starts a line that was typed."""
@@ -308,7 +310,12 @@ class TrackedRun:
             local = request.pid is not None and is_folder_of(request.pid, end.folder)
             return end.folder, None if local else end.host
         local = self.in_own_shell or (request.context == "repl" and request.program not in OPAQUE)
-        return (self.session.cwd if local else None), None
+        if not local:
+            return None, None
+        told = self.session.cwd
+        if request.context == "wrapped" and request.pid is not None:
+            told = folder_now(request.pid, told)  # its own mark, if one comes, is still on its way
+        return told, None
 
     def what_is_left_out(self, omitted: int) -> Hint:
         rows, characters = self.output.size

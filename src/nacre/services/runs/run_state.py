@@ -12,6 +12,7 @@ class RunState(Struct):
     shell_id: str = ""  # the shell that it began in, as that shell reports it, also behind ssh
     own_code: int | None = None  # of a wrapped command in the native shell, by its own mark
     elsewhere: bool = False  # another shell answered when it was asked for its end
+    replaced: bool = False  # that one took the place of its shell (exec)
     first: int = 0  # the generation after which its output begins
     last: int | None = None  # the generation that it ends with
     unstarted_end: RunEnd | None = None  # an end without a start: perhaps of another line

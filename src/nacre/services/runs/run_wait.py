@@ -40,6 +40,14 @@ _UNSTARTED = (
     "the shell did not say that it started the command: look at the screen whether it ran;"
     " its exit code is not known"
 )
+_STARTED_SHELL = "it started a shell; the next run goes into that shell, and exit leaves it"
+_STARTED_OR_REPLACED = (
+    "it started a shell, or the shell was replaced (exec), so there is no exit code; the next run"
+    " goes into the new shell, and exit leaves it"
+)
+_REPLACED = (
+    "the shell was replaced (exec), so there is no exit code; the next run goes into the new shell"
+)
 _NO_CODE = "a REPL has no exit code"
 _IN_CODE = (
     "it went to code that was typed before, which asks by the REPL's own prompt and waits for the"
@@ -101,6 +109,8 @@ class RunWait:
             started = run.state.started_by_mark or state.state != "prompt"
             # What reads the parts of a long command without echo is its shell, and they are coming.
             fed = run.state.reads_parts and not run.state.started_by_mark
+            if started:
+                state = tell_read(run.session, run, state)
             return started and waits_for_somebody(state) and not (fed and state.asks == "password")
 
         def unread() -> bool:
@@ -314,7 +324,7 @@ class RunWait:
             state = None  # what stands there is the prompt that it was typed at
         hint = state.hint if state is not None else None
         if state is not None and state.state == "prompt":
-            hint = "it started a shell; the next run goes into that shell, and exit leaves it"
+            hint = _shell_that_came(run, state)
         if how != "needs_input":
             name = run.session.identity.name
             steps = (wait_for_run(name, run.id), read_output(name), interrupt(name))
@@ -349,6 +359,17 @@ def _is_back_in_code(session: Session) -> bool:
     """Whether a prompt that was typed at is back, but not the first one, the REPL's own."""
     repl, facts = session.typed_repl, session.facts()
     return repl is not None and facts is not None and facts.reader in repl.readers[1:]
+
+
+def _shell_that_came(run: TrackedRun, state: State) -> str:
+    """Say where the shell comes from: if it is the same process, it took the place of the run's."""
+    facts = run.session.facts()
+    began_in = run.session.leader if run.request.context == "native" else run.request.pid
+    same = began_in is not None and facts is not None and facts.pid == began_in
+    if run.state.replaced or same:
+        return _REPLACED
+    told = began_in is not None or state.program != run.request.program
+    return _STARTED_SHELL if told else _STARTED_OR_REPLACED
 
 
 def _has_started(run: TrackedRun, how: Settled) -> bool:

@@ -29,6 +29,7 @@ from nacre.system.storage.ring import Ring
 
 _ESCAPE = b"\x1b"
 _OSC = b"\x1b]"  # our marks begin with it (core/shell/marks.py)
+_NO_PASTES = b"\x1b[?2004l"  # xterm ctlseqs, "Bracketed Paste Mode"
 _AFTER_MARK = 0.005  # seconds until what a mark ends is in the journal
 _VEIL_PATIENCE = 3.0  # seconds for a mark that nobody waits for any more
 
@@ -248,6 +249,10 @@ class OutputStream:
         elif (mark := self._note_mark(piece)) is not None:
             for tap in self.taps:
                 tap(mark)
+            if mark.kind == "E" and self._screen.terminal.modes().bracketed_paste:
+                # A command has left it on. A line editor that knows pastes asks for them at its
+                # prompt; one that does not would take the brackets for text.
+                self._show(_NO_PASTES)
 
     def _pass_on(self, shown: bytes, cost: float) -> None:
         self._recorder.output(shown, self._screen.generation, cost)

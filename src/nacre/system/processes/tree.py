@@ -206,6 +206,16 @@ def is_folder_of(pid: int, folder: str) -> bool:
         return False
 
 
+def folder_now(pid: int, told: str) -> str:
+    """Return the folder of a process: as it was told if that is the same one, else the system's."""
+    try:
+        same = os.path.samefile(f"/proc/{pid}/cwd", told)
+    except OSError:
+        same = False
+    found = None if same else working_directory(pid)
+    return told if found is None else os.fsencode(found).decode(errors="replace")
+
+
 async def _scan_aside(trees: Collection[Tree]) -> tuple[list[Process], set[int], set[int]]:
     """Scan in the loop what takes a few milliseconds (/proc), else in a thread (many, or ps)."""
     if _HAS_PROC and how_many() < _MANY:
