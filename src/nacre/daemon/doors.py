@@ -54,7 +54,7 @@ def local_door(
         return serve_attached(dispatch, hello)
 
     doors = {"mcp": open_mcp, "call": open_calls, "attach": open_attached}
-    return LocalDoor(doors, client, settings.unread_time)
+    return LocalDoor(doors, client, settings)
 
 
 async def open_askpass(dispatch: "Dispatch", settings: Settings, paths: Paths) -> "AskpassDoor":

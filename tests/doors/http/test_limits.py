@@ -89,20 +89,18 @@ async def test_a_head_over_the_limit_is_refused_before_it_is_parsed() -> None:
 
 async def test_a_connection_that_has_ended_leaves_no_garbage_behind() -> None:
     async with serving() as served:
-        made: list[weakref.ref[LimitedProtocol]] = []
-        protocol = served.crowd.enter
+        enter, freed = served.crowd.enter, asyncio.Event()
 
         def note(connection: LimitedProtocol) -> None:
-            made.append(weakref.ref(connection))
-            protocol(connection)
+            weakref.finalize(connection, freed.set)
+            enter(connection)
 
         vars(served.crowd)["enter"] = note
         gc.disable()
         try:
             assert b" 200 " in await served.ask(b"GET /known HTTP/1.1\r\nhost: x\r\n\r\n")
             async with asyncio.timeout(PATIENCE):
-                while made[0]() is not None:
-                    await asyncio.sleep(0)  # until both ends are closed
+                await freed.wait()
         finally:
             gc.enable()
 
