@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from nacre.daemon.ending import Ending
+from nacre.daemon.ending import LastSteps
 
 
 async def _drop_cancellations(until: asyncio.Event) -> None:
@@ -27,7 +27,7 @@ def test_a_step_that_is_stuck_or_fails_holds_no_other_up(caplog: pytest.LogCaptu
 
     async def end() -> bool:
         free = asyncio.Event()
-        ending = Ending(0.01)
+        ending = LastSteps(0.01)
         await ending.step("stuck", _drop_cancellations(free))
         await ending.step("failing", fail())
         await ending.step("last", last())
@@ -45,7 +45,7 @@ def test_a_step_that_is_stuck_or_fails_holds_no_other_up(caplog: pytest.LogCaptu
 
 def test_what_ends_in_time_is_complete() -> None:
     async def end() -> tuple[bool, bool]:
-        ending = Ending(60)
+        ending = LastSteps(60)
         waiting = asyncio.create_task(asyncio.Event().wait())
         await asyncio.to_thread(lambda: None)
         await ending.step("quick", asyncio.sleep(0))
@@ -60,7 +60,7 @@ def test_a_thread_that_is_stuck_is_left() -> None:
 
     async def end() -> bool:
         asyncio.get_running_loop().run_in_executor(None, held.wait)
-        ending = Ending(0.01)
+        ending = LastSteps(0.01)
         await ending.rest()
         held.set()
         return ending.complete

@@ -16,7 +16,7 @@ from nacre.late_import import is_importing
 _log = logging.getLogger("nacre.daemon")
 
 
-class Ending:
+class LastSteps:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self.complete = True  # nothing was left that still waits for something

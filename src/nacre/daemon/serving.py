@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from msgspec import Struct
 
 from nacre import __version__
-from nacre.daemon.doors import load_http, local_door, open_askpass, open_ndjson
-from nacre.daemon.ending import Ending
+from nacre.daemon.doors import broken_http, load_http, local_door, open_askpass, open_ndjson
+from nacre.daemon.ending import LastSteps
 from nacre.daemon.http import LateHttp
 from nacre.daemon.listeners import Listeners
 from nacre.daemon.signals import ignored_signals, take_signals
@@ -128,7 +128,7 @@ class Serving(Struct, frozen=True):
         early.presence.end()  # so that nobody connects to a daemon that is stopping
         late.janitor.cancel()
         early.mcp.give_up()
-        ending = Ending(self.settings.end_time)
+        ending = LastSteps(self.settings.end_time)
         await asyncio.wait((recovering,))  # what is not recovered could not be ended
         await ending.until("recovery", recovering)
         await ending.until("loading", late.loading)
@@ -169,7 +169,8 @@ class Serving(Struct, frozen=True):
         load = partial(
             load_http, dispatch, mcp, credentials, settings, life.client, ports, listeners
         )
-        http = LateHttp(load, listeners.of_http, ports)
+        http = LateHttp(load, listeners.of_http, ports, partial(broken_http, settings))
+        services.host.warnings.add_source(http.warnings)
         mcp.when_leisure(http.want)
         await _either(recovering, http.wanted())
         ndjson = await open_ndjson(dispatch, credentials, settings, life.client, listeners)
@@ -186,7 +187,7 @@ class Serving(Struct, frozen=True):
         self.keeping.leave(UPGRADE)
         os._exit(UPGRADE)
 
-    async def _end(self, ending: Ending, services: "Services", *, interrupted: bool) -> None:
+    async def _end(self, ending: LastSteps, services: "Services", *, interrupted: bool) -> None:
         if services.cluster is not None:
             await ending.step("cluster", services.cluster.stop())
         if interrupted:
@@ -344,7 +345,7 @@ async def _clean(services: "Services") -> None:
     await services.janitor.run()
 
 
-async def _close(ending: Ending, services: "Services", early: _Early, late: _Late) -> None:
+async def _close(ending: LastSteps, services: "Services", early: _Early, late: _Late) -> None:
     await ending.step("local door", early.local.close())
     await ending.step("askpass", early.askpass.close())
     if late.ndjson is not None:
