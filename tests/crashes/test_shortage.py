@@ -47,7 +47,18 @@ def test_full_disk_keeps_nobody_out(begin: Start) -> None:
     )
     assert (ran["output"], ran["notice"]) == ("42", told)
     assert nacre_run(daemon, "a", "echo $((40 + 1))") == ("41\n", f"nacre: {told}\n")
+    halves = "seq 1000; read x; seq 3"
+    half = call(daemon, "run", session="a", command=halves, timeout_ms=PATIENCE * 900)["run_id"]
     kill(daemon, answering(daemon))  # the next daemon finds the disk as full
+    call(daemon, "send_input", session="a", input="go\n")
+    whole = call(daemon, "wait_for", session="a", run_id=half)["run"]
+    assert (whole["output"], whole["exit_code"]) == ("go\n1\n2\n3", 0)
+    page = call(daemon, "read_run", run_id=half)
+    assert page["lost_bytes"] >= len("".join(f"{number}\r\n" for number in range(1, 1001)))
+    lost = f"about {page['lost_bytes']} bytes of its output is lost"
+    assert (lost in page["hint"], lost in whole["hint"]) == (True, True)
+    followed = call(daemon, "follow_run", run_id=half)
+    assert (followed["incomplete"], followed["lost_bytes"]) == (True, page["lost_bytes"])
     assert run(daemon, "a", "echo $((40 + 3))")["output"] == "43"
     assert call(daemon, "status")["sessions"] == 1
     assert os.listdir(paths.journals) == [], "no half of a record is left"

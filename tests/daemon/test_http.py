@@ -4,6 +4,7 @@ import json
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 
@@ -50,3 +51,27 @@ def test_a_daemon_that_never_loaded_it_ends_cleanly(own_daemon: Start) -> None:
     lines = (daemon.home / "daemon.log").read_text().splitlines()
     said = [json.loads(line)["message"] for line in lines]
     assert [message for message in said if "root" not in message] == ["ready", "stopping"]
+
+
+def test_a_broken_library_is_said_to_who_connects_and_the_other_doors_serve(
+    own_daemon: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "httptools.py").write_text("raise ImportError('undefined symbol: llhttp_init')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    daemon = own_daemon()
+    early = daemon.as_person("create_session", name="early")
+    for _ in range(2):
+        with pytest.raises(HTTPError) as refused:
+            daemon.rest("GET", "/status")
+        told = json.loads(refused.value.read())["error"]
+        assert (refused.value.code, told["code"]) == (503, "INTERNAL_ERROR")
+        assert "log says what is broken" in told["message"]
+        refused.value.close()
+    late = daemon.as_person("create_session", name="late")
+    for port in (early["port"], late["port"]):
+        with pytest.raises(HTTPError, match="503"):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/status", timeout=PATIENCE)
+    assert daemon.as_person("run", session="late", command="echo served")["output"] == "served"
+    assert any("HTTP" in warning for warning in daemon.as_person("status")["warnings"])
+    assert (daemon.home / "daemon.log").read_text().count("HTTP cannot be served") == 1
+    assert daemon.stop() == 0

@@ -118,3 +118,52 @@ def test_full_collections_of_garbage_come_between_calls_and_skip_what_is_loaded(
         [sys.executable, "-c", COLLECTS], capture_output=True, text=True, check=True
     )
     assert found.stdout.splitlines() == ["0 True True 0", "1"]
+
+
+FREEZES = """
+import asyncio, gc, itertools, weakref
+from nacre.system.memory import Garbage, collect_rarely
+
+class Node: pass
+
+def cycle():
+    node = Node()
+    node.itself = node
+    return node
+
+collect_rarely()
+garbage = Garbage(clock=itertools.count().__next__)  # every collection takes long
+garbage.collect()  # what is loaded
+node = cycle()
+seen = weakref.ref(node)
+kept = [[] for _ in range(100_000)]
+garbage.collect()
+print(gc.get_freeze_count() > 100_000, len(gc.get_objects()) < 1000)
+del node
+gc.collect()
+print(seen() is None)
+garbage.collect_frozen()
+print(seen() is None)
+
+full = 0
+def count(phase, about):
+    global full
+    full += phase == "start" and about["generation"] == 2
+gc.callbacks.append(count)
+async def work():
+    garbage.begin(asyncio.get_running_loop())
+    kept.extend([] for _ in range(100_000))
+    in_the_middle = full
+    await asyncio.sleep(0)
+    print(in_the_middle, full)
+    garbage.end()
+asyncio.run(work())
+"""
+
+
+def test_what_survives_a_long_collection_is_looked_at_again_when_it_is_quiet() -> None:
+    """A process of its own: the collector is the whole process's."""
+    found = subprocess.run(
+        [sys.executable, "-c", FREEZES], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.splitlines() == ["True True", "False", "True", "0 1"]

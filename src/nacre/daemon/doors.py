@@ -21,6 +21,7 @@ from nacre.system.processes.pty import require_descriptors
 if TYPE_CHECKING:
     import ssl
 
+    from nacre.daemon.broken_http import BrokenHttp
     from nacre.doors.http.credentials import Credentials
     from nacre.doors.local.askpass import AskpassDoor
     from nacre.doors.local.socket import LocalDoor
@@ -54,7 +55,7 @@ def local_door(
         return serve_attached(dispatch, hello)
 
     doors = {"mcp": open_mcp, "call": open_calls, "attach": open_attached}
-    return LocalDoor(doors, client, settings.unread_time)
+    return LocalDoor(doors, client, settings)
 
 
 async def open_askpass(dispatch: "Dispatch", settings: Settings, paths: Paths) -> "AskpassDoor":
@@ -114,6 +115,12 @@ async def load_http(
         beyond=None if beyond is None else _tls_listener(module, settings, *beyond),
     )
     return door
+
+
+def broken_http(settings: Settings) -> "BrokenHttp":
+    from nacre.daemon.broken_http import BrokenHttp
+
+    return BrokenHttp(settings.header_time)
 
 
 def _tls_listener(

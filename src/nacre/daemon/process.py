@@ -15,7 +15,6 @@ from nacre.daemon.listeners import listen, lock_home
 from nacre.daemon.serving import Keys, Serving
 from nacre.daemon.signals import block_signals
 from nacre.errors import Internal
-from nacre.late_import import is_importing
 from nacre.settings.paths import Paths, make_private
 from nacre.settings.table import Settings
 from nacre.system.endpoints import load_token, remove_state, write_state
@@ -80,9 +79,9 @@ def run_daemon(
             settings, paths, keeping, kept, lock, listeners, keys, state, home, umask, ephemeral
         )
         with _new_loop() as runner:
-            runner.run(serving.serve())
+            ended = runner.run(serving.serve())
             keeping.leave(0)
-            if is_importing():  # the end of the loop would wait for that thread
+            if not ended:  # the end of the loop would wait for what is left
                 remove_state(paths)
                 logging.shutdown()
                 os._exit(0)

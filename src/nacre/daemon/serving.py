@@ -11,14 +11,14 @@ import os
 import signal
 import socket
 from collections.abc import Awaitable, Coroutine
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from msgspec import Struct
 
 from nacre import __version__
-from nacre.daemon.doors import load_http, local_door, open_askpass, open_ndjson
+from nacre.daemon.doors import broken_http, load_http, local_door, open_askpass, open_ndjson
+from nacre.daemon.ending import LastSteps
 from nacre.daemon.http import LateHttp
 from nacre.daemon.listeners import Listeners
 from nacre.daemon.signals import ignored_signals, take_signals
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from nacre.services.wiring import Services
 
 _log = logging.getLogger("nacre.daemon")
+
+_GRACES = 4  # hangup, kill, the last output, the reaping: each waits for kill_grace at most
 
 
 class Keys(NamedTuple):
@@ -90,8 +92,11 @@ class Serving(Struct, frozen=True):
     umask: int  # of the user
     ephemeral: bool
 
-    async def serve(self) -> None:
-        """Serve until the end, or until an upgrade hands over to the next daemon."""
+    async def serve(self) -> bool:
+        """Serve until the end, or until an upgrade hands over to the next daemon.
+
+        Return whether all has ended then. What has not would hold the end of the process up.
+        """
         from nacre.doors.http.credentials import Credentials
 
         loop = asyncio.get_running_loop()
@@ -123,11 +128,15 @@ class Serving(Struct, frozen=True):
         early.presence.end()  # so that nobody connects to a daemon that is stopping
         late.janitor.cancel()
         early.mcp.give_up()
-        await recovering  # what is not recovered could not be ended
-        await late.loading
-        await _end(services, interrupted=life.interrupted)
-        await _close(services, early, late)
+        ending = LastSteps(self.settings.end_time)
+        await asyncio.wait((recovering,))  # what is not recovered could not be ended
+        await ending.until("recovery", recovering)
+        await ending.until("loading", late.loading)
+        await self._end(ending, services, interrupted=life.interrupted)
+        await _close(ending, services, early, late)
         services.close_audit("stop")
+        await ending.rest()
+        return ending.complete
 
     async def _open_early(
         self,
@@ -160,7 +169,8 @@ class Serving(Struct, frozen=True):
         load = partial(
             load_http, dispatch, mcp, credentials, settings, life.client, ports, listeners
         )
-        http = LateHttp(load, listeners.of_http, ports)
+        http = LateHttp(load, listeners.of_http, ports, partial(broken_http, settings))
+        services.host.warnings.add_source(http.warnings)
         mcp.when_leisure(http.want)
         await _either(recovering, http.wanted())
         ndjson = await open_ndjson(dispatch, credentials, settings, life.client, listeners)
@@ -176,6 +186,19 @@ class Serving(Struct, frozen=True):
         services.close_audit("upgrade")
         self.keeping.leave(UPGRADE)
         os._exit(UPGRADE)
+
+    async def _end(self, ending: LastSteps, services: "Services", *, interrupted: bool) -> None:
+        if services.cluster is not None:
+            await ending.step("cluster", services.cluster.stop())
+        if interrupted:
+            services.sessions.put_down_all()  # the next daemon lists them as lost
+        settings = self.settings
+        most = _GRACES * settings.kill_grace + settings.review_stop_time
+        await ending.step("sessions", services.sessions.end_all(), more=most)
+        await ending.step("commands", services.catalog.end_all(), more=most)
+        await ending.step("upstream", services.upstreams.end_all())
+        await ending.step("search", services.searching.end())
+        services.ledger.remove_files()
 
     # --- what it is made of
 
@@ -322,25 +345,11 @@ async def _clean(services: "Services") -> None:
     await services.janitor.run()
 
 
-async def _end(services: "Services", *, interrupted: bool) -> None:
-    if services.cluster is not None:
-        await services.cluster.stop()
-    if interrupted:
-        services.sessions.put_down_all()  # the next daemon lists them as lost
-    await services.sessions.end_all()
-    await services.catalog.end_all()
-    await services.upstreams.end_all()
-    await services.searching.end()
-    services.ledger.remove_files()
-
-
-async def _close(services: "Services", early: _Early, late: _Late) -> None:
-    await early.local.close()
-    await early.askpass.close()
+async def _close(ending: LastSteps, services: "Services", early: _Early, late: _Late) -> None:
+    await ending.step("local door", early.local.close())
+    await ending.step("askpass", early.askpass.close())
     if late.ndjson is not None:
-        await late.ndjson.close()
-    await early.mcp.close()
+        await ending.step("ndjson", late.ndjson.close())
+    await ending.step("mcp", early.mcp.close())
     services.ports.close()
-    await late.http.end()
-    with suppress(asyncio.CancelledError):
-        await late.janitor
+    await ending.step("http", late.http.end())

@@ -20,6 +20,7 @@ from starlette.websockets import WebSocket
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from nacre.doors.http.arrivals import Arrivals
 from nacre.doors.http.credentials import Credentials
 from nacre.doors.http.guard import Beyond, Guard, error_response
 from nacre.doors.http.limits import GONE, Crowd
@@ -108,20 +109,21 @@ class HttpDoor:
         """Serve until `stop`."""
         beyond = None
         if self._beyond is not None:
-            beyond = await asyncio.get_running_loop().create_server(
+            listener, context, _ = self._beyond
+            arrivals = Arrivals(
+                listener,
+                context,
+                self._crowd.settings,
                 lambda: self._crowd.protocol(self._config, self._server.server_state, {}),
-                sock=self._beyond.listener,
-                ssl=self._beyond.context,
-                # Who says nothing is nobody yet, and on a network anybody may: a minute is the
-                # library's own.
-                ssl_handshake_timeout=self._crowd.settings.header_time,
-                ssl_shutdown_timeout=self._crowd.settings.header_time,
             )
+            beyond = asyncio.create_task(arrivals.serve(), name="connections over TLS")
         try:
             await self._server.serve(sockets=[self._listener])
         finally:
             if beyond is not None:
-                beyond.close()
+                beyond.cancel()
+                await asyncio.wait((beyond,))
+                listener.close()
 
     def stop(self) -> None:
         self._server.should_exit = True

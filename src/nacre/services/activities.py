@@ -73,7 +73,7 @@ class Activities:
             raise Failed("nobody saw where this command ended", "look at the replay")
         await session.recorder.settled()
         read = partial(command_output, folder, entry.generation, entry.last_generation)
-        parts, whole = await self._host.loop.run_in_executor(None, read)
+        parts, whole, _ = await self._host.loop.run_in_executor(None, read)
         output = RunOutput(cols, self._host.settings.run_memory_bytes)
         output.incomplete = not whole
         for part in parts:

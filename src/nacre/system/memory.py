@@ -6,15 +6,21 @@ sessions that is a hundred megabytes that nobody else can use.
 Rule 1: a thread does it (`malloc_trim`, glibc), because it takes some milliseconds; and only if the
 process has grown since the last time.
 Rule 2: a full collection of Python's garbage looks at every object and holds the loop meanwhile: 50
-to 100 ms with all modules loaded. So modules are taken out of it once they are loaded, and it is
-done between the rounds of the janitor, not in the middle of a call.
+to 100 ms with all modules loaded, and more with many sessions. So modules are taken out of it once
+they are loaded (frozen), and it is done in a turn of its own, not in the middle of a call.
+Rule 3: it comes after a certain number of new objects. If it was long all the same, what it has
+found alive is frozen, too, so that each one looks at new objects alone. What is frozen still goes
+when nobody refers to it; cycles in it stay until nobody asks for anything (`quiet`): then a
+collection looks at everything.
 """
 
 import asyncio
 import ctypes
+import functools
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -28,8 +34,9 @@ _LARGE = 512 * 1024  # bytes
 # Python 3.11's own, on every version: else what is counted below would mean something else.
 _YOUNG, _MIDDLE = 700, 10
 # Collections of the middle generation, each after 7,000 more objects that were made than freed.
-_FULL_BY_ITSELF = 1000  # only if the janitor does not come: a gigabyte of garbage at worst
-_FULL_WORTH = 30
+_FULL_BY_ITSELF = 1000  # only if nobody else begins it: a gigabyte of garbage at worst
+_FULL_WORTH = 10
+_LONG = 0.005  # seconds of processor time
 
 
 def resident() -> int:
@@ -49,7 +56,7 @@ def share_arenas() -> None:
     freed, up to 32 MB, and between what lives longer they leave holes that are never given back.
     """
     with suppress(AttributeError, OSError):
-        libc = ctypes.CDLL(None)
+        libc = _libc()
         libc.mallopt(_ARENA_MAX, _ARENAS)
         libc.mallopt(_MMAP_THRESHOLD, _LARGE)
 
@@ -57,7 +64,12 @@ def share_arenas() -> None:
 def trim() -> None:
     """Return freed memory to the system, where the C library can do that."""
     with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
+        _libc().malloc_trim(0)
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)  # each one is a cycle of objects
 
 
 def collect_rarely() -> None:
@@ -82,11 +94,23 @@ class Memory:
         self._measure = measure
         self._give_back = give_back
         self._before = 0  # what was resident after the last time
-        self._modules = 0
+        self._garbage = Garbage()
 
-    async def settle(self) -> bool:
-        """Give back what is free, if there may be much of it; return whether it was tried."""
-        self._collect()
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Look for garbage from now on, also when there is much of it before the next round."""
+        self._garbage.begin(loop)
+
+    def end(self) -> None:
+        self._garbage.end()
+
+    async def settle(self, *, quiet: bool = False) -> bool:
+        """Give back what is free, if there may be much of it; return whether it was tried.
+
+        `quiet`: nobody would notice a pause of a tenth of a second.
+        """
+        self._garbage.collect()
+        if quiet:
+            self._garbage.collect_frozen()
         now = self._measure()
         if now - self._before < _WORTH:
             self._before = min(self._before, now)
@@ -95,7 +119,37 @@ class Memory:
         self._before = self._measure()
         return True
 
-    def _collect(self) -> None:
+
+class Garbage:
+    """When Python looks for garbage, and among what."""
+
+    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
+        self._clock = clock
+        self._modules = 0
+        self._has_frozen = False  # more than modules
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._soon = False
+
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        if _collects_rarely():
+            self._loop = loop
+            gc.callbacks.append(self._collected)
+
+    def end(self) -> None:
+        if self._loop is not None:
+            gc.callbacks.remove(self._collected)
+            self._loop = None
+
+    def _collected(self, phase: str, _about: object) -> None:
+        # In whatever thread, in the middle of whatever: the loop looks on in a turn of its own.
+        if phase == "stop" and not self._soon and gc.get_count()[2] >= _FULL_WORTH:
+            self._soon = True
+            with suppress(RuntimeError):  # the loop is closed
+                if self._loop is not None:
+                    self._loop.call_soon_threadsafe(self.collect)
+
+    def collect(self) -> None:
+        self._soon = False
         if not _collects_rarely():
             return  # no daemon: what is loaded here is not ours
         if (loaded := len(sys.modules)) > self._modules:
@@ -105,4 +159,16 @@ class Memory:
             gc.collect(1)
             gc.freeze()
         elif gc.get_count()[2] >= _FULL_WORTH:
+            began = self._clock()
             gc.collect()
+            if self._clock() - began > _LONG:
+                gc.freeze()
+                self._has_frozen = True
+
+    def collect_frozen(self) -> None:
+        """Look at everything, if more than modules was frozen; those are looked at as well."""
+        if self._has_frozen and _collects_rarely():
+            self._has_frozen = False
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()

@@ -1,6 +1,8 @@
 """What a connection may cost before it has shown a token: a real server, and raw sockets."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -83,6 +85,24 @@ async def test_a_head_over_the_limit_is_refused_before_it_is_parsed() -> None:
         assert b" 431 " in await served.ask(*pieces)
         assert served.asked == []
         assert await served.ask(ASK) == b"HTTP/1.1 200 OK"
+
+
+async def test_a_connection_that_has_ended_leaves_no_garbage_behind() -> None:
+    async with serving() as served:
+        enter, freed = served.crowd.enter, asyncio.Event()
+
+        def note(connection: LimitedProtocol) -> None:
+            weakref.finalize(connection, freed.set)
+            enter(connection)
+
+        vars(served.crowd)["enter"] = note
+        gc.disable()
+        try:
+            assert b" 200 " in await served.ask(b"GET /known HTTP/1.1\r\nhost: x\r\n\r\n")
+            async with asyncio.timeout(PATIENCE):
+                await freed.wait()
+        finally:
+            gc.enable()
 
 
 async def test_the_refusal_is_an_error_as_everywhere() -> None:

@@ -45,6 +45,7 @@ def test_other_machines_come_in_over_tls_with_a_token_and_a_known_name(
         token="t" * 20,
         log_level="info",
         header_time=5,
+        max_unknown_connections=4,
     )
     assert http_call(daemon, "GET", "/api/status", token="t" * 20).status == 200
     lines = (daemon.home / "daemon.log").read_text().splitlines()
@@ -53,7 +54,12 @@ def test_other_machines_come_in_over_tls_with_a_token_and_a_known_name(
         for line in map(json.loads, lines)
         if line["message"] == "serving other machines"
     ]
-    silent = socket.create_connection((ELSEWHERE, port), timeout=PATIENCE / 2)  # no handshake
+    many = [socket.create_connection((ELSEWHERE, port), timeout=PATIENCE / 2) for _ in range(5)]
+    assert many[0].recv(1) == b""  # the oldest of too many without a handshake
+    assert "over 4 connections have not shaken" in (daemon.home / "daemon.log").read_text()
+    for one in many[:-1]:
+        one.close()
+    silent = many[-1]
     told = http_call(daemon, "GET", "/api/status", token="t" * 20).json
     assert told["beyond_url"] == f"https://box:{port}"
     context = ssl.create_default_context(cafile=str(cert))

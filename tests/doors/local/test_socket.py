@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -82,6 +83,25 @@ def test_a_client_that_leaves_without_a_word_is_no_trouble(daemon: Daemon) -> No
             line.reader.read()
     with local_line(daemon.env) as line:
         greet(line)
+
+
+def test_who_does_not_say_who_they_are_is_disconnected_by_time_and_by_number(
+    own_daemon: Callable[..., Daemon],
+) -> None:
+    quick = own_daemon(greeting_time=0.2, max_ungreeted=512)
+    with local_line(quick.env) as late:
+        late.connection.sendall(b'{"nacre": 1')
+        told = late.read()["error"]
+        assert (told["code"], "(greeting_time)" in told["message"]) == ("RESOURCE_LIMIT", True)
+        assert late.reader.read() == b""
+    quick.stop()
+    full = own_daemon(greeting_time=3600, max_ungreeted=3)
+    with ExitStack() as stack:
+        lines = [stack.enter_context(local_line(full.env)) for _ in range(4)]
+        told = lines[0].read()["error"]
+        assert (told["code"], "(max_ungreeted)" in told["message"]) == ("RESOURCE_LIMIT", True)
+        for line in lines[1:]:
+            greet(line)
 
 
 # --- calls ---------------------------------------------------------------------------------

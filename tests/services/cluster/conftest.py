@@ -45,4 +45,4 @@ def hosts(
     yield made
     for one in made.values():
         if one.daemon.process.poll() is None:
-            one.daemon.stop()
+            assert one.daemon.stop() == 0

@@ -1,5 +1,6 @@
 """Four hosts, one cluster: what is asked at one door is done where the session is."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -7,13 +8,14 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
+import nats
 import pytest
 from websockets.sync.client import connect as connect_socket
 
 from conftest import PATIENCE
 from nacre.client.calls import AnsweredError
 
-from services.cluster.several_hosts import HostUnderTest, metrics
+from services.cluster.several_hosts import HostUnderTest, Server, metrics
 
 Hosts = dict[str, HostUnderTest]
 
@@ -29,6 +31,29 @@ def test_a_run_on_another_host_has_its_output_and_exit_code(hosts: Hosts) -> Non
     assert (ran["output"], ran["exit_code"], ran["ended_by"]) == ("here", 7, "mark")
     page = hosts["c"].call("read_run", run_id=ran["run_id"])  # nobody asked for it at this door
     assert page["output"] == "here"
+
+
+def test_what_was_answered_to_who_made_a_session_is_known_should_its_host_be_lost_now(
+    hosts: Hosts, shared_server: Server
+) -> None:
+    """Many at once: what its host knows, and the cluster does not, has its longest time then."""
+
+    async def look(identifier: str) -> None:
+        client = await nats.connect(shared_server.url)
+        try:
+            store = await client.jetstream().key_value("nacre")
+            await store.get(f"s.d.{identifier}")  # raises KeyNotFoundError
+        finally:
+            await client.close()
+
+    def make(number: int) -> None:
+        made = hosts["d"].call("create_session", name=f"known{number}", host="d", command="cat")
+        asyncio.run(look(made["session_id"]))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(make, range(24))) == [None] * 24
+    for number in range(24):
+        hosts["d"].call("manage_session", session=f"known{number}", action="kill")
 
 
 def test_an_answer_is_the_same_at_every_door(hosts: Hosts) -> None:

@@ -38,9 +38,8 @@ def start(tmp_path: Path, server: Server) -> Iterator[Start]:
         return made[-1]
 
     yield begin
-    for one in made:
-        if one.daemon.process.poll() is None:
-            one.daemon.stop()
+    ends = {one.name: one.daemon.stop() for one in made if one.daemon.process.poll() is None}
+    assert not any(ends.values()), ends  # also where the servers are gone
 
 
 def test_a_killed_daemon_comes_back_with_its_sessions(start: Start) -> None:
@@ -146,8 +145,13 @@ def test_without_a_server_a_host_works_alone_says_so_and_joins_later(
         assert other.call("get_screen", session="early")
         assert other.call("run", session="early", command="echo joined")["output"] == "joined"
         assert not one.call("status").get("warnings")
+        hardy = "trap '' HUP TERM; while :; do sleep 99; done"
+        pid = one.call("create_session", command=hardy, host="w1")["pid"]
     finally:
         own.kill()
+    one.until(lambda: not one.call("cluster_status")["joined"], what="it is still joined")
+    assert one.daemon.stop() == 0
+    assert not os.path.exists(f"/proc/{pid}")
 
 
 def _user(host: str) -> str:

@@ -26,7 +26,7 @@ from nacre.wording import Hint, Use
 # What is asked for if nobody gave a time-out. The daemon cuts it to max_wait, and is asked again.
 _LONG = 3_600_000  # milliseconds
 _ANY_WIDTH = 1 << 14  # columns; what is rendered has no width any more
-_INCOMPLETE = "nacre: a part of the output was lost when the daemon was restarted"
+_INCOMPLETE = "nacre: {} of the output was lost when the daemon was restarted"
 _OUR_TIME_CUT = f"timeout_ms was cut from {_LONG} "
 _NO_BYTES = 1 << 62  # a position that no output reaches: only its end is told
 
@@ -194,7 +194,9 @@ class FollowedRun:
             print(f"nacre: {missing} bytes of the output were not kept", file=sys.stderr)
         if part.get("incomplete") and not self._incomplete:
             self._incomplete = True
-            print(_INCOMPLETE, file=sys.stderr)
+            lost = part.get("lost_bytes")
+            much = f"about {lost} bytes" if lost else "a part"
+            print(_INCOMPLETE.format(much), file=sys.stderr)
         self._position = part["next_position"]
         if data and self._shown is not None:
             self._shown.take(data, part["cols"])

@@ -33,6 +33,7 @@ class CallCounts:
         errors: tuple[str, str, str] | None = None,
     ) -> None:
         """`times` and `errors` are name, kind and help of the two metrics."""
+        self.begun = 0  # so far, where it is counted
         self._named = times or _REQUESTS, errors or _ERRORS
         self._taken: dict[str, _Durations] = {}
         self._errors: dict[tuple[str, str], int] = {}

@@ -236,7 +236,7 @@ class RunPage(Result, frozen=True, kw_only=True, omit_defaults=True):
     total_lines: int
     finished: bool
     exit_code: int | None = None
-    lost_bytes: int = 0  # beyond the quota, and so never written
+    lost_bytes: int = 0  # beyond the quota, and so never written; or lost with a daemon
     next_offset: int | None = None  # with find: where to go on; null when all of it was searched
     hint: str | None = None
     output: str
@@ -252,6 +252,7 @@ class RunPart(Result, frozen=True, kw_only=True, omit_defaults=True):
     cols: int  # of the terminal that it was printed for
     finished: bool  # it has ended, and these are its last bytes
     incomplete: bool = False  # some of it is lost: positions count from the first byte that is left
+    lost_bytes: int = 0  # about so many of these; 0: it is not known
     started: bool = True  # false: a daemon died before it was sent, or before its start was told
     exit_code: int | None = None
     ended_by: Literal["mark", "prompt", "exit", "quiet"] | None = None

@@ -10,12 +10,15 @@ Rule 3: few connections are open on which no request with credentials has come. 
 the oldest of them is closed: others cannot be kept out by opening many.
 Rule 4: few requests of a connection are parsed ahead of their turn (pipelining, RFC 9112, 9.3.2).
 The library parses all that come, also without a token, and reads on after each answer.
+Rule 5: what a request is handed refers to its connection weakly: else each connection that has
+ended would wait for a full collection of Python's garbage, which holds the loop.
 """
 
 import asyncio
 import logging
 from functools import partial
 from typing import Any
+from weakref import ref
 
 import msgspec
 from uvicorn.config import Config
@@ -159,7 +162,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self.scope[KNOWN] = lambda: self._crowd.leave(self)  # type: ignore[literal-required]
+        self.scope[KNOWN] = partial(_known, ref(self))  # type: ignore[literal-required]
         self.scope[CUT] = self.transport.abort  # type: ignore[literal-required]
 
     def on_headers_complete(self) -> None:
@@ -171,16 +174,11 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         scope = self.scope
         super().on_headers_complete()
-        scope[GONE] = partial(self._is_gone, self.cycle)  # type: ignore[literal-required]
+        if self.cycle is not None:
+            scope[GONE] = partial(_is_gone, ref(self), ref(self.cycle))  # type: ignore[literal-required]
 
-    def _is_gone(self, cycle: RequestResponseCycle | None) -> bool:
-        if not self.transport.is_closing():
-            return False
-        if cycle is not None:
-            # The loop says so one turn later: until then the library takes it for an application
-            # that has not answered.
-            cycle.disconnected = True
-        return True
+    def known(self) -> None:
+        self._crowd.leave(self)
 
     def on_body(self, body: bytes) -> None:
         if not self._refused:
@@ -216,3 +214,19 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.cycle is None or self.cycle.response_complete:
             self.transport.write(STATUS_LINE[status] + head % len(body) + body)
         self.transport.close()
+
+
+def _known(connection: "ref[LimitedProtocol]") -> None:
+    if (known := connection()) is not None:
+        known.known()
+
+
+def _is_gone(connection: "ref[LimitedProtocol]", cycle: "ref[RequestResponseCycle]") -> bool:
+    asked = connection()
+    if asked is not None and not asked.transport.is_closing():
+        return False
+    if (answering := cycle()) is not None:
+        # The loop says so one turn later: until then the library takes it for an application
+        # that has not answered.
+        answering.disconnected = True
+    return True

@@ -3,6 +3,8 @@
 Rule 1: the folder's mode protects it: only the owner can open the socket, so no token is needed.
 Rule 2: the first line says what follows (mcp, call or attach), the client's version and its folder.
 The daemon answers with its own version, so a mismatch is reported at once.
+Rule 3: who does not say that line in time is told so and disconnected, and so is the oldest of too
+many who have not: each one holds a descriptor.
 """
 
 import asyncio
@@ -27,11 +29,12 @@ from nacre.core.operations.all import parse_operation
 from nacre.doors.http.message_log import is_logged, log_message, log_size
 from nacre.doors.http.slices import encode_in_slices
 from nacre.doors.local.streams import PatientWriter
-from nacre.errors import InvalidInput, NacreError
+from nacre.errors import InvalidInput, LimitReached, NacreError
 from nacre.services.dispatch.answers.delivery import delivered
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.forwarding.relay import Relay, relayed_by
 from nacre.services.dispatch.log import unexpected
+from nacre.settings.table import Settings
 from nacre.wording import OPERATIONS, UNWORDED, Words
 
 _log = logging.getLogger("nacre.local")
@@ -102,11 +105,12 @@ class LocalDoor:
         self,
         doors: Mapping[str, Open],
         client: Callable[[], AbstractContextManager[None]],
-        unread_time: float,
+        settings: Settings,
     ) -> None:
         self._doors = doors
         self._client = client
-        self._unread_time = unread_time
+        self._settings = settings
+        self._ungreeted: dict[asyncio.Timeout, None] = {}  # how long each may wait; oldest first
         self._connections: set[asyncio.Task[None]] = set()
         self._closing = False
 
@@ -115,7 +119,7 @@ class LocalDoor:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
-        writer = PatientWriter(writer, reader, self._unread_time)
+        writer = PatientWriter(writer, reader, self._settings.unread_time)
         try:
             with self._client():
                 await self._serve(reader, writer)
@@ -143,7 +147,7 @@ class LocalDoor:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            hello = self._read_hello(await read_line(reader))
+            hello = self._read_hello(await self._first_line(reader))
             hello = replace(hello, pid=_peer(writer))
             serve = await self._doors[hello.door](hello)
         except NacreError as error:
@@ -157,6 +161,29 @@ class LocalDoor:
         confirmed = {} if hello.typing is None else {"numbers": True}
         send_line(writer, {"nacre": PROTOCOL, "version": __version__, **confirmed})
         await serve(reader, writer)
+
+    async def _first_line(self, reader: asyncio.StreamReader) -> bytes:
+        """Raises LimitReached for a client that does not say it, and InvalidInput."""
+        seconds, most = self._settings.greeting_time, self._settings.max_ungreeted
+        while len(self._ungreeted) >= most:
+            oldest = next(iter(self._ungreeted))
+            del self._ungreeted[oldest]
+            oldest.reschedule(asyncio.get_running_loop().time())
+        patience = asyncio.timeout(seconds)
+        try:
+            async with patience:
+                self._ungreeted[patience] = None
+                return await read_line(reader)
+        except TimeoutError:
+            if patience in self._ungreeted:
+                raise LimitReached(
+                    f"no greeting came within {seconds:g} s (greeting_time)", "connect again"
+                ) from None
+            raise LimitReached(
+                f"over {most} clients have not said who they are (max_ungreeted)", "connect again"
+            ) from None
+        finally:
+            self._ungreeted.pop(patience, None)
 
     def _read_hello(self, line: bytes) -> Hello:
         hello = read_message(Hello, line, "not a greeting")

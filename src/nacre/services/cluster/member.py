@@ -21,7 +21,7 @@ from nacre.core.cluster.hosts import Heartbeat, HostTable, Standing, work_togeth
 from nacre.core.cluster.messages import HostKey
 from nacre.services.cluster.servers.link import ClusterLink
 from nacre.services.cluster.servers.store import KeyTaken
-from nacre.services.host.wait import bounded
+from nacre.services.host.wait import bounded, left_after
 from nacre.settings.table import Settings
 
 _log = logging.getLogger("nacre.cluster")
@@ -235,14 +235,16 @@ class Member:
             self._reconnected()
 
     async def leave(self) -> None:
-        """Tell the others that this host goes."""
+        """Tell the others that this host goes: for cluster_lost_time, then it counts as lost."""
         for task in self._tasks:
             task.cancel()
         if self._has_name:
-            with suppress(OSError):
-                await self.be_heard(leaving=True)
-                await self._link.flush()
+            await left_after(self._settings.cluster_lost_time, self._say_farewell())
         await self._link.close()
+
+    async def _say_farewell(self) -> None:
+        await self.be_heard(leaving=True)
+        await self._link.flush()
 
     async def drain(self, *, draining: bool) -> None:
         self.draining = draining

@@ -2,7 +2,10 @@
 
 Rule 1: the daemon builds this in a cluster only. Nothing else imports NATS or a key.
 Rule 2: what changes in a session is noted in the cluster's store soon after, in order; nobody
-waits for that but the claim of a name.
+waits for that but the claim of a name, and who makes a session: if its host is lost when it was
+told to its maker, the others must know that there was one.
+Rule 3: when the store takes a note no more, all that wait are forgotten: it is told anew what there
+is then (_settle).
 """
 
 import asyncio
@@ -45,6 +48,7 @@ from nacre.services.cluster.routing import ClusterRouting
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.host.host import Host
+from nacre.services.host.wait import set_by
 from nacre.services.observe.views import view_details
 from nacre.services.session.session import Session
 
@@ -71,6 +75,7 @@ class Cluster:
         self._promised: Counter[str] = Counter()  # names that sessions in the making will have
         self._tasks: list[asyncio.Task[None]] = []
         self._to_note: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
+        self._reached: set[asyncio.Event] = set()  # of those who wait until theirs was noted
         self.names = Names(
             self.name,
             self._between.link,
@@ -302,12 +307,31 @@ class Cluster:
             details = view_details(session, self._host.loop.time())
             self._to_note.put_nowait(lambda: self.names.note(details))
 
+    async def noted(self) -> None:
+        if not self._member.joined:
+            return  # the store is told of it when we are back
+        reached = asyncio.Event()
+
+        async def reach() -> None:
+            reached.set()
+
+        self._reached.add(reached)
+        self._to_note.put_nowait(reach)
+        try:
+            await set_by(reached, self._host.loop.time() + self._host.settings.cluster_lost_time)
+        finally:
+            self._reached.discard(reached)
+
     async def _note_all(self) -> None:
         while True:
             work = await self._to_note.get()
             try:
                 await work()
             except OSError:
+                while not self._to_note.empty():
+                    self._to_note.get_nowait()
+                for waiting in self._reached:
+                    waiting.set()
                 self._member.settled = False
                 self._settling.set()  # then what is missing is noted
 

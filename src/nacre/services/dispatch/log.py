@@ -30,6 +30,7 @@ class Log:
 
     async def __call__(self, call: Call, onward: Onward) -> Any:
         started = time.monotonic()
+        self._calls.begun += 1
         outcome = "ok"
         # Another host's call keeps the id that it has there.
         given = REQUEST.get("") if call.caller.via else ""

@@ -15,6 +15,12 @@ class OtherHosts(Protocol):
     def release(self, name: str, *, promised: bool = True) -> None:
         """The name is not used after all; or no longer, if it was not claimed just now."""
 
+    async def noted(self) -> None:
+        """Wait until the others can know of a new session, should this host be lost now.
+
+        Not for long: without its store the cluster is told later.
+        """
+
 
 class NameClaims:
     """Nobody has to agree, outside of a cluster."""

@@ -1,7 +1,8 @@
 """Waits with a deadline: every wait of the services that must end is one of these.
 
 `wait_until` waits for a condition, `next_of` for the next time that something happens, `set_by` for
-an event that happens once, `done_by` for work that must not take longer.
+an event that happens once, `done_by` for work that must not take longer, `left_after` for work that
+is left when it does.
 
 Rule 1: nothing here polls. A condition is checked when something has changed, and at the times that
 it asks for itself.
@@ -13,9 +14,9 @@ Rule 4: a cancelled wait is forgotten at once; if nobody waits, a change costs o
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from nacre.core.shell.quiet import Until
 from nacre.errors import BadParameter
@@ -113,6 +114,28 @@ async def done_by(work: Awaitable[FoundT], deadline: float) -> FoundT:
     """Return what the work gives. Raises TimeoutError at the deadline; the work is cancelled."""
     async with asyncio.timeout_at(deadline):
         return await work
+
+
+async def left_after(seconds: float, work: Coroutine[Any, Any, Any]) -> BaseException | None:
+    """Return how the work failed, if it did; TimeoutError if it was not done in time.
+
+    It is cancelled then, and not waited for: a library may drop that, and wait on for ever.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((task,), timeout=seconds)
+    finally:
+        if not task.done():
+            task.cancel()
+    if not task.done():
+        task.add_done_callback(_ended)
+        return TimeoutError()
+    return _ended(task)
+
+
+def _ended(task: "asyncio.Task[Any]") -> BaseException | None:
+    """Return how it failed; else the loop logs that nobody asked for it."""
+    return asyncio.CancelledError() if task.cancelled() else task.exception()
 
 
 def bounded(seconds: float) -> asyncio.Timeout:

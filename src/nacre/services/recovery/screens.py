@@ -20,7 +20,7 @@ from nacre.core.shell.marks import Prompting
 from nacre.services.host.host import Host
 from nacre.services.recovery.worker import Replayed, Task
 from nacre.services.session.recorder import ABOUT
-from nacre.services.session.screen import Beginning
+from nacre.services.session.screen import Beginning, Lost
 from nacre.system.storage.ring import Ring
 from nacre.system.storage.segments import Past
 
@@ -50,6 +50,7 @@ class Rebuilt(Beginning):
     """A session's screen, rebuilt from its journal."""
 
     notice: str | None = None  # why the screen is incomplete
+    lost: Lost | None = None
 
 
 class Screens:
@@ -103,14 +104,23 @@ class Screens:
             return self._begun_anew(size, ring, _DAMAGED.format(aside))
 
     def _begun_anew(
-        self, size: tuple[int, int], ring: Ring | None, notice: str, generation: int = 0
+        self,
+        size: tuple[int, int],
+        ring: Ring | None,
+        notice: str,
+        generation: int = 0,
+        journaled: int = 0,
     ) -> Rebuilt:
-        """Return an empty screen, on which everything in the ring will be shown."""
+        """Return an empty screen, on which everything in the ring will be shown.
+
+        The journal has what was printed up to `journaled`.
+        """
         return Rebuilt(
             self._host.engine.new_terminal(*size),
             generation=generation,
             offset=None if ring is None else ring.begin,
             notice=notice,
+            lost=None if ring is None else Lost(journaled, ring.begin),
         )
 
     def _rebuild(
@@ -157,7 +167,7 @@ class Screens:
         assert rebuilt.offset is not None
         if rebuilt.offset < ring.begin:
             rebuilt.terminal.close()
-            return self._begun_anew(size, ring, _GAP, rebuilt.generation)
+            return self._begun_anew(size, ring, _GAP, rebuilt.generation, rebuilt.offset)
         rebuilt.offset = min(rebuilt.offset, ring.end)
         return rebuilt
 
@@ -221,4 +231,5 @@ class Screens:
             "a session's output crashes the engine; it is put aside", extra={"folder": aside}
         )
         terminal = self._host.engine.new_terminal(*size)
-        return Rebuilt(terminal, notice=_QUARANTINED.format(aside))
+        lost = None if ring is None else Lost(0, ring.end)
+        return Rebuilt(terminal, notice=_QUARANTINED.format(aside), lost=lost)

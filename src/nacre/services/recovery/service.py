@@ -276,7 +276,7 @@ class Recovery:
         veil, runs = unpack_short(ring.short) if ring.short else (None, [])
         child = self._child(record, master)
         session = Session(record, rebuilt, ring, self._host)
-        self._ledger.restore(session, runs, rebuilt.generation)
+        self._ledger.restore(session, runs, rebuilt.generation, rebuilt.lost)
         if rebuilt.notice:
             session.show_notice(rebuilt.notice)
         session.resume(child, veil)

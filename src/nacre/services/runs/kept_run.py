@@ -34,6 +34,8 @@ def pack_run(run: TrackedRun) -> bytes:
             started=epoch + request.started,
             first=state.first,
             last=state.last,
+            begun=state.begun,
+            over=state.over,
             ended=None if state.ended is None else epoch + state.ended,
             exit_code=run.exit_code,
             ended_by=run.ended_by,
@@ -92,6 +94,8 @@ def _state(kept: KeptRun) -> RunState:
         shell_id=kept.shell_id,
         first=kept.first,
         last=kept.last,
+        begun=kept.begun,
+        over=kept.over,
     )
     if kept.ended is not None:
         state.end = RunEnd(kept.ended_by or "mark", kept.exit_code, kept.folder, kept.host)

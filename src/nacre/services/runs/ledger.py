@@ -26,6 +26,7 @@ from nacre.services.runs.request import Context, RunRequest
 from nacre.services.runs.run import TrackedRun
 from nacre.services.session.activity import ran_by
 from nacre.services.session.record import KeptRun
+from nacre.services.session.screen import Lost
 from nacre.services.session.session import Session
 from nacre.settings.paths import make_private
 from nacre.system.storage.segments import Outputs, outputs
@@ -195,16 +196,18 @@ class Ledger:
             kept.popitem(last=False)
         put_down()
 
-    def restore(self, session: Session, kept: list[KeptRun], journaled: int) -> None:
+    def restore(
+        self, session: Session, kept: list[KeptRun], journaled: int, lost: Lost | None = None
+    ) -> None:
         """Take over an earlier daemon's runs, before more output of the session is shown.
 
-        What came after the generation `journaled` will be seen once more.
+        What came after the generation `journaled` will be seen once more, but for what is lost.
         """
         memory = self._host.settings.run_memory_bytes
         for one in kept:
             run = self._within_bounds(restored_run(one, session, memory))
             self._last[session.identity.id] = run
-            run.reopen(journaled)
+            run.reopen(journaled, lost)
             if self._has_earlier(run):
                 run.output.fall_behind()
             if run.done:
@@ -248,8 +251,9 @@ class Ledger:
         folder = self._host.journal_of(run.session.identity.id)
         assert folder is not None
         read = partial(_read_outputs, folder, run.state.first, until)
-        parts, whole = await self._host.loop.run_in_executor(None, read)
-        run.output.incomplete = not whole
+        parts, whole, begin = await self._host.loop.run_in_executor(None, read)
+        if not whole:
+            run.output.lose_beginning(begin, run.state.begun)
         for at in range(0, len(parts), _EARLIER_PARTS):
             run.output.record_earlier(parts[at : at + _EARLIER_PARTS])
             await asyncio.sleep(0)  # let others run

@@ -173,6 +173,8 @@ class ReplRun:
         if not run.output.recording:
             run.output.recording = True
             run.state.first = run.state.first or before
+            if run.state.begun < 0:
+                run.state.begun = session.recorder.offset
             run.when_changed()
         await self._write(b"\r")
 

@@ -35,6 +35,7 @@ from nacre.services.runs.ending import (
 from nacre.services.runs.outputs.run_output import RunOutput
 from nacre.services.runs.request import RunRequest
 from nacre.services.runs.run_state import RunState
+from nacre.services.session.screen import Lost
 from nacre.services.session.session import Session
 from nacre.system.processes.tree import folder_now, is_folder_of
 from nacre.wording import Hint, also
@@ -119,13 +120,22 @@ class TrackedRun:
         """Note that the session's child has ended, now or at this time, and the run with it."""
         self._end(RunEnd("exit", exit_code), at)
 
-    def reopen(self, journaled: int) -> None:
-        """Forget what came after this generation, because it will be seen once more."""
-        state = self.state
+    def reopen(self, journaled: int, lost: Lost | None = None) -> None:
+        """Forget what came after this generation, because it will be seen once more.
+
+        But for what is lost: that is known from what the earlier daemon saw alone.
+        """
+        state, repl = self.state, self.request.context == "repl"
+        if lost is not None and (state.started_by_mark or repl):
+            self.output.lose(lost, state.begun, state.over)
         if state.last is not None and state.last > journaled:
+            if lost is not None and 0 <= state.over < lost.end:
+                return
             state.reopen()
             self.output.recording = True
-        if state.first > journaled and self.request.context != "repl":
+        if state.first > journaled and not repl:
+            if lost is not None and 0 <= state.begun < lost.end:
+                return
             self.output.recording = state.started_by_mark = False
 
     def settle_again(self) -> None:
@@ -160,6 +170,7 @@ class TrackedRun:
             self.state.end_part(end)
             self.output.end_part()
             return
+        self.state.over = self.session.recorder.offset
         self.state.close(
             end,
             at=asyncio.get_running_loop().time() if at is None else at,
@@ -250,6 +261,7 @@ class TrackedRun:
         self.expect_shells_own()
         if not self.state.parts:
             self.state.first = self.session.generation
+            self.state.begun = self.session.recorder.offset
         self.when_changed()
 
     # --- the answer ------------------------------------------------------------------------
@@ -270,6 +282,8 @@ class TrackedRun:
     ) -> RunOutcome:
         """Return the answer; the output has the room that the other fields leave to it."""
         request = self.request
+        if (missing := self.output.missing) is not None:
+            hint = also(hint, missing)
         folder, host = self._place()
         facts = RunOutcome(
             status=status,

@@ -15,6 +15,8 @@ class RunState(Struct):
     replaced: bool = False  # that one took the place of its shell (exec)
     first: int = 0  # the generation after which its output begins
     last: int | None = None  # the generation that it ends with
+    begun: int = -1  # where the terminal's stream stood then, to the read; -1: not known
+    over: int = -1  # the same at its end
     unstarted_end: RunEnd | None = None  # an end without a start: perhaps of another line
     parts: int = 0  # lines of it that have ended, while more were to come
     part_end: RunEnd | None = None  # how the last of them ended
@@ -39,4 +41,5 @@ class RunState(Struct):
 
     def reopen(self) -> None:
         """Forget an end that will be seen once more."""
+        self.over = -1
         self.known_end, self.end, self.ended, self.last = self.end, None, None, None

@@ -53,7 +53,6 @@ from nacre.services.session.session import Session
 from nacre.wording import Higher, Hint
 
 _LONGER_RUNS = "a command that takes longer goes on, and its answer says how to wait for it"
-_INCOMPLETE = "its beginning is lost: the journal did not reach back to it after a restart"
 _FOUND_FACTS = 300  # characters of the other fields of an answer with what was found
 _AROUND = 64  # lines around a page that are looked at for keys that begin or end outside of it
 _READERS = 2  # threads that read outputs at once: a search may take its time
@@ -116,11 +115,11 @@ class Runs:
             total_lines=total,
             finished=run.done,
             exit_code=run.exit_code,
-            lost_bytes=run.output.lost,
+            lost_bytes=run.output.lost + run.output.lost_before,
             output="",
         )
-        if run.output.incomplete:
-            facts = replace(facts, hint=_INCOMPLETE)
+        if (missing := run.output.missing) is not None:
+            facts = replace(facts, hint=missing)
         budget = self._host.budget(request.max_chars)
         kept = first_text(lines, budget - json_size(facts))
         if kept != lines[: len(kept)]:  # not even one line fits
@@ -176,7 +175,8 @@ class Runs:
             total_lines=total,
             finished=run.done,
             exit_code=run.exit_code,
-            lost_bytes=run.output.lost,
+            lost_bytes=run.output.lost + run.output.lost_before,
+            hint=run.output.missing,
             next_offset=found.next_offset,
             matches=found.lines,
         )

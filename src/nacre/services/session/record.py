@@ -178,6 +178,9 @@ class KeptRun(msgspec.Struct, frozen=True, kw_only=True):
     started: float  # seconds since the epoch
     first: int  # the generation after which its output begins
     last: int | None = None  # the generation that it ends with
+    # Where the terminal's stream stood when it began and ended, to the read; -1: not known.
+    begun: int = -1
+    over: int = -1
     ended: float | None = None
     exit_code: int | None = None
     ended_by: Literal["mark", "prompt", "exit", "quiet"] | None = None

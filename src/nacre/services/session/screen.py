@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nacre.core.display.compose import Shown
 from nacre.core.shell.marks import Prompting
@@ -22,6 +22,13 @@ from nacre.system.storage.ring import Ring
 
 if TYPE_CHECKING:
     from nacre.core.terminal.terminal import Terminal
+
+
+class Lost(NamedTuple):
+    """A part of the terminal's stream that an earlier daemon saw, and nobody has any more."""
+
+    begin: int
+    end: int
 
 
 @dataclass(slots=True)

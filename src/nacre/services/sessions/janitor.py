@@ -30,16 +30,26 @@ class Janitor:
         self._when_forgotten = when_forgotten
         self._ended = asyncio.Event()
         self._memory = Memory()
+        self._calls = -1  # that there were at the last round
         host.events.on_end(self._ended.set)
 
     async def run(self) -> None:
-        while True:
-            self._ended.clear()
-            due = await self.sweep()
-            await self._memory.settle()
-            pause = due - self._host.loop.time()
-            pause = min(max(pause, _LEAST_SLEEP), _MOST_SLEEP)
-            await set_by(self._ended, self._host.loop.time() + pause)
+        self._memory.begin(self._host.loop)
+        try:
+            while True:
+                self._ended.clear()
+                due = await self.sweep()
+                await self._memory.settle(quiet=self._is_quiet())
+                pause = due - self._host.loop.time()
+                pause = min(max(pause, _LEAST_SLEEP), _MOST_SLEEP)
+                await set_by(self._ended, self._host.loop.time() + pause)
+        finally:
+            self._memory.end()
+
+    def _is_quiet(self) -> bool:
+        """Return whether nobody has asked for anything since the last round."""
+        before, self._calls = self._calls, self._host.calls.begun
+        return self._calls == before
 
     async def sweep(self) -> float:
         """Do what is due now. Return when the next thing is due."""

@@ -53,12 +53,15 @@ class SessionMaker:
             layer = await self._host.sandboxes.new_layer(launch.workspace)
             launch = replace(launch, layer=layer)
         try:
-            return await self._make_planned(caller, request, launch, port)
+            session = await self._make_planned(caller, request, launch, port)
         except BaseException:
             if launch.layer:
                 remove = self._host.sandboxes.layer_work.remove
                 await asyncio.to_thread(remove, launch.layer)
             raise
+        if (others := self._host.names.others) is not None:
+            await others.noted()  # it lives already: who gives up meanwhile takes nothing from it
+        return session
 
     def _refuse_without(self, caller: Caller) -> None:
         """Refuse an agent a session without a sandbox, where this host or its own has one."""

@@ -56,6 +56,7 @@ class RunFollowing:
             cols=run.output.cols,
             finished=finished,
             incomplete=run.output.incomplete,
+            lost_bytes=run.output.lost_before,
             started=not (finished and run.may_be_unsent),
             exit_code=run.exit_code if finished else None,
             ended_by=run.ended_by if finished else None,

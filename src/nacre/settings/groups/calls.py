@@ -83,6 +83,26 @@ class CallSettings(PeopleSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 300.0
+    greeting_time: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds in which a client of the Unix socket must say who it is, by its first "
+                "line. Clients send it at once; a slower one holds a descriptor."
+            ),
+        ),
+    ] = 10.0
+    max_ungreeted: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description=(
+                "Most clients of the Unix socket that have not said who they are. With more, the "
+                "oldest of them is disconnected. It should be more than connect in one moment."
+            ),
+        ),
+    ] = 512
     max_result_chars: Annotated[
         int,
         Meta(

@@ -89,3 +89,14 @@ class DaemonSettings(AccessSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 20.0
+    end_time: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds that each step of the daemon's end may take: to leave its cluster, to "
+                "close its doors, to end its threads. What takes longer is left, and the log "
+                "says where it waits; the sessions are ended in any case."
+            ),
+        ),
+    ] = 5.0

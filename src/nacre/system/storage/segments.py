@@ -295,6 +295,7 @@ def _private(path: str, flags: int) -> int:
 class Outputs(NamedTuple):
     parts: list[bytes]
     whole: bool  # nothing of it was removed, or could not be written
+    begin: int | None = None  # where the terminal's stream stood at the first that is left
 
 
 def outputs(folder: str, after: int, until: int | None) -> Outputs:
@@ -310,7 +311,7 @@ def outputs(folder: str, after: int, until: int | None) -> Outputs:
     ]
     # Without a checkpoint it begins with the first segment, unless its own was removed meanwhile.
     began = first == 1 if past.checkpoint is None else past.checkpoint.generation <= after
-    return Outputs(parts, began)
+    return Outputs(parts, began, None if past.checkpoint is None else past.checkpoint.offset)
 
 
 def command_output(folder: str, after: int, until: int | None) -> Outputs:
@@ -326,7 +327,7 @@ def command_output(folder: str, after: int, until: int | None) -> Outputs:
         elif record.kind == OUTPUT and record.generation > after:
             parts.append(record.payload)
     began = first == 1 if past.checkpoint is None else past.checkpoint.generation <= after
-    return Outputs(parts, began)
+    return Outputs(parts, began, None if past.checkpoint is None else past.checkpoint.offset)
 
 
 def last_of_kind(folder: str, kind: int, most: int) -> tuple[list[bytes], bool]:

@@ -7,6 +7,8 @@ Rule 2: there are two connections: what streams to viewers does not hold up call
 than a server takes at once goes in parts.
 Rule 3: a lost connection is no error: the library connects again, to another server if there is
 one, and what is published meanwhile waits (within its own bound).
+Rule 4: who leaves waits for no server, and leaves nothing behind. What the library raises then
+stops nobody, and its tries to connect again end with the connection (`_tries_on`).
 """
 
 import asyncio
@@ -28,7 +30,7 @@ from nkeys import NkeysError
 
 from nacre.services.cluster.servers.reasons import check_files, reason, refused, tls_context
 from nacre.services.cluster.servers.store import Store, open_store
-from nacre.services.host.wait import bounded
+from nacre.services.host.wait import bounded, left_after
 from nacre.settings.table import Settings
 
 _log = logging.getLogger("nacre.cluster")
@@ -61,6 +63,7 @@ class ClusterLink:
         self.problem = ""  # why the last try to connect failed
         self.closed = asyncio.Event()  # the servers have ended it: it must be opened again
         self._leaving = False
+        self._kept: set[Client] = set()  # connections that are opened, or open again
         self._cut_at = -math.inf
         self._back = asyncio.Event()  # since it was cut
         self._subscribed: dict[tuple[str, Take, bool], bool] = {}  # whether it is early
@@ -113,29 +116,46 @@ class ClusterLink:
         tries = itertools.count(1)
 
         async def note(error: Exception) -> None:
+            self._tries_on(client)
             self._note(error)
             if next(tries) >= len(servers) and not failed.done():
                 failed.set_result(error)
 
         client = Client()
+        self._kept.add(client)
         opening = asyncio.create_task(self._connected(client, servers, note, options))
         try:
             await asyncio.wait((opening, failed), return_when=asyncio.FIRST_COMPLETED)
         finally:
             if not opening.done():
+                self._kept.discard(client)
                 opening.cancel()
-                await asyncio.gather(opening, return_exceptions=True)
-                await _drop(client)
-        if opening.cancelled():
+                await asyncio.wait((opening,), timeout=self._settings.cluster_lost_time)
+                await self._end(client, at_once=True)
+        if opening.cancelled() or not opening.done():
             raise OSError(self._why(failed.result()))
         if (error := opening.exception()) is not None:
-            await _drop(client)
+            await self._end(client, at_once=True)
             raise OSError(self._why(error)) from error
         return client
+
+    def _tries_on(self, client: Client) -> None:
+        """Raise CancelledError in the library's task that tries to connect to the servers again.
+
+        It does not look whether the connection was closed meanwhile; and when it is cancelled in
+        the moment that a try fails, it goes on for ever (asyncio.wait_for before Python 3.12).
+        """
+        if client not in self._kept:
+            _abort(client)
+            raise asyncio.CancelledError
 
     async def _connected(
         self, client: Client, servers: list[str], note: Any, options: dict[str, Any]
     ) -> None:
+        async def connected_again() -> None:
+            self._tries_on(client)
+            await self._changed()
+
         await client.connect(
             servers,
             name=f"nacre {self._host}",
@@ -148,7 +168,7 @@ class ClusterLink:
             error_cb=note,
             closed_cb=self._ended,
             disconnected_cb=self._cut,
-            reconnected_cb=self._changed,
+            reconnected_cb=connected_again,
             **options,
         )
 
@@ -162,15 +182,19 @@ class ClusterLink:
             return
         await asyncio.gather(self._end(self._streams), self._end(self._client))
 
-    async def _end(self, client: Client) -> None:
-        """Close a connection that was good, with what still is to be sent.
+    async def _end(self, client: Client, *, at_once: bool = False) -> None:
+        """Close a connection, with what still is to be sent; `at_once`: without that.
 
         After `cluster_lost_time` the others take this host for lost anyway.
         """
-        with suppress(NatsError, OSError, TimeoutError):
-            async with bounded(self._settings.cluster_lost_time):
-                await client.close()
+        self._kept.discard(client)
+        if at_once:
+            _abort(client)
+        error = await left_after(self._settings.cluster_lost_time, client.close())
         _abort(client)
+        if error is not None:
+            # It writes to connections that are gone, for example, and then raises RuntimeError.
+            _log.debug("closing a connection", extra={"error": repr(error)})
 
     # --- messages --------------------------------------------------------------------------
 
@@ -189,12 +213,15 @@ class ClusterLink:
                 part = data[index * _PART : (index + 1) * _PART]
                 headers = {"Part": f"{name} {index} {count}"}
                 await client.publish(subject, part, reply, headers=headers)
-        except NatsError as error:
+        except (NatsError, RuntimeError) as error:  # uvloop's, for a connection that has ended
             raise OSError(f"no connection to the cluster: {error}") from error
 
     async def flush(self) -> None:
-        with suppress(NatsError, TimeoutError):
-            await self._client.flush(2)
+        """Wait until the servers have what was published. Raises OSError."""
+        try:
+            await self._client.flush()
+        except (NatsError, RuntimeError) as error:
+            raise OSError(f"no connection to the cluster: {error}") from error
 
     async def subscribe(
         self, subject: str, take: Take, *, stream: bool = False, early: bool = False
@@ -274,6 +301,7 @@ class ClusterLink:
         if not self._leaving and self._store is not None and not self.closed.is_set():
             self.closed.set()
             for client in (self._streams, self._client):
+                self._kept.discard(client)
                 if not client.is_closed:
                     await self._end(client)
             self.when_cut()
@@ -282,8 +310,9 @@ class ClusterLink:
         return asyncio.get_running_loop().time()
 
     def _note(self, error: Exception) -> None:
-        self.problem = self._why(error)
-        _log.info("connection to the cluster", extra={"error": self.problem})
+        before, self.problem = self.problem, self._why(error)
+        if self.problem != before:  # it tries ten times a second
+            _log.info("connection to the cluster", extra={"error": self.problem})
 
     def _why(self, error: BaseException) -> str:
         if isinstance(error, AuthorizationError) or "authorization" in str(error).lower():
@@ -297,13 +326,6 @@ class ClusterLink:
         self._back.set()
         self.problem = ""
         self.when_changed()
-
-
-async def _drop(client: Client) -> None:
-    """Close a connection that was refused, or that is half open, at once."""
-    _abort(client)
-    with suppress(Exception):
-        await client.close()
 
 
 def _abort(client: Client) -> None:

@@ -19,6 +19,7 @@ from nacre.core.terminal.transcript import render
 from nacre.core.text.budget import HeadTail, head_and_tail, parted_head_and_tail
 from nacre.late_pattern import late_pattern
 from nacre.services.runs.outputs.spool import Spool
+from nacre.services.session.screen import Lost
 
 _ECHO = 64 * 1024  # bytes kept of what comes before the start mark
 _AROUND = 10  # rows of the command itself and of the next prompt
@@ -79,7 +80,8 @@ class RunOutput:
         self.spool: Spool | None = None
         self.on_overflow: Callable[[], Spool | None] | None = None
         self.cut: ReplCut | None = None
-        self.incomplete = False  # the journal no longer had all that an earlier daemon saw
+        self.incomplete = False  # the journal did not have all that an earlier daemon saw
+        self.lost_before = 0  # bytes of that, with the shell's marks, as far as it is known
         self.in_parts = False  # of several lines: what may be no output is held back
         self._held = b""
         self._shells_own: re.Pattern[bytes] | None = None  # what the shell prints first
@@ -219,6 +221,35 @@ class RunOutput:
     def lost(self) -> int:
         """Return how many bytes cannot be read again, of what this daemon saw."""
         return self._capture.cut if self.spool is None else self.spool.lost
+
+    def lose(self, lost: Lost, begun: int, over: int) -> None:
+        """Note what an earlier daemon saw and nobody has any more; the run began and ended there.
+
+        -1: it is not known where, or the run goes on.
+        """
+        if lost.end <= lost.begin or begun >= lost.end or 0 <= over < lost.begin:
+            return
+        self.incomplete = True
+        if begun >= 0:
+            end = lost.end if over < 0 else min(over, lost.end)
+            self.lost_before += max(0, end - max(begun, lost.begin))
+
+    def lose_beginning(self, begin: int | None, begun: int) -> None:
+        """Note that what an earlier daemon saw is left from `begin` on alone."""
+        self.incomplete = True
+        if begin is not None and begun >= 0:
+            self.lost_before += max(0, begin - begun)
+
+    @property
+    def missing(self) -> str | None:
+        """Return what is to be told of an output that is not whole."""
+        if not self.incomplete:
+            return None
+        much = f"about {self.lost_before} bytes" if self.lost_before else "a part"
+        return (
+            f"{much} of its output is lost: the journal did not have it when the daemon was "
+            "restarted"
+        )
 
     # --- as it was printed -----------------------------------------------------------------
 
