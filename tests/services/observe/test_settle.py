@@ -77,3 +77,20 @@ def test_output_after_a_silence_brings_the_next_check_nearer() -> None:
             assert session.now < deadline - 980, "no pause of a second in between"
 
     with_clock(test)
+
+
+@pytest.mark.anyio
+async def test_the_end_of_a_run_is_told_before_the_prompt_behind_it_is_shown() -> None:
+    async with living() as services:
+        session = await cat(services)
+        run = services.ledger.begin(session, "native", "true")
+        nonce = session.record.nonce
+        started, over = (f"\x1b]133;{kind};n={nonce}\x07" for kind in ("C", "D"))
+        over = over.replace("\x07", ";0;/\x07")
+        session.write(f"{started}out\n{over}the prompt\n".encode())
+        told = await settle(session, lambda: run.done, session.now + PATIENCE)
+        assert told == ("done", None)
+        assert "out" in text_of(session)
+        assert "the prompt" not in text_of(session)
+        await session.catch_up()
+        assert "the prompt" in text_of(session)

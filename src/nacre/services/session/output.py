@@ -3,8 +3,9 @@
 Rule 1: marks are taken out and noted, what a veil hides is left out, the rest is shown, in order.
 Rule 2: only this file tells the journal what was shown, exact to the byte. So the next daemon shows
 the rest of the ring, and nothing twice.
-Rule 3: what is slow to draw is shown in several turns of the loop. Until then it is unshown: read,
-in the ring, and nowhere else.
+Rule 3: what is slow to draw is shown in several turns of the loop, and so is what follows the end
+of a run: its caller gets the answer first. Until then it is unshown: read, in the ring, and nowhere
+else.
 """
 
 import hashlib
@@ -29,6 +30,7 @@ from nacre.system.storage.ring import Ring
 
 _ESCAPE = b"\x1b"
 _OSC = b"\x1b]"  # our marks begin with it (core/shell/marks.py)
+_ENDED, _BELL = b"\x1b]133;D;", b"\x07"  # the mark of a command's end, up to its terminator
 _AFTER_MARK = 0.005  # seconds until what a mark ends is in the journal
 _VEIL_PATIENCE = 3.0  # seconds for a mark that nobody waits for any more
 
@@ -93,9 +95,13 @@ class OutputStream:
         if self._unshown:
             data, self._unshown = self._unshown + data, b""
         at, length, base = 0, len(data), self._ring.end - len(data)
+        tracked = self.tracked
         try:
             while at < length:
                 at = self._take_some(child, data, at, base, until)
+                if self.tracked < tracked:
+                    self._host.read_share.give_way()
+                    break
                 if time.perf_counter() >= until or child.is_held_back:
                     break
         finally:
@@ -117,6 +123,8 @@ class OutputStream:
             end = self._end_of_hidden(data, at)
             if end == at:
                 end = self._screen.end_of_slice(data, at)
+            if self.tracked:
+                end = _end_of_command(data, at, end)
             self._behind = len(data) - end
             marked = self._scan(data[at:end])
         self._settle(child, base + end, answer=True, marked=marked)
@@ -438,6 +446,13 @@ class OutputStream:
 
 def _veil(kept: KeptVeil) -> Veil:
     return Veil(kept.nonce, kept.shown, kept.until)
+
+
+def _end_of_command(data: bytes, begin: int, end: int) -> int:
+    """Return where the mark ends that ends a command; `end` if there is none before that."""
+    mark = data.find(_ENDED, begin, end)
+    bell = data.find(_BELL, mark, end) if mark >= 0 else -1
+    return end if bell < 0 else bell + 1
 
 
 def _tag(nonce: str) -> str:
