@@ -11,7 +11,6 @@ Rule 4: what is redacted stays as it is when it is redacted again.
 
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from nacre.context_block import ContextBlock
 from nacre.core.screen.screen import Line, Span
 from nacre.core.text.pattern import BytesPattern, compile_bytes, escaped
 from nacre.core.text.secret_shapes import NEEDLES, SecretFound, find_shapes
@@ -283,14 +283,9 @@ def _are_lines(value: Sequence[Any]) -> bool:
 _of_this_call: ContextVar[Redaction | None] = ContextVar("redaction", default=None)
 
 
-@contextmanager
-def redacting(redaction: Redaction | None) -> Iterator[None]:
+def redacting(redaction: Redaction | None) -> ContextBlock[Redaction | None]:
     """Let what is cut meanwhile be redacted first."""
-    token = _of_this_call.set(redaction)
-    try:
-        yield
-    finally:
-        _of_this_call.reset(token)
+    return ContextBlock(_of_this_call, redaction)
 
 
 def redaction_of_call() -> Redaction | None:

@@ -93,7 +93,7 @@ class TrackedRun:
         """How long it took, or has taken up to now."""
         now = self.state.ended
         if now is None:
-            now = asyncio.get_running_loop().time()
+            now = self.session.now
         return round((now - self.request.started) * 1000)
 
     # --- the end ---------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class TrackedRun:
             return
         self.state.close(
             end,
-            at=asyncio.get_running_loop().time() if at is None else at,
+            at=self.session.now if at is None else at,
             generation=self.session.generation,
             inputs=self.session.inputs,
         )
