@@ -46,6 +46,13 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         return super()._format_action_invocation(action) if written is None else written
 
 
+class Unseen(Formatter):
+    """For a parser whose help is not shown: argparse makes one for each argument."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=80)  # else it loads shutil, which knows the terminal's
+
+
 class Parser(argparse.ArgumentParser):
     words: list[str] | None = None  # what it will parse; None: not known, or its help is asked for
 
@@ -183,6 +190,7 @@ def _parser_of(name: str, words: list[str]) -> Parser:
     parser = Parser(prog=f"nacre {name}", **_manner(command.summary))
     if not {"-h", "--help"} & set(words):
         parser.words = words
+        parser.formatter_class = Unseen
     _add_arguments(parser, command)
     return parser
 
