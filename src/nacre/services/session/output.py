@@ -95,21 +95,24 @@ class OutputStream:
         if self._unshown:
             data, self._unshown = self._unshown + data, b""
         at, length, base = 0, len(data), self._ring.end - len(data)
-        tracked = self.tracked
+        tracked, marked = self.tracked, False
         try:
             while at < length:
-                at = self._take_some(child, data, at, base, until)
+                at, has_marks = self._take_some(data, at, until)
+                marked = marked or has_marks
                 if self.tracked < tracked:
                     self._host.read_share.give_way()
                     break
                 if time.perf_counter() >= until or child.is_held_back:
                     break
+            if length:
+                self._settle(child, base + at, answer=True, marked=marked)
         finally:
             self._unshown = data[length - self._behind :] if self._behind else b""
         return bool(self._unshown)
 
-    def _take_some(self, child: ChildProcess, data: bytes, at: int, base: int, until: float) -> int:
-        """Show some of the data from `at` on; return up to where. `base` is its stream offset."""
+    def _take_some(self, data: bytes, at: int, until: float) -> tuple[int, bool]:
+        """Show some of the data from `at` on; return up to where, and whether there were marks."""
         end, marked = self._end_of_plain(data, at), False
         if end > at:
             self._behind = len(data) - end
@@ -127,8 +130,7 @@ class OutputStream:
                 end = _end_of_command(data, at, end)
             self._behind = len(data) - end
             marked = self._scan(data[at:end])
-        self._settle(child, base + end, answer=True, marked=marked)
-        return end
+        return end, marked
 
     def _end_of_plain(self, data: bytes, at: int) -> int:
         """Return up to where no mark can begin, so that it can be cut anywhere."""
