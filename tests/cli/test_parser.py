@@ -168,23 +168,23 @@ def test_an_error_of_the_system_is_one_line(own_nacre: Nacre) -> None:
     os.unlink(own_nacre.home / "nacre")
 
 
+HEAVY = {"asyncio", "mcp", "starlette", "argcomplete", "subprocess", "msgspec", "inspect"}
+
+
 @pytest.mark.parametrize(
-    "library", ["asyncio", "mcp", "starlette", "argcomplete", "subprocess", "msgspec"]
+    "words", [["list", "--json"], ["status"], ["run", "light", "--timeout-ms", "9999", "--", ":"]]
 )
-def test_list_loads_nothing_heavy(loaded_by_list: set[str], library: str) -> None:
-    assert library not in loaded_by_list
-
-
-@pytest.fixture(scope="module")
-def loaded_by_list(running: Nacre) -> set[str]:
+def test_what_is_called_all_the_time_loads_nothing_heavy(running: Nacre, words: list[str]) -> None:
+    if "light" in words:
+        running.call("create_session", name="light", command="sh")
     code = (
-        "import sys; from nacre.cli.parser import run; run(['list', '--json']); "
-        "print(*sys.modules, sep='\\n', file=sys.stderr)"
+        f"import sys; from nacre.cli.parser import run; code = run({words}); "
+        "print(*sys.modules, sep='\\n', file=sys.stderr); sys.exit(code)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], env=running.env, capture_output=True, text=True, check=True
     )
-    return set(done.stderr.split())
+    assert not HEAVY & set(done.stderr.split())
 
 
 def test_the_hint_about_dashes_is_for_words_that_nobody_takes(nacre: Nacre) -> None:

@@ -4,7 +4,6 @@ Rule: a parameter is stated in its operation, a setting in its table. The flag's
 default and choices come from there and are written nowhere else.
 """
 
-import re
 import types
 import typing
 from argparse import Action, ArgumentParser, BooleanOptionalAction, Namespace
@@ -13,7 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-_IN_SECONDS = re.compile(r"^Seconds|, in seconds\b")
+from nacre.late_pattern import late_pattern
+
+_IN_SECONDS = late_pattern(r"^Seconds|, in seconds\b")
 
 
 class Switch(Action):

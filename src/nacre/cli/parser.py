@@ -9,7 +9,6 @@ Rule 3: every error ends here: one line on standard error, and the exit code of 
 import argparse
 import errno
 import os
-import re
 import sys
 from importlib import import_module
 from typing import Any, NoReturn
@@ -18,6 +17,7 @@ from nacre import __version__
 from nacre.cli.index import ALIASES, COMMANDS, Command
 from nacre.cli.output.answers import complain
 from nacre.errors import Failed, InvalidInput, NacreError
+from nacre.late_pattern import late_pattern
 
 # No argument can hold a NUL, so this can mark the words after --. Otherwise argparse would take
 # those that begin with - for options, and its own -- loses words (before Python 3.13).
@@ -25,9 +25,9 @@ _AFTER_DASHES = "\0"
 
 _BY_NAME = {command.name: command for command in COMMANDS}
 
-_WITHOUT_VALUE = re.compile(r"argument (?:-\w, ?|-\w/)?(--[\w-]+): expected one argument")
-_MISSING = re.compile(r"the following arguments are required: (.+)")
-_TOGETHER = re.compile(r"argument (?:-\w/)?(\S+): not allowed with argument (?:-\w/)?(\S+)")
+_WITHOUT_VALUE = late_pattern(r"argument (?:-\w, ?|-\w/)?(--[\w-]+): expected one argument")
+_MISSING = late_pattern(r"the following arguments are required: (.+)")
+_TOGETHER = late_pattern(r"argument (?:-\w/)?(\S+): not allowed with argument (?:-\w/)?(\S+)")
 _NUMBERS = {int: "a whole number", float: "a number"}
 
 
@@ -44,6 +44,13 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
     def _format_action_invocation(self, action: argparse.Action) -> str:
         written: str | None = getattr(action, "written", None)  # of flags.py: a command may load it
         return super()._format_action_invocation(action) if written is None else written
+
+
+class Unseen(Formatter):
+    """For a parser whose help is not shown: argparse makes one for each argument."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=80)  # else it loads shutil, which knows the terminal's
 
 
 class Parser(argparse.ArgumentParser):
@@ -183,6 +190,7 @@ def _parser_of(name: str, words: list[str]) -> Parser:
     parser = Parser(prog=f"nacre {name}", **_manner(command.summary))
     if not {"-h", "--help"} & set(words):
         parser.words = words
+        parser.formatter_class = Unseen
     _add_arguments(parser, command)
     return parser
 

@@ -1,27 +1,37 @@
 """The argument that most commands share: which session; and how arguments are completed."""
 
 from argparse import Action, ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from nacre.cli.flags import explain, facts_of
+from nacre.cli.explained import is_explained
 from nacre.client.calls import complete_sessions
-from nacre.core.operations.parameters import SessionRef
+
+if TYPE_CHECKING:
+    from msgspec import Struct
 
 
 def add_session(parser: ArgumentParser, *, nargs: str | None = None) -> None:
     """Add the positional SESSION, completed from what runs."""
-    session = parser.add_argument(
-        "session", metavar="SESSION", nargs=nargs, help=facts_of(SessionRef).description
-    )
+    explained = _explained() if is_explained(parser) else None
+    session = parser.add_argument("session", metavar="SESSION", nargs=nargs, help=explained)
     completed_by(session, complete_sessions)
+
+
+def _explained() -> str:
+    from nacre.cli.flags import facts_of
+    from nacre.core.operations.parameters import SessionRef
+
+    return facts_of(SessionRef).description
 
 
 def completed_by(action: Action, completer: Any) -> None:
     vars(action)["completer"] = completer  # argcomplete looks for this attribute
 
 
-def describe(struct: type[msgspec.Struct], name: str) -> str:
+def describe(struct: "type[Struct]", name: str) -> str:
     """Return the help of one parameter, as its operation states it."""
-    return next(explain(field) for field in msgspec.structs.fields(struct) if field.name == name)
+    from msgspec.structs import fields
+
+    from nacre.cli.flags import explain
+
+    return next(explain(field) for field in fields(struct) if field.name == name)

@@ -5,11 +5,11 @@ greeting; so each caller acts with its own tokens, and the daemon's environment 
 """
 
 import os
-import re
 
+from nacre.late_pattern import late_pattern
 from nacre.settings.paths import Paths
 
-_VARIABLE = re.compile(r"\$(?:\$|([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*))")
+_VARIABLE = late_pattern(r"\$(?:\$|([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*))")
 _SECTION = "mcp_servers"
 
 NEW_VALUES = "notifications/nacre/values"  # of a bridge to its daemon, and of nobody else

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from nacre.core.agent import status
 from nacre.core.agent.tools import (
@@ -75,7 +76,7 @@ class Agent:
         return (await self.ask(AgentSessions(**more))).text
 
     def another(self, name: str, **more: Any) -> "Agent":
-        caller = replace(self.caller, told_as=f"mcp:{name}", client=f"{name} 2", **more)
+        caller = structs.replace(self.caller, told_as=f"mcp:{name}", client=f"{name} 2", **more)
         return replace(self, caller=caller)
 
 
@@ -327,10 +328,10 @@ async def test_a_batch_for_one_session_takes_turns(tmp_path: Path) -> None:
         assert [number for number in range(1, 6) if f"run {number}" in answers[number - 1]] == [
             *range(1, 6)
         ]
-        hurried = replace(one, caller=replace(one.caller, patience=0.5))
+        hurried = replace(one, caller=structs.replace(one.caller, patience=0.5))
         assert (await hurried.run("sleep 1000")).startswith("[running")
         with pytest.raises(Busy):
-            await replace(one, caller=replace(one.caller, patience=0.4)).run("echo late")
+            await replace(one, caller=structs.replace(one.caller, patience=0.4)).run("echo late")
 
 
 async def test_sessions_are_started_closed_renamed_and_made_again(tmp_path: Path) -> None:
@@ -404,7 +405,7 @@ async def test_the_tools_pass_scope_and_policy(tmp_path: Path) -> None:
 
 async def test_names_of_tools_in_an_answer_have_the_clients_prefix(tmp_path: Path) -> None:
     async with agent(tmp_path) as plain:
-        one = replace(plain, caller=replace(plain.caller, prefix="wsh_"))
+        one = replace(plain, caller=structs.replace(plain.caller, prefix="wsh_"))
         assert "· wsh_type answers]" in await one.run("read -p 'Go? [y/n] ' x")
         await one.type("y")
         long = await one.run("seq 20000", max_chars=400)
@@ -420,7 +421,7 @@ async def test_names_of_tools_in_an_answer_have_the_clients_prefix(tmp_path: Pat
 
 async def test_who_may_share_a_main_session_is_told_so_once(tmp_path: Path) -> None:
     async with agent(tmp_path) as plain:
-        one = replace(plain, caller=replace(plain.caller, alike=True))
+        one = replace(plain, caller=structs.replace(plain.caller, alike=True))
         assert "/mcp?client=NAME" in (await one.run("true")).split("\n")[1]
         assert "client=NAME" not in await one.run("true")
         assert "client=NAME" not in await one.run("true", session="named")

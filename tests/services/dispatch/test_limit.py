@@ -2,11 +2,11 @@
 
 import asyncio
 import json
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from nacre.core.catalog.limits import limits_of
 from nacre.core.operations.all import CATALOG, parse_operation

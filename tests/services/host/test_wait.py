@@ -1,7 +1,7 @@
 """The one wait: looked at when something changes, at the times that are asked for, and at last."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -30,7 +30,9 @@ class Changes:
     def note(self) -> None:
         self._changed.set()
 
-    def next(self, until: float, *, output: bool) -> Awaitable[None]:
+    def next(
+        self, until: float, *, output: bool, when: Callable[[], bool] | None = None
+    ) -> Awaitable[None]:
         self.asked.append((until, output))
         return self._next(until)
 
@@ -150,6 +152,39 @@ def test_waiters_are_woken_together_and_forgotten_when_they_give_up() -> None:
         await advance(20)
         assert for_one.done()
         assert len(second) == 0
+
+    with_still_clock(test)
+
+
+def test_waiter_that_asks_for_something_is_woken_when_that_holds() -> None:
+    async def test() -> None:
+        output, end, loop = Waiters(), Waiters(), asyncio.get_running_loop()
+        holds = False
+        begun = loop.time()
+        waiting = [
+            asyncio.create_task(next_of(begun + 10, output, end, when=lambda: holds))
+            for _ in range(3)
+        ]
+        await advance(0)
+        output.wake()
+        await advance(0)
+        assert (len(output), len(end)) == (3, 3), "it does not hold yet"
+        waiting[0].cancel()
+        end.wake()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert (len(output), len(end)) == (0, 0), "the end counts in any case"
+        again = asyncio.create_task(next_of(begun + 10, output, end, when=lambda: holds))
+        await advance(0)
+        holds = True
+        output.wake()
+        await again
+        assert loop.time() == begun, "nobody waited for the time"
+        holds = False
+        last = asyncio.create_task(next_of(begun + 10, output, end, when=lambda: holds))
+        await advance(0)
+        output.wake()
+        await advance(10)
+        assert last.done()
 
     with_still_clock(test)
 

@@ -1,11 +1,11 @@
 """Search over all sessions: what is found, for whom, and what is said of the rest."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.recordings import SearchResult, SearchSessions, SessionHit

@@ -244,9 +244,9 @@ def test_old_silence_is_no_reason_to_look_again(monkeypatch: pytest.MonkeyPatch)
             session = await cat(services)
             looks, next_change = [], session.next_change
 
-            def counted(until: float, *, output: bool) -> Coroutine[None, None, None]:
+            def counted(until: float, **how: Any) -> Coroutine[None, None, None]:
                 looks.append(until)
-                return next_change(until, output=output)
+                return next_change(until, **how)
 
             monkeypatch.setattr(session, "next_change", counted)
             await advance(10)

@@ -10,15 +10,16 @@ import os
 import time
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nacre.cli.output.answers import add_json, show
 from nacre.client.calls import Client
 from nacre.client.lock import holders, is_free
 from nacre.errors import DaemonUnreachable
 from nacre.settings.paths import Paths, find_paths
-from nacre.settings.sources import load_settings
-from nacre.settings.table import Settings
+
+if TYPE_CHECKING:
+    from nacre.settings.table import Settings
 
 # A daemon that holds its lock but takes no connections is starting or stopping. We wait this long
 # for the lock, which is free when it has stopped, and then try to connect again.
@@ -63,6 +64,8 @@ def add_stop(parser: ArgumentParser) -> None:
 
 
 def run_stop(arguments: Namespace) -> int:
+    from nacre.settings.sources import load_settings  # half of what `nacre status` would take
+
     paths = find_paths()
     settings = load_settings(paths.config_file)
     until = time.monotonic() + settings.stop_patience
@@ -89,7 +92,7 @@ def _undecided(paths: Paths) -> list[str]:
     return names
 
 
-def _force(arguments: Namespace, paths: Paths, settings: Settings) -> int:
+def _force(arguments: Namespace, paths: Paths, settings: "Settings") -> int:
     """End a daemon that did not end by itself, and say so."""
     from nacre.client.force import end_by_force
 

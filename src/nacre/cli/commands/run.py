@@ -10,7 +10,7 @@ import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from typing import Any
 
-from nacre.cli.flags import add_flags
+from nacre.cli.explained import is_explained, may_have
 from nacre.cli.output.answers import add_json, harmless, print_json
 from nacre.cli.output.words import CommandWords
 from nacre.cli.running.asked import in_commands
@@ -19,7 +19,6 @@ from nacre.cli.running.followed_run import FollowedRun, Wanted
 from nacre.cli.running.printers import printer_for
 from nacre.cli.running.standard_input import passes_input
 from nacre.cli.session_argument import add_session, describe
-from nacre.core.operations.runs import Run
 from nacre.errors import DaemonRestarted, InvalidInput
 from nacre.wording import Hint
 
@@ -27,11 +26,12 @@ from nacre.wording import Hint
 def add_run(parser: ArgumentParser) -> None:
     parser.usage = "nacre run SESSION [options] -- COMMAND [ARGS …]"
     add_session(parser)
-    parser.add_argument("command", metavar="COMMAND", nargs="*", help=describe(Run, "command"))
+    explained = _explained() if is_explained(parser) else None
+    parser.add_argument("command", metavar="COMMAND", nargs="*", help=explained)
     parser.add_argument(
         "--timeout-ms", type=int, metavar="N", help="Return after so many ms. [default: never]"
     )
-    add_flags(parser, Run, ("max_chars",))
+    _add_max_chars(parser)
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
         "--raw",
@@ -56,6 +56,22 @@ def add_run(parser: ArgumentParser) -> None:
     )
     add_json(parser)
     parser.set_defaults(run=run_run)
+
+
+def _explained() -> str:
+    from nacre.core.operations.runs import Run
+
+    return describe(Run, "command")
+
+
+def _add_max_chars(parser: ArgumentParser) -> None:
+    if not may_have(parser, "--max-chars"):
+        parser.set_defaults(max_chars=None)
+        return
+    from nacre.cli.flags import add_flags
+    from nacre.core.operations.runs import Run
+
+    add_flags(parser, Run, ("max_chars",))
 
 
 def run_run(arguments: Namespace) -> int:

@@ -7,19 +7,19 @@ Otherwise a program could control the person's terminal through its title.
 
 import json
 import os
-import re
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from nacre.errors import WIRE, NacreError
+from nacre.late_pattern import late_pattern
 from nacre.wording import Hint
 
 NO_LIMIT = 1 << 31  # characters
 
 # C0 without tab and newline, DEL, C1 (ECMA-48), characters that change the direction of text
 # (Unicode, UAX 9), and what no writing needs and nobody sees: blanks without width, tags.
-_HARMFUL = re.compile(
+_HARMFUL = late_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )

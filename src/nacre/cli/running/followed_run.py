@@ -14,8 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from nacre.cli.output.answers import complain
 from nacre.client.calls import AnsweredError, Client
@@ -43,8 +42,7 @@ class LeftRunning(KeyboardInterrupt):
     """A second Ctrl+C: the command goes on without us."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """What is to be run."""
 
     session: str

@@ -12,13 +12,14 @@ that the last records were cut off.
 
 import hashlib
 import hmac
-import re
 from typing import Any, NamedTuple
 
 import msgspec
 
+from nacre.late_pattern import late_pattern
+
 _SEAL_BYTES = 16  # RFC 2104, section 5: at least half of the hash
-_END = re.compile(rb',"mac":"([0-9a-f]{32})"\}\Z')
+_END = late_pattern(rb',"mac":"([0-9a-f]{32})"\}\Z')
 _HEAD_LABEL = b"nacre audit head 1\0"  # so that no line of the log is a head
 
 KEY_BYTES = 32  # RFC 2104, section 3: no shorter than the hash

@@ -1,9 +1,10 @@
 """Who asks: what a door knows about the caller."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from nacre.core.policy.verdicts import Preset, Sandbox
 
@@ -16,16 +17,19 @@ class Scope(IntEnum):
     ADMIN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+_NONE: Mapping[str, str] = MappingProxyType({})
+_SECRET = frozenset({"values"})  # fields that are never shown
+
+
+class Caller(Struct, frozen=True):
     door: str  # "mcp", "rest", "cli" …
     scope: Scope = Scope.ADMIN
     person: bool = False  # a human at a command line or page, not an agent
     client: str = ""  # the name and version that the other side gave itself
     cwd: str | None = None  # the caller's folder: its sessions start there
-    env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    env: Mapping[str, str] = _NONE
     # Of the variables that upstream servers' tables refer to. Never shown: these are secrets.
-    values: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    values: Mapping[str, str] = _NONE
     key: str = ""  # the same for all connections of one page or terminal; "" for who has no other
     patience: float | None = None  # seconds that the other side waits for an answer, if it is known
     label: str = ""  # what others are shown of a person: "web page", "attach"
@@ -45,6 +49,10 @@ class Caller:
     def sees(self, name: str) -> bool:
         """Tell whether a session of this name exists for this caller."""
         return self.sessions is None or name in self.sessions
+
+    def __repr__(self) -> str:
+        shown = [name for name in self.__struct_fields__ if name not in _SECRET]
+        return f"Caller({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
     @property
     def agent(self) -> str:

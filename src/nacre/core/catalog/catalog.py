@@ -6,6 +6,7 @@ Rule 2: nothing here is executed; the handlers are in services/.
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
@@ -214,12 +215,20 @@ def parse_parameters(
     # Text that no answer can carry must not be stored: a list with it could never be sent.
     if not _is_text(given):
         raise half_a_character()
+    if strict and all(type(one) in _PLAIN for one in given.values()):
+        # Mostly it is as it should be. What is not may be meant so; of these kinds, nothing that
+        # fits is taken for anything else.
+        with suppress(msgspec.ValidationError):
+            return msgspec.convert(_that_matter(cls, given), cls)
     given = _that_matter(cls, ease(cls, given))
     try:
         return msgspec.convert(given, cls, strict=strict)
     except msgspec.ValidationError as error:
         spec = _BY_TYPE.get(cls)
         raise explain(cls, spec.name if spec else None, given, error) from error
+
+
+_PLAIN = frozenset({str, int, bool})
 
 
 def _that_matter(cls: type[Operation], given: dict[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,11 @@
 """What a credential allows: what its holder may do, where, and until when."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from nacre.core.catalog.caller import Scope
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Struct, frozen=True):
     scope: Scope = Scope.ADMIN
     person: bool = False  # its holder is a human at a page, not a program
     sessions: frozenset[str] | None = None  # names; None: all of them

@@ -4,7 +4,6 @@ Rule: only what can mean one thing. A number in a text is a number where no text
 is a list of it where only certain words can be in the list.
 """
 
-import re
 from difflib import get_close_matches
 from functools import cache
 from math import isfinite
@@ -14,8 +13,9 @@ import msgspec
 from msgspec import inspect
 
 from nacre.errors import InvalidInput
+from nacre.late_pattern import late_pattern
 
-_WHOLE = re.compile(r"\s*(-?\d{1,18})(\.0*)?\s*")
+_WHOLE = late_pattern(r"\s*(-?\d{1,18})(\.0*)?\s*")
 _TRUTH = {"true": True, "false": False}
 
 # A session has a name, an id and a port, and tools that call the parameter by each of them.

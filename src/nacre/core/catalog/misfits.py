@@ -4,7 +4,6 @@ Rule: only the place of the error is read from msgspec's message. What is wrong 
 the operation's type and the value.
 """
 
-import re
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -13,10 +12,11 @@ from msgspec import inspect
 from nacre.core.catalog.leniency import meant
 from nacre.core.catalog.leniency import options_of as _options
 from nacre.errors import BadParameter, InvalidInput
+from nacre.late_pattern import late_pattern
 from nacre.wording import Meant, Takes
 
-_WHERE = re.compile(r" - at `(?:key` in `)?\$([^`]*)`\Z")
-_PART = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
+_WHERE = late_pattern(r" - at `(?:key` in `)?\$([^`]*)`\Z")
+_PART = late_pattern(r"\.(\w+)|\[(\d+|\.\.\.)\]")
 _LONGEST_GIVEN = 100  # characters; an error repeats no longer value
 
 _UNKNOWN: Any = object()  # a value whose place msgspec does not report

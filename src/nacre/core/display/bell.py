@@ -1,11 +1,11 @@
 """Whether output rings the bell."""
 
-import re
+from nacre.late_pattern import late_pattern
 
 BELL = b"\x07"
 # Strings, in which a BEL is the terminator or ignored (ECMA-48 8.3.89, xterm ctlseqs "OSC").
-_STRINGS = re.compile(rb"\x1b\][^\x07\x1b\x18\x1a]*\x07?|\x1b[PX^_][^\x1b\x18\x1a]*")
-_STRING_END = re.compile(rb"[\x07\x1b]")
+_STRINGS = late_pattern(rb"\x1b\][^\x07\x1b\x18\x1a]*\x07?|\x1b[PX^_][^\x1b\x18\x1a]*")
+_STRING_END = late_pattern(rb"[\x07\x1b]")
 
 
 def rings_bell(data: bytes, *, within: bool) -> bool:

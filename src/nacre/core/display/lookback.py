@@ -33,6 +33,7 @@ from nacre.core.operations.elements import VisualSpan
 from nacre.core.operations.watch import MOST_SOUGHT, Find, Found, Lines, Look
 from nacre.core.screen.screen import Cursor, Line, Span
 from nacre.core.text.widths import text_width
+from nacre.late_pattern import late_pattern
 
 _WHEEL_LINES = 3  # as in tmux, xterm and browsers
 
@@ -41,8 +42,8 @@ _STATE = WHEEL_IS_ARROWS + PASTES_ON
 
 _CUT = Span(">", inverse=True)  # in the last column of a cut line, as in less -S
 _FOUND = {"fg": "black", "bg": "yellow"}
-_REPORT = re.compile(SGR_REPORT)
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_REPORT = late_pattern(SGR_REPORT)
+_CONTROLS = late_pattern(r"[\x00-\x1f\x7f-\x9f]")
 
 Way = Literal["/", "?"]  # forward, backward
 

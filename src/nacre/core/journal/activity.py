@@ -143,12 +143,13 @@ class ActivityLog:
         return changed
 
     def _drop_old(self) -> None:
-        for name in list(self._entries):
-            if len(self._entries) <= self._most:
+        # Not a look at all of them: each command passes here.
+        while len(self._entries) > self._most:
+            ended = (name for name, entry in self._entries.items() if not entry.running)
+            if (oldest := next(ended, None)) is None:
                 return
-            if not self._entries[name].running:
-                del self._entries[name], self._cols[name]
-                self.earlier = True
+            del self._entries[oldest], self._cols[oldest]
+            self.earlier = True
 
     # --- what there is ---------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ Rule 2: an element belongs to the screen mode it was made in, and shows only the
 Rule 3: rows and columns count from zero, for an overlay from the first cell of the child's screen.
 """
 
-import re
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -15,6 +14,7 @@ from msgspec import Meta
 from nacre.core.catalog.catalog import Result
 from nacre.core.screen.screen import COLOR_NAMES, Color, Rgb, ScreenMode
 from nacre.core.text.widths import text_width
+from nacre.late_pattern import late_pattern
 
 LEAST_ROWS = 2  # panels leave at least this to the child: the engine has no smaller screen
 
@@ -25,8 +25,8 @@ HIGHEST = 2**31 - 1
 Place = Annotated[int, Meta(ge=0, le=FARTHEST)]
 Position = Literal["top", "bottom"]
 
-_HEX = re.compile(r"#[0-9a-fA-F]{6}")
-_INDEXED = re.compile(r"color(\d{1,3})")
+_HEX = late_pattern(r"#[0-9a-fA-F]{6}")
+_INDEXED = late_pattern(r"color(\d{1,3})")
 
 
 def paint_color(color: Color | None) -> Color | None:

@@ -7,8 +7,10 @@ cursor), so that all painters show the same.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from nacre.core.screen.screen import COLOR_NAMES, CellRun, Color, Cursor, CursorShape, Rgb, Span
 
@@ -39,8 +41,7 @@ _PALETTE = {name: index for index, name in enumerate(COLOR_NAMES)} | {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StyledRun:
+class StyledRun(Struct, frozen=True):
     """Neighbouring cells that look alike."""
 
     row: int
@@ -75,8 +76,7 @@ class Caret(NamedTuple):
     ink: Ink
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     rows: int
     cols: int
     background: Ink

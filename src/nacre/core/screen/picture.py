@@ -1,7 +1,8 @@
 """A terminal at one moment: everything that is needed to draw it on another one."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from nacre.core.screen.screen import Cursor, Line
 
@@ -18,8 +19,7 @@ class Codes(NamedTuple):
     pen: bytes  # style, link, keyboard and charsets of what is written next
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """A terminal at one moment; `codes` are the engine's own (terminal/modes.py)."""
 
     rows: int

@@ -14,8 +14,9 @@ from nacre.core.seeing.boxes import Box, arms
 from nacre.core.seeing.cells import ScreenCells, paper_of
 from nacre.core.seeing.elements import Element
 from nacre.core.seeing.regions import WordsApart, words_of
+from nacre.late_pattern import late_pattern
 
-_KEY = re.compile(r"^(F\d{1,2}|\d{1,2}|\^\S|M-\S|Esc|Tab|Enter)$")
+_KEY = late_pattern(r"^(F\d{1,2}|\d{1,2}|\^\S|M-\S|Esc|Tab|Enter)$")
 _LEAST_MENUS, _LEAST_KEYS = 3, 2
 _LONGEST = 24  # characters of a menu's or tab's name
 _LAST_ROWS = 3  # at the bottom, where keys are named

@@ -6,7 +6,6 @@ Rule 2: bars are no entries: a title or a status line, on the first or last row 
 screen with the cursor elsewhere, a word within a line, and what is highlighted in several places.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -15,11 +14,12 @@ from nacre.core.seeing.boxes import Box, is_line
 from nacre.core.seeing.cells import Paper, ScreenCells, Strip
 from nacre.core.seeing.elements import Element
 from nacre.core.seeing.regions import Region, plain_text, region_of, usual_paper
+from nacre.late_pattern import late_pattern
 
 _POINTERS = "❯▶▸►➜➤→»›●◉>"
 _MARKER = 3  # columns before an entry: a pointer, a tag's bracket
 _MOSTLY = 0.8  # of an entry's columns; the rest may be a gutter
-_RULE = re.compile("[─━═]{4}")  # a line across is no entry
+_RULE = late_pattern("[─━═]{4}")  # a line across is no entry
 
 
 def find_lists(cells: ScreenCells, boxes: Sequence[Box]) -> list[Element]:

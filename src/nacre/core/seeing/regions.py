@@ -1,14 +1,14 @@
 """Where text belongs: the innermost box around it, and the parts of a row that stand apart."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from nacre.core.seeing.boxes import Box, arms
 from nacre.core.seeing.cells import Paper, ScreenCells
+from nacre.late_pattern import late_pattern
 
-_APART = re.compile(r"\S+(?: \S+)*")  # words with single blanks between them
+_APART = late_pattern(r"\S+(?: \S+)*")  # words with single blanks between them
 
 
 class WordsApart(NamedTuple):

@@ -8,8 +8,10 @@ Rule 2: names of programs only choose an entry. They never decide that something
 """
 
 import re
-from dataclasses import dataclass, fields, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from nacre.core.shell.programs import OPAQUE
 from nacre.late_pattern import late_pattern
@@ -22,8 +24,7 @@ SHORT_LINE = 960
 LONGEST_EDITED = {"ash": 1000, "busybox": 1000}
 
 
-@dataclass(frozen=True, slots=True)
-class Syntax:
+class Syntax(Struct, frozen=True):
     """The parts of a wrapped command (wrapper.py); each is a statement or an expression.
 
     `_nacre_s` holds an exit code, `_nacre_c` the command. `begin` and `keep` have {host} where the
@@ -56,8 +57,7 @@ class Syntax:
     nonce: str | None = None  # what holds it since `begin`, where there is no room to repeat it
 
 
-@dataclass(frozen=True, slots=True)
-class NativeStart:
+class NativeStart(Struct, frozen=True):
     """How a shell is started so that it marks its prompts and commands by itself."""
 
     script: str  # in the folder of scripts; for `variable` a folder
@@ -66,8 +66,7 @@ class NativeStart:
     variable: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     name: str
     syntax: Syntax
     programs: tuple[str, ...]  # that it is recognised by
@@ -339,7 +338,7 @@ def _silent(statement: str) -> str:
 
 def _short(syntax: Syntax) -> Syntax:
     """Return it with shorter names: with the long ones its lines are too long for ash."""
-    words = {part.name: getattr(syntax, part.name) for part in fields(syntax)}
+    words = {name: getattr(syntax, name) for name in syntax.__struct_fields__}
     return Syntax(**{name: word and word.replace("_nacre_", "_n") for name, word in words.items()})
 
 

@@ -6,15 +6,14 @@ that set modes or query the terminal pass: a shell turns bracketed paste off in 
 echo.
 """
 
-import re
-
 from nacre.core.shell.marks import Mark
+from nacre.late_pattern import late_pattern
 
 _MOST = 64 * 1024  # an echo has at most a few kilobytes; anything more is output
 
 
 # ECMA-48 5.4: private sequences (modes, xterm's and kitty's keyboards), DA, DSR; DECKPAM, DECKPNM.
-_KEPT = re.compile(rb"\x1b\[[?<>=][0-9;]*\$?[A-Za-z]|\x1b\[[0-9]*[cn]|\x1b[=>]")
+_KEPT = late_pattern(rb"\x1b\[[?<>=][0-9;]*\$?[A-Za-z]|\x1b\[[0-9]*[cn]|\x1b[=>]")
 
 
 class Veil:

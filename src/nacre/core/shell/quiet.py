@@ -7,16 +7,22 @@ Rule 3: quiet counts from the last output or input, whichever came later: a prog
 got input has not had its time to answer.
 """
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 NEVER = float("inf")
 
 
 class Until(Struct, frozen=True):
-    """Check again at this time, or with `on_output` as soon as there is output before it."""
+    """Check again at this time, or with `on_output` as soon as there is output before it.
+
+    With `when`, only output counts after which that holds.
+    """
 
     time: float = NEVER
     on_output: bool = True
+    when: Callable[[], bool] | None = None
 
 
 class Quiesce(Struct, frozen=True):

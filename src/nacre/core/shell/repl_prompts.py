@@ -8,11 +8,12 @@ import re
 from typing import Literal
 
 from nacre.core.shell.repls import GENERIC, Repl, matches, repl_at
+from nacre.late_pattern import late_pattern
 
 Place = Literal["prompt", "more"]
 _SHARED = 3  # characters that two forms of a prompt begin with: user and host, or a folder
-_NUMBER = re.compile(r"\d+")
-_FOLDER = re.compile(r"[~/][^\s#$%>\])]*")
+_NUMBER = late_pattern(r"\d+")
+_FOLDER = late_pattern(r"[~/][^\s#$%>\])]*")
 
 
 def prompt_in(repl: Repl, line: str) -> str:

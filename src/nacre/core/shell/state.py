@@ -34,6 +34,7 @@ from nacre.core.shell.repl_prompts import (
     prompt_pattern,
     shown_by_code,
 )
+from nacre.late_pattern import late_pattern
 
 StateName = Literal["prompt", "running", "needs_input", "exited", "lost"]
 Asks = Literal["password", "confirm", "pager", "editor", "repl", "line", "key", "multiplexer"]
@@ -342,7 +343,7 @@ _LEAVE_MULTIPLEXER = {
     "screen": "ctrl+a, then d",
     "zellij": "ctrl+o, then d",
 }
-_ASKS_BY_LINE = re.compile(r"[:?]\s*$")
+_ASKS_BY_LINE = late_pattern(r"[:?]\s*$")
 
 
 def _needs(

@@ -5,13 +5,13 @@ Who looks through a long output can pass over parts in which no needle is, witho
 Rule: None in doubt. An expression that is not understood here is searched for everywhere.
 """
 
-import re
+from nacre.late_pattern import late_pattern
 
 Needles = tuple[str, ...]
 
 _ENDS = frozenset("^$.")  # they stand for no character of their own
 _OPTIONAL = frozenset("*?")
-_CLASS = re.compile(r"\[\^?[^\[\]\\^]+\]")
+_CLASS = late_pattern(r"\[\^?[^\[\]\\^]+\]")
 _SHORTEST = 2  # characters: a needle that stands everywhere helps nobody
 
 

@@ -5,16 +5,16 @@ Rule 2: what RE2 has not (look-around, back-references) is refused, never guesse
 Rule 3: nothing is captured but the whole match: twenty thousand groups took gigabytes.
 """
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Protocol
 
 from nacre.core.text.needles import needles_of
+from nacre.late_pattern import late_pattern
 
 _MEMORY = 8 << 20  # bytes for one expression; RE2's own default
 
-_SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")  # what stands for itself behind a backslash only
+_SPECIAL = late_pattern(r"[\\^$.|?*+()\[\]{}]")  # what stands for itself behind a backslash only
 
 # The next step for who used more than there is.
 RE2 = "use the syntax of RE2, which has no look-around and no back-references"

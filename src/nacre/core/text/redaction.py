@@ -10,8 +10,7 @@ Rule 4: what is redacted stays as it is when it is redacted again.
 """
 
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from nacre.context_block import ContextBlock
 from nacre.core.screen.screen import Line, Span
 from nacre.core.text.pattern import BytesPattern, compile_bytes, escaped
 from nacre.core.text.secret_shapes import NEEDLES, SecretFound, find_shapes
@@ -223,17 +223,22 @@ def _gather(value: Any, texts: list[str]) -> None:
     elif value is None or isinstance(value, int | float):
         return
     elif isinstance(value, msgspec.Struct):
-        for name in value.__struct_fields__:
-            _gather(getattr(value, name), texts)
+        _gather_all([getattr(value, name) for name in value.__struct_fields__], texts)
     elif isinstance(value, Mapping):
-        for one in value.values():
-            _gather(one, texts)
+        _gather_all(value.values(), texts)
     elif isinstance(value, list | tuple):
         if value and isinstance(value[0], Span):
             texts.append("".join(one.text for one in value if isinstance(one, Span)))
         else:
-            for one in value:
-                _gather(one, texts)
+            _gather_all(value, texts)
+
+
+def _gather_all(values: Iterable[Any], texts: list[str]) -> None:
+    for one in values:
+        if type(one) is str:  # by far the most
+            texts.append(one)
+        elif one is not None:
+            _gather(one, texts)
 
 
 def _redacted(value: Any, redaction: Redaction) -> Any:
@@ -283,14 +288,9 @@ def _are_lines(value: Sequence[Any]) -> bool:
 _of_this_call: ContextVar[Redaction | None] = ContextVar("redaction", default=None)
 
 
-@contextmanager
-def redacting(redaction: Redaction | None) -> Iterator[None]:
+def redacting(redaction: Redaction | None) -> ContextBlock[Redaction | None]:
     """Let what is cut meanwhile be redacted first."""
-    token = _of_this_call.set(redaction)
-    try:
-        yield
-    finally:
-        _of_this_call.reset(token)
+    return ContextBlock(_of_this_call, redaction)
 
 
 def redaction_of_call() -> Redaction | None:

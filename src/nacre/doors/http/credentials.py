@@ -14,8 +14,9 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from nacre.core.catalog.grant import Grant
 from nacre.doors.http.token_use import TokenUse

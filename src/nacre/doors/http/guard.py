@@ -18,11 +18,11 @@ import secrets
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
+from msgspec.structs import replace
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send

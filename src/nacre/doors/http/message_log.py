@@ -11,11 +11,12 @@ Rule 3: below debug a message costs one comparison.
 """
 
 import logging
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from nacre.late_pattern import late_pattern
 
 if TYPE_CHECKING:  # a bridge is answered without it
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -30,7 +31,7 @@ _CREDENTIALS = frozenset(
 # Parameters whose value reaches a terminal or a file, and the answer to a form.
 _TYPED = frozenset(("input", "text", "keys", "content", "old", "new"))
 _VARIABLES = frozenset(("env", "values"))
-_IN_ADDRESSES = re.compile(r"([?&#](?:token|ticket|key|code|login)=)[^&\s\"']+")
+_IN_ADDRESSES = late_pattern(r"([?&#](?:token|ticket|key|code|login)=)[^&\s\"']+")
 _REDACTED = "[redacted]"
 _EVENTS = b"text/event-stream"
 

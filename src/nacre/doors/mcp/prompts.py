@@ -9,7 +9,6 @@ Rule 4: where the toolset agent was named first, a skill is told in its tools if
 that; all others are about the other toolsets, and say how to get them.
 """
 
-import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from nacre.doors.mcp.resources import scheme_of
 from nacre.doors.mcp.tools.selection import Selection
 from nacre.doors.mcp.tools.toolsets import PLAIN, TOOLSETS
 from nacre.errors import InvalidInput
+from nacre.late_pattern import late_pattern
 
 # skill → what a person or a host reads in the list
 SKILLS = {
@@ -35,7 +35,7 @@ SKILLS = {
 _FOLDER = Path(__file__).parent / "skills"
 _PLAIN_FOLDER = Path(__file__).parent / "agent_skills"
 _TOLD_PLAINLY = ("core",)  # the skills that have a page there
-_PLACEHOLDER = re.compile(r"\{\{(?:(prompt|uri):)?([^{}]+)\}\}")
+_PLACEHOLDER = late_pattern(r"\{\{(?:(prompt|uri):)?([^{}]+)\}\}")
 
 
 def brand_of(prefix: str) -> str:

@@ -5,7 +5,6 @@ get_screen, the scrollback of get_scrollback with the last hundred lines.
 Rule 2: {name} in an address is a session's name, id or port, percent-encoded.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, unquote
@@ -26,6 +25,7 @@ from nacre.doors.mcp.tools.answers import shape_result
 from nacre.doors.mcp.tools.selection import OffersUpstream
 from nacre.doors.mcp.upstream.addresses import UpstreamAddress, parse_address, read_as
 from nacre.errors import InvalidInput, quoted
+from nacre.late_pattern import late_pattern
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.wording import OPERATIONS, Words
 
@@ -36,7 +36,7 @@ list_of = list  # a class below has a method of that name
 _LAST_LINES = 100  # of the scrollback, as in wsh
 
 _JSON = "application/json"
-_OF_SESSION = re.compile(r"sessions/([^/?#]+)/(screen|scrollback)")
+_OF_SESSION = late_pattern(r"sessions/([^/?#]+)/(screen|scrollback)")
 
 _ABOUT: dict[Kind, str] = {
     "screen": "What the session shows now: lines, cursor, rows, cols, mode.",

@@ -9,7 +9,6 @@ without its cost. library/server.py is the other half.
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Protocol
 
@@ -92,6 +91,13 @@ def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> C
     prefix = offers.selection.prefix
     scheme = scheme_of(prefix)
     most = settings.max_result_chars
+    before: tuple[Caller, Caller] | None = None  # the last one, and the same with its patience
+
+    def patient(caller: Caller, patience: float | None) -> Caller:
+        nonlocal before
+        if before is None or before[0] is not caller or before[1].patience != patience:
+            before = caller, structs.replace(caller, patience=patience, prefix=prefix)
+        return before[1]
 
     async def call_tool(ctx: Context, params: ToolCall) -> Any:
         offer = offers.now
@@ -103,7 +109,7 @@ def build_call_tool(dispatch: Dispatch, offers: Offers, settings: Settings) -> C
             operation = tool.parse(params.arguments or {})
             wanted = (ctx.meta or {}).get("progress_token") is not None
             patience = _patience(operation, settings, progress=wanted)
-            caller = replace(caller_of(ctx), patience=patience, prefix=prefix)
+            caller = patient(caller_of(ctx), patience)
             if isinstance(operation, CallUpstreamTool):
                 told = ctx.session.report_progress if wanted else None
                 relay = structs.replace(relay_of_call() or Relay(), progress=told)
@@ -143,7 +149,7 @@ def caller_of(ctx: Context) -> Caller:
         if said is None or said.client_info.name == UNNAMED:
             return caller  # it is known by its User-Agent
         name = f"{said.client_info.name} {said.client_info.version}".strip()
-        return replace(caller, client=name)
+        return structs.replace(caller, client=name)
     assert isinstance(ctx.lifespan_context, Caller)
     return ctx.lifespan_context
 

@@ -11,8 +11,9 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 from nacre import __version__
 from nacre.core.catalog.caller import Caller, Scope

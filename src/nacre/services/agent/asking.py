@@ -6,8 +6,9 @@ Rule 3: what the caller is to be told (a hand-over, a notice) is collected, and 
 """
 
 import asyncio
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation, Result

@@ -4,19 +4,18 @@ Rule 1: lines are asked for by their numbers (read_run), never more than an answ
 Rule 2: the last line may not be complete: it is new again when it has changed.
 """
 
-import re
-
 from nacre.core.agent.cut import KnownLines
 from nacre.core.operations.results import RunOutcome, RunPage
 from nacre.core.operations.runs import ReadRun
 from nacre.core.text.pattern import PatternError, compile_pattern, escaped
+from nacre.late_pattern import late_pattern
 from nacre.services.agent.asking import AgentCall
 from nacre.services.agent.clients import KnownRun
 
 _ENDS = 300  # lines of the end that are asked for at first
 _ENOUGH = 400_000  # characters of an inner answer: only a few of them are sent
 MOST_MATCHES = 50
-_SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
+_SPECIAL = late_pattern(r"[\\^$.|?*+()\[\]{}]")
 
 
 def room_inside(max_chars: int) -> int:

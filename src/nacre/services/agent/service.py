@@ -46,6 +46,7 @@ from nacre.errors import (
     SessionExited,
     SessionNotFound,
 )
+from nacre.late_pattern import late_pattern
 from nacre.services.agent.answers import Answers
 from nacre.services.agent.asking import AgentCall
 from nacre.services.agent.clients import AgentClient, AgentClients, KnownRun, KnownSession
@@ -65,7 +66,7 @@ _ALIKE = (
     "every client of this token and program has this session as main; for one of your own, add "
     "client=NAME to the address (/mcp?client=NAME), or name a session"
 )
-_RUN_NAME = re.compile(r"run\s*#?\s*(\w+)", re.IGNORECASE)
+_RUN_NAME = late_pattern(r"run\s*#?\s*(\w+)", re.IGNORECASE)
 
 
 class Agents:

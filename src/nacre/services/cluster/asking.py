@@ -14,7 +14,6 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from dataclasses import replace as replace_field
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -179,7 +178,7 @@ class Asking:
         """Return the caller with what only this host can find out: whether a session runs it."""
         if caller.pid is None or not caller.person:
             return caller
-        return replace_field(caller, inside=await self._is_inside(caller))
+        return msgspec.structs.replace(caller, inside=await self._is_inside(caller))
 
     def incarnation_of(self, host: str) -> str:
         """Return the incarnation of a host's daemon. Raises HostUnreachable."""

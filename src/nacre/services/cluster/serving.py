@@ -12,11 +12,11 @@ import asyncio
 import logging
 from collections import Counter, OrderedDict
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from nacre.core.catalog.catalog import CATALOG, UNLISTED
 from nacre.core.cluster.carried import pack_error, pack_result, unpack_operation

@@ -6,13 +6,13 @@ Rule 2: silence is no end where the kernel knows that a command runs whose end c
 Rule 3: neither the echo of what was typed nor the prompt at the end is output.
 """
 
-import re
 from typing import Literal
 
 from nacre.core.screen.controls import ALTERNATE
 from nacre.core.shell.quiet import Quiesce
 from nacre.core.shell.repl_prompts import is_same_prompt, prompt_pattern, without_shell_prompt
 from nacre.core.shell.state import State
+from nacre.late_pattern import late_pattern
 from nacre.services.dispatch.permit import type_into
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import LOOKS, settle, waits_for_somebody
@@ -25,7 +25,7 @@ TAKES_SOON = (0.01, 0.01, 0.03, 0.2, 1.0)  # seconds: who waits for a line gets 
 
 
 # PS2 of sh and bash is >; zsh says before it what is open.
-_CONTINUED = re.compile(r"(?:[a-z]+ )*[a-z]*>")
+_CONTINUED = late_pattern(r"(?:[a-z]+ )*[a-z]*>")
 
 AnsweredBy = Literal["mark", "prompt", "needs_input", "quiet"]
 

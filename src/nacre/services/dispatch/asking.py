@@ -3,10 +3,10 @@
 Rule: it asks the person at the host, never the model; the door sees to that by its protocol.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 
+from nacre.context_block import ContextBlock
 from nacre.core.operations.safety.approvals import Answer, Approval
 
 Asking = Callable[[Approval], Awaitable[Answer | None]]  # None: the host's person did not answer
@@ -14,14 +14,9 @@ Asking = Callable[[Approval], Awaitable[Answer | None]]  # None: the host's pers
 _of_this_call: ContextVar[Asking | None] = ContextVar("asking", default=None)
 
 
-@contextmanager
-def asked_by(asking: Asking | None) -> Iterator[None]:
+def asked_by(asking: Asking | None) -> ContextBlock[Asking | None]:
     """Let questions of calls that are made meanwhile go to their host."""
-    token = _of_this_call.set(asking)
-    try:
-        yield
-    finally:
-        _of_this_call.reset(token)
+    return ContextBlock(_of_this_call, asking)
 
 
 def asking_of_call() -> Asking | None:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -34,8 +33,7 @@ class HandedOver(NamedTuple):
         return self.handover.in_words(self.session)
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct):
     caller: Caller
     operation: Operation  # its references are ids after the step resolve
     spec: Spec
@@ -43,11 +41,13 @@ class Call:
     tells: bool = False  # the door can pass a hand-over to its caller
     targets: tuple[Target, ...] = ()
     told: HandedOver | None = None
-    notices: list[str] = field(default_factory=list)  # what the caller is told of its own request
+    notices: list[str] = msgspec.field(
+        default_factory=list
+    )  # what the caller is told of its own request
     host: str = ""  # the other host of the cluster that was asked for it
     stack: AsyncExitStack | None = None  # of a stream: what it enters is left at its end
-    judged: Judged = field(default_factory=Judged)  # what the policy said of it
-    began: float = field(default_factory=time.monotonic)
+    judged: Judged = msgspec.field(default_factory=Judged)  # what the policy said of it
+    began: float = msgspec.field(default_factory=time.monotonic)
 
 
 Onward = Callable[[Call], Awaitable[Any]]

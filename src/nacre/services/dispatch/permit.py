@@ -13,13 +13,12 @@ bytes. A write that may run something and was not judged is refused: no handler 
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, Protocol
 
 from msgspec import Struct, field
 
+from nacre.context_block import ContextBlock
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.operations.watch import Receipt
 from nacre.core.policy.verdicts import Preset, Verdict
@@ -183,14 +182,9 @@ class Permit:
 _of_this_call: ContextVar[Permit | None] = ContextVar("permit", default=None)
 
 
-@contextmanager
-def holding(permit: Permit) -> Iterator[None]:
+def holding(permit: Permit) -> ContextBlock[Permit | None]:
     """Let what is done meanwhile type by this permit."""
-    token = _of_this_call.set(permit)
-    try:
-        yield
-    finally:
-        _of_this_call.reset(token)
+    return ContextBlock(_of_this_call, permit)
 
 
 def may_type(session: Typeable) -> bool:

@@ -3,10 +3,11 @@
 Rule: what it says is a text like any other: nothing is run because of it.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import NamedTuple
+
+from nacre.context_block import ContextBlock
 
 
 class ModelPrompt(NamedTuple):
@@ -25,14 +26,9 @@ Sampling = Callable[[ModelPrompt], Awaitable[Sampled | None]]  # None: it did no
 _of_this_call: ContextVar[Sampling | None] = ContextVar("sampling", default=None)
 
 
-@contextmanager
-def sampled_by(sampling: Sampling | None) -> Iterator[None]:
+def sampled_by(sampling: Sampling | None) -> ContextBlock[Sampling | None]:
     """Let calls that are made meanwhile ask their client's model."""
-    token = _of_this_call.set(sampling)
-    try:
-        yield
-    finally:
-        _of_this_call.reset(token)
+    return ContextBlock(_of_this_call, sampling)
 
 
 def sampling_of_call() -> Sampling | None:

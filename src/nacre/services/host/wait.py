@@ -36,7 +36,9 @@ class Turn(NamedTuple):
 class NextChange(Protocol):
     """Return when something has changed, or at the time `until`; see Session.next_change."""
 
-    def __call__(self, until: float, *, output: bool) -> Awaitable[None]: ...
+    def __call__(
+        self, until: float, *, output: bool, when: Callable[[], bool] | None = None
+    ) -> Awaitable[None]: ...
 
 
 async def wait_until(
@@ -56,36 +58,45 @@ async def wait_until(
             return found
         if now >= deadline:
             return None
-        await next_change(min(found.time, deadline), output=found.on_output)
+        until = min(found.time, deadline)
+        await next_change(until, output=found.on_output, when=found.when)
 
 
 class Waiters:
     """Those who wait for the next time that something happens."""
 
     def __init__(self) -> None:
-        self._futures: list[asyncio.Future[None]] = []
+        self._futures: dict[asyncio.Future[None], Callable[[], bool] | None] = {}
 
     def __len__(self) -> int:
         return len(self._futures)
 
     def wake(self) -> None:
-        for future in self._futures:
-            _settle(future)
-        self._futures.clear()
+        """Wake them, but for those that want to be woken only when something holds."""
+        waiting, self._futures = self._futures, {}
+        for future, when in waiting.items():
+            if when is None or when():
+                _settle(future)
+            else:
+                self._futures[future] = when
 
-    def add(self, future: "asyncio.Future[None]") -> None:
-        self._futures.append(future)
+    def add(self, future: "asyncio.Future[None]", when: Callable[[], bool] | None = None) -> None:
+        self._futures[future] = when
 
     def forget(self, future: "asyncio.Future[None]") -> None:
-        if future in self._futures:
-            self._futures.remove(future)
+        self._futures.pop(future, None)
 
 
-async def next_of(until: float, *waiters: Waiters) -> None:
-    """Return when one of these is woken, or at the time `until`."""
+async def next_of(until: float, *waiters: Waiters, when: Callable[[], bool] | None = None) -> None:
+    """Return when one of these is woken, or at the time `until`.
+
+    With `when`, the first of them counts only if that holds then.
+    """
     loop = asyncio.get_running_loop()
     future = loop.create_future()
-    for waiting in waiters:
+    first, *others = waiters
+    first.add(future, when)
+    for waiting in others:
         waiting.add(future)
     timer = loop.call_at(until, _settle, future)
     try:

@@ -75,7 +75,8 @@ class _Settling:
                 self._begin_anew()
             elif (state := self._look()) is not None:
                 return "needs_input", state
-        return Until(self._next_look())
+        # Before the first check, what is printed only puts that off; later, it comes sooner.
+        return Until(self._next_look(), when=None if self._looks else self._done)
 
     def _over(self) -> tuple[Settled, State | None] | None:
         if self._done():

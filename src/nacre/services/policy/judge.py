@@ -14,6 +14,7 @@ from nacre.core.policy.verdicts import Preset, stricter
 from nacre.core.shell.dialects import SHELLS
 from nacre.core.shell.programs import OPAQUE
 from nacre.errors import InvalidInput, PolicyDenied
+from nacre.late_pattern import late_pattern
 from nacre.services.policy.rulebooks import Rulebooks
 from nacre.services.session.session import Session
 from nacre.settings.table import Settings
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _ZSH, _FISH = "zsh", "fish"
 
 # A line of words alone, in which nothing is quoted, expanded or parted.
-_PLAIN = re.compile(r"[\w ./=:,+@%-]+", re.ASCII)
+_PLAIN = late_pattern(r"[\w ./=:,+@%-]+", re.ASCII)
 
 
 class Site(NamedTuple):

@@ -9,10 +9,11 @@ Rule 3: whoever reads it, what is judged is what is typed: after any wait all is
 import os
 import shlex
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from nacre.core.catalog.caller import Caller
+from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.apps.files import EditFile, GetFile, PutFile
 from nacre.core.operations.apps.programs import LaunchApp, RestartApp
 from nacre.core.operations.daemon import OpenPage
@@ -52,8 +53,7 @@ from nacre.services.registry.registry import Registry
 from nacre.services.session.launch import refuse_impossible, resolve_folder
 from nacre.services.session.session import Session
 
-if TYPE_CHECKING:
-    pass
+_OPENING = (OpenPage, CreateToken)  # ways in for a person
 
 _MOST_INSIDE = 1000  # screens that are remembered to be inside of sessions
 
@@ -75,6 +75,17 @@ class Police:
         self._host = host
         self._verdicts = Verdicts(judge, approvals, host)
         self._typed_lines = TypedLines(judge, self._verdicts, host)
+        self._judges: dict[type[Operation], Callable[[Permit, Any], Awaitable[None]]] = {
+            Run: self._run,
+            RunCommand: self._run_command,
+            Send: self._send,
+            **dict.fromkeys((CreateSession, StartSession), self._new_session),
+            **dict.fromkeys((RestartSession, ManageSession, RestoreSessions), self._restart),
+            **dict.fromkeys((PutFile, GetFile, EditFile), self._file),
+            LaunchApp: self._launch,
+            RestartApp: self._restart_app,
+            ExportRecording: self._export,
+        }
 
     # --- for dispatch ----------------------------------------------------------------------
 
@@ -89,34 +100,33 @@ class Police:
         operation, permit = call.operation, permit_of_call()
         if isinstance(operation, WatchSession):
             await self._note_watcher(call.caller)
-        elif isinstance(operation, OpenPage | CreateToken):
+        elif isinstance(operation, _OPENING):
             await self._refuse_inside(call.caller)
         if permit is None or not self.judges(call.caller):
             return
-        if isinstance(operation, LaunchApp):
-            operation = operation.as_session()
-        elif isinstance(operation, RestartApp):
-            operation = RestartSession(session=operation.session)
-        if isinstance(operation, CreateSession | StartSession):
-            self._judge.rulebooks.begin_to_load()
-            await self._new_session(permit, operation)
-        elif isinstance(operation, RestartSession | ManageSession | RestoreSessions):
-            await self._restart(permit, operation)
-        elif isinstance(operation, ExportRecording):
-            await self._export(permit, operation)
-        elif isinstance(operation, PutFile | GetFile | EditFile):
-            await self._file(permit, operation)
-        elif isinstance(operation, Run):
-            text, relay = operation.command.strip("\r\n"), relay_of_call()
-            if relay is not None and relay.feeds:
-                text = as_fed(text)
-            await self._command(permit, operation.session, text)
-        elif isinstance(operation, RunCommand):
-            await self._command(permit, operation.session, operation.input.strip("\r\n"))
-        elif isinstance(operation, Send):
-            session = self._registry.find(operation.session)
-            if session.alive and "\x1b" not in operation.text and is_idle(session):
-                await self._command(permit, operation.session, operation.text)
+        judge = self._judges.get(type(operation))
+        if judge is not None:
+            await judge(permit, operation)
+
+    async def _run(self, permit: Permit, operation: Run) -> None:
+        text, relay = operation.command.strip("\r\n"), relay_of_call()
+        if relay is not None and relay.feeds:
+            text = as_fed(text)
+        await self._command(permit, operation.session, text)
+
+    async def _run_command(self, permit: Permit, operation: RunCommand) -> None:
+        await self._command(permit, operation.session, operation.input.strip("\r\n"))
+
+    async def _send(self, permit: Permit, operation: Send) -> None:
+        session = self._registry.find(operation.session)
+        if session.alive and "\x1b" not in operation.text and is_idle(session):
+            await self._command(permit, operation.session, operation.text)
+
+    async def _launch(self, permit: Permit, operation: LaunchApp) -> None:
+        await self._new_session(permit, operation.as_session())
+
+    async def _restart_app(self, permit: Permit, operation: RestartApp) -> None:
+        await self._restart(permit, RestartSession(session=operation.session))
 
     async def _note_watcher(self, caller: Caller) -> None:
         """Who attaches from inside of a session may be its agent."""
@@ -186,6 +196,7 @@ class Police:
 
     async def _new_session(self, permit: Permit, request: CreateSession | StartSession) -> None:
         """Judge what a new session would run, which no shell types."""
+        self._judge.rulebooks.begin_to_load()
         start = isinstance(request, StartSession)
         command = request.shell if isinstance(request, StartSession) else request.command
         args = None if isinstance(request, StartSession) else request.args

@@ -28,6 +28,7 @@ from nacre.core.shell.programs import is_confirm
 from nacre.core.shell.quiet import Until
 from nacre.core.shell.state import State
 from nacre.errors import BadParameter, Forbidden, InvalidInput, PolicyDenied
+from nacre.late_pattern import late_pattern
 from nacre.services.dispatch.asking import asking_of_call
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.permit import turn, write_judged
@@ -39,7 +40,7 @@ from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
 
 _SOON = 0.05  # seconds after a change of the screen until it is looked at whether it still asks
-_IN_FULL = re.compile(r"\byes\b.{0,3}\bno\b", re.IGNORECASE)  # such a question wants whole words
+_IN_FULL = late_pattern(r"\byes\b.{0,3}\bno\b", re.IGNORECASE)  # such a question wants whole words
 _MOST_SHOWN = 2000  # characters of a question
 _TAKEN_WITHIN = 2.0  # seconds; a program that waits for the terminal reads at once
 _LOOKS = 0.05  # seconds between two looks: that a program has read has no event

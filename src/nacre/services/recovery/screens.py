@@ -14,7 +14,6 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from nacre.core.shell.marks import Prompting
 from nacre.services.host.host import Host
@@ -45,7 +44,6 @@ _GAP = (
 )
 
 
-@dataclass(slots=True)
 class Rebuilt(Beginning):
     """A session's screen, rebuilt from its journal."""
 

@@ -4,8 +4,6 @@ Rule 1: the screen shows the command, never the wrapper, whose echo is hidden un
 Rule 2: text that a line editor would change is never typed.
 """
 
-import re
-
 from nacre.core.shell.dialects import (
     SH,
     SHELLS,
@@ -19,6 +17,7 @@ from nacre.core.shell.echo import Veil
 from nacre.core.shell.state import State
 from nacre.core.shell.wrapper import as_fed, wrap, wrap_long
 from nacre.core.text.placeholders import PLACE
+from nacre.late_pattern import late_pattern
 from nacre.services.dispatch.permit import may_type, turn, type_into, write_judged
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import read_on, settle
@@ -36,7 +35,7 @@ _PASTE_MODE = 0.1  # seconds between a prompt's mark and the start of bracketed 
 # What a line editor would change: history expansion (`^old^new` too), completion, control keys; and
 # what zsh (U+E000 to E0FF) and fish (U+F600 to F8FF, U+FDD0 to FDEF) have for bytes and marks of
 # their own.
-_NOT_TYPED = re.compile(r"[!\x00-\x1f\x7f-\x9f\ue000-\uf8ff\ufdd0-\ufdef]|\A\^")
+_NOT_TYPED = late_pattern(r"[!\x00-\x1f\x7f-\x9f\ue000-\uf8ff\ufdd0-\ufdef]|\A\^")
 _LONGEST_TYPED = 1000  # characters; a longer line is wrapped, so no line editor has to redraw it
 
 _SWALLOWED = 16  # bytes; busybox's KEYCODE_BUFFER_SIZE

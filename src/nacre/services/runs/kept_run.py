@@ -3,7 +3,6 @@
 Its output is not included: the journal has it, between two generations.
 """
 
-import asyncio
 import time
 
 import msgspec
@@ -24,7 +23,7 @@ _COMMAND = 400  # characters of a running command that the next daemon's audit h
 def pack_run(run: TrackedRun) -> bytes:
     """Return what the next daemon must know about it."""
     request, state, end = run.request, run.state, run.state.end
-    epoch = _epoch()
+    epoch = _epoch(run.session)
     return msgspec.json.encode(
         KeptRun(
             id=request.id,
@@ -58,8 +57,9 @@ def pack_run(run: TrackedRun) -> bytes:
 
 def restored_run(kept: KeptRun, session: Session, memory: int) -> TrackedRun:
     """Return an earlier daemon's run, without its output."""
-    run = TrackedRun(session, _request(kept), RunOutput(kept.cols, memory))
-    run.state = _state(kept)
+    epoch = _epoch(session)
+    run = TrackedRun(session, _request(kept, epoch), RunOutput(kept.cols, memory))
+    run.state = _state(kept, epoch)
     run.output.recording = kept.recording
     if kept.started_by_mark:
         run.expect_shells_own()
@@ -70,10 +70,10 @@ def restored_run(kept: KeptRun, session: Session, memory: int) -> TrackedRun:
     return run
 
 
-def _request(kept: KeptRun) -> RunRequest:
+def _request(kept: KeptRun, epoch: float) -> RunRequest:
     return RunRequest(
         context=kept.context,
-        started=kept.started - _epoch(),
+        started=kept.started - epoch,
         id=kept.id,
         nonce=kept.nonce,
         outer=frozenset(kept.outer),
@@ -87,7 +87,7 @@ def _request(kept: KeptRun) -> RunRequest:
     )
 
 
-def _state(kept: KeptRun) -> RunState:
+def _state(kept: KeptRun, epoch: float) -> RunState:
     state = RunState(
         started_by_mark=kept.started_by_mark,
         restored=True,
@@ -99,13 +99,13 @@ def _state(kept: KeptRun) -> RunState:
     )
     if kept.ended is not None:
         state.end = RunEnd(kept.ended_by or "mark", kept.exit_code, kept.folder, kept.host)
-        state.ended = kept.ended - _epoch()
+        state.ended = kept.ended - epoch
     return state
 
 
-def _epoch() -> float:
+def _epoch(session: Session) -> float:
     """Return when the loop's clock was zero; it starts again with every boot."""
-    return time.time() - asyncio.get_running_loop().time()
+    return time.time() - session.now
 
 
 def _text(text: str) -> str:

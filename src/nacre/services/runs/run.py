@@ -95,7 +95,7 @@ class TrackedRun:
         """How long it took, or has taken up to now."""
         now = self.state.ended
         if now is None:
-            now = asyncio.get_running_loop().time()
+            now = self.session.now
         return round((now - self.request.started) * 1000)
 
     # --- the end ---------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class TrackedRun:
         self.state.over = self.session.recorder.offset
         self.state.close(
             end,
-            at=asyncio.get_running_loop().time() if at is None else at,
+            at=self.session.now if at is None else at,
             generation=self.session.generation,
             inputs=self.session.inputs,
         )

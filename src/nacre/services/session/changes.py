@@ -1,5 +1,7 @@
 """Waits for a session's next change: its next output, or its end."""
 
+from collections.abc import Callable
+
 from nacre.services.host.wait import Waiters, next_of
 
 
@@ -15,9 +17,14 @@ class Changes:
     def note_end(self) -> None:
         self._for_end.wake()
 
-    async def next(self, until: float, *, output: bool) -> None:
-        """Return when the child ends, at the next output if `output`, or at the time `until`."""
+    async def next(
+        self, until: float, *, output: bool, when: Callable[[], bool] | None = None
+    ) -> None:
+        """Return when the child ends, at the next output if `output`, or at the time `until`.
+
+        With `when`, only output counts after which that holds.
+        """
         if output:
-            await next_of(until, self._for_output, self._for_end)
+            await next_of(until, self._for_output, self._for_end, when=when)
         else:
             await next_of(until, self._for_end)

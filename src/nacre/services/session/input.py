@@ -4,12 +4,11 @@ Rule 1: the permit of the call is asked here, and nothing comes between its answ
 Rule 2: what must not be seen is in no journal and no audit.
 """
 
-import re
-
 from nacre.core.journal import records as journal
 from nacre.core.operations.watch import Receipt
 from nacre.core.shell.entering import TypedLine
 from nacre.core.text.placeholders import PLACE
+from nacre.late_pattern import late_pattern
 from nacre.services.dispatch.permit import require_permit
 from nacre.services.host.host import Host
 from nacre.services.session.audit_trail import AuditTrail
@@ -20,7 +19,7 @@ from nacre.services.session.screen import LiveScreen
 from nacre.services.session.supervisor import Supervisor
 from nacre.system.storage.ring import Ring
 
-_ESCAPE_KEY = re.compile(rb"\x1b(?![\[O])")  # that key itself, not the beginning of another
+_ESCAPE_KEY = late_pattern(rb"\x1b(?![\[O])")  # that key itself, not the beginning of another
 _PLACE = PLACE.encode()
 
 

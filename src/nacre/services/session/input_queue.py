@@ -15,7 +15,6 @@ import base64
 import binascii
 import logging
 import os
-import re
 from collections import deque
 from collections.abc import Callable
 
@@ -24,6 +23,7 @@ from msgspec import Struct
 from nacre.core.keys.sequences import PASTE_BEGIN, PASTE_END
 from nacre.core.operations.watch import Receipt
 from nacre.errors import BadParameter, InvalidInput, LimitReached
+from nacre.late_pattern import late_pattern
 from nacre.system.processes.pty import discard_unread
 
 _log = logging.getLogger("nacre.session")
@@ -31,7 +31,7 @@ _log = logging.getLogger("nacre.session")
 TERMINAL = None  # who sent what the terminal itself answers to its program
 
 # Each begins with an Escape; those of strings end with one too, and a backslash (ECMA-48, ST).
-_BEGIN = re.compile(rb"\x1b[^\\]")
+_BEGIN = late_pattern(rb"\x1b[^\\]")
 # Seconds until the kernel has brought what was written to where the terminal counts it: a worker of
 # it does that (flush_to_ldisc), on a busy machine a few milliseconds later.
 _ON_ITS_WAY = 0.01

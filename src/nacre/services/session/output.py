@@ -3,8 +3,9 @@
 Rule 1: marks are taken out and noted, what a veil hides is left out, the rest is shown, in order.
 Rule 2: only this file tells the journal what was shown, exact to the byte. So the next daemon shows
 the rest of the ring, and nothing twice.
-Rule 3: what is slow to draw is shown in several turns of the loop. Until then it is unshown: read,
-in the ring, and nowhere else.
+Rule 3: what is slow to draw is shown in several turns of the loop, and so is what follows the end
+of a run: its caller gets the answer first. Until then it is unshown: read, in the ring, and nowhere
+else.
 """
 
 import hashlib
@@ -30,6 +31,7 @@ from nacre.system.storage.ring import Ring
 _ESCAPE = b"\x1b"
 _OSC = b"\x1b]"  # our marks begin with it (core/shell/marks.py)
 _NO_PASTES = b"\x1b[?2004l"  # xterm ctlseqs, "Bracketed Paste Mode"
+_ENDED, _BELL = b"\x1b]133;D;", b"\x07"  # the mark of a command's end, up to its terminator
 _AFTER_MARK = 0.005  # seconds until what a mark ends is in the journal
 _VEIL_PATIENCE = 3.0  # seconds for a mark that nobody waits for any more
 
@@ -94,17 +96,24 @@ class OutputStream:
         if self._unshown:
             data, self._unshown = self._unshown + data, b""
         at, length, base = 0, len(data), self._ring.end - len(data)
+        tracked, marked = self.tracked, False
         try:
             while at < length:
-                at = self._take_some(child, data, at, base, until)
+                at, has_marks = self._take_some(data, at, until)
+                marked = marked or has_marks
+                if self.tracked < tracked:
+                    self._host.read_share.give_way()
+                    break
                 if time.perf_counter() >= until or child.is_held_back:
                     break
+            if length:
+                self._settle(child, base + at, answer=True, marked=marked)
         finally:
             self._unshown = data[length - self._behind :] if self._behind else b""
         return bool(self._unshown)
 
-    def _take_some(self, child: ChildProcess, data: bytes, at: int, base: int, until: float) -> int:
-        """Show some of the data from `at` on; return up to where. `base` is its stream offset."""
+    def _take_some(self, data: bytes, at: int, until: float) -> tuple[int, bool]:
+        """Show some of the data from `at` on; return up to where, and whether there were marks."""
         end, marked = self._end_of_plain(data, at), False
         if end > at:
             self._behind = len(data) - end
@@ -118,10 +127,11 @@ class OutputStream:
             end = self._end_of_hidden(data, at)
             if end == at:
                 end = self._screen.end_of_slice(data, at)
+            if self.tracked:
+                end = _end_of_command(data, at, end)
             self._behind = len(data) - end
             marked = self._scan(data[at:end])
-        self._settle(child, base + end, answer=True, marked=marked)
-        return end
+        return end, marked
 
     def _end_of_plain(self, data: bytes, at: int) -> int:
         """Return up to where no mark can begin, so that it can be cut anywhere."""
@@ -443,6 +453,13 @@ class OutputStream:
 
 def _veil(kept: KeptVeil) -> Veil:
     return Veil(kept.nonce, kept.shown, kept.until)
+
+
+def _end_of_command(data: bytes, begin: int, end: int) -> int:
+    """Return where the mark ends that ends a command; `end` if there is none before that."""
+    mark = data.find(_ENDED, begin, end)
+    bell = data.find(_BELL, mark, end) if mark >= 0 else -1
+    return end if bell < 0 else bell + 1
 
 
 def _tag(nonce: str) -> str:

@@ -9,8 +9,9 @@ and no number is ever used for two screens.
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
 
 from nacre.core.display.compose import Shown
 from nacre.core.shell.marks import Prompting
@@ -31,8 +32,7 @@ class Lost(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
-class Beginning:
+class Beginning(Struct):
     """What a session begins with: an empty screen, or the one from its journal."""
 
     terminal: "Terminal"

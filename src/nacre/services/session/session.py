@@ -362,9 +362,14 @@ class Session:
         for call in self.watchers:
             call()
 
-    def next_change(self, until: float, *, output: bool) -> Coroutine[None, None, None]:
-        """Return when the child ends, at the next output if `output`, or at the time `until`."""
-        return self._changes.next(until, output=output)
+    def next_change(
+        self, until: float, *, output: bool, when: Callable[[], bool] | None = None
+    ) -> Coroutine[None, None, None]:
+        """Return when the child ends, at the next output if `output`, or at the time `until`.
+
+        With `when`, only output counts after which that holds.
+        """
+        return self._changes.next(until, output=output, when=when)
 
     def tell(self, kind: str, make: Callable[[], Event]) -> None:
         """Send an event to followers of this session; it is made only if somebody wants it."""

@@ -6,7 +6,6 @@ Rule 2: without viewers, output costs only the check for them.
 Rule 3: the frames of all viewers end together, so that one snapshot is made for all that need it.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from nacre.core.display.compose import NOTHING, Shown
 from nacre.core.display.passage import Passage
 from nacre.core.operations.watch import Detached, Ended
 from nacre.core.screen.picture import Size
+from nacre.late_pattern import late_pattern
 from nacre.services.viewers.frame_clock import FrameClock
 from nacre.services.viewers.scene_cache import SceneCache
 from nacre.services.viewers.viewer import OfCursor, Viewer
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # A snapshot does not include the saved cursor. If output restores a cursor that the viewer did not
 # see saved, it needs another snapshot (DECSC, DECRC, SCOSC, SCORC).
-_SAVES_OR_RESTORES = re.compile(rb"\x1b(?:([7]|\[s)|8|\[u)")
+_SAVES_OR_RESTORES = late_pattern(rb"\x1b(?:([7]|\[s)|8|\[u)")
 
 # All viewers of a session share `frame_bytes` per frame. With 128 KiB one viewer gets up to 8 MB/s,
 # twenty get 500 kB/s each, which is 6,000 lines. Beyond that a viewer gets a snapshot, which has

@@ -13,8 +13,9 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from nacre.errors import BadParameter, SandboxUnavailable
 from nacre.settings.table import Settings

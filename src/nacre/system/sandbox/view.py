@@ -10,8 +10,9 @@ import os
 import pwd
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from nacre.errors import BadParameter, InvalidInput
 from nacre.system.processes.integration import SCRIPTS
@@ -41,8 +42,7 @@ class Mount(NamedTuple):
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What all sandboxes of a daemon have in common."""
 
     hidden: tuple[str, ...]  # nacre's own folders

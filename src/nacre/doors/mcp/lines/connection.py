@@ -14,11 +14,11 @@ script that pipes its requests in and closes still gets its answers.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from nacre.client.upstream_values import NEW_VALUES
 from nacre.core.catalog.caller import Caller

@@ -9,7 +9,6 @@ are connected too: they are told (notifications/tools/list_changed).
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from nacre.core.catalog.catalog import Operation, parse_parameters
@@ -43,8 +42,7 @@ _OUTCOME: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CommandTool(Tool):
+class CommandTool(Tool, frozen=True):
     """A command as a tool: its parameters are the command's arguments."""
 
     entry: CommandEntry | None = None

@@ -1,8 +1,9 @@
 """A tool: an operation as a model is told of it, and the operation that a call of it asks for."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from nacre.core.agent.tools import ALWAYS_LOADED, SEARCH_HINTS, AgentAnswer
 from nacre.core.catalog.catalog import Operation, Spec, parse_parameters
@@ -32,8 +33,7 @@ _TOLD_WHERE = (SessionCreated, SessionStarted, AppLaunched)
 _EITHER, _EITHER_SHORT = [{"type": "string"}, {"type": "integer"}], ["string", "integer"]
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     name: str
     spec: Spec
     output: dict[str, Any] | None  # the schema of what is structured
@@ -102,7 +102,7 @@ class Tool:
         return schema
 
 
-class ClusteredTool(Tool):
+class ClusteredTool(Tool, frozen=True):
     """A tool of a daemon that is in a cluster."""
 
     @property

@@ -9,8 +9,9 @@ still be called by their names.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import field
 
 from nacre.core.catalog.catalog import Operation, parse_parameters
 from nacre.core.catalog.schema import output_schema
@@ -63,12 +64,11 @@ class UpstreamHub(Protocol):
     def on_update(self, listener: Callable[[str, str], None]) -> Callable[[], None]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamTool(Tool):
+class UpstreamTool(Tool, frozen=True):
     """A server's tool as one of ours."""
 
     server: str = ""
-    described: dict[str, Any] = field(default_factory=dict, hash=False)
+    described: dict[str, Any] = field(default_factory=dict)
 
     def parse(self, given: dict[str, Any]) -> Operation:
         called = {"server": self.server, "tool": self.described["name"], "arguments": given}

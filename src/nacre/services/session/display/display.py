@@ -210,7 +210,9 @@ class Display:
     def input_mode_event(self) -> InputModeEvent:
         return InputModeEvent(mode=self.keyboard.mode, focused_element=self.keyboard.focus)
 
-    async def next_key(self, until: float, *, output: bool) -> None:
+    async def next_key(
+        self, until: float, *, output: bool, when: Callable[[], bool] | None = None
+    ) -> None:
         """Return at the next captured key, when the capture changes or the session ends, or then.
 
         It takes the parameters of a wait; output of the session is no key.

@@ -255,7 +255,9 @@ class Lease:
             if self._holder is not None:
                 self._changed()
 
-    async def _next_release(self, until: float, *, output: bool) -> None:
+    async def _next_release(
+        self, until: float, *, output: bool, when: Callable[[], bool] | None = None
+    ) -> None:
         await next_of(until, self._others)
 
 
