@@ -137,8 +137,11 @@ class Services(Struct, frozen=True):
             self.host.audit.record("daemon", None, None, {"event": event})
             self.host.audit.close()
 
-    def dispatch(self, *more: Handlers) -> Dispatch:
-        """Return dispatch for all operations; `more` are handlers that are not about sessions."""
+    def dispatch(self, *more: Handlers, authorise: Authorise | None = None) -> Dispatch:
+        """Return dispatch for all operations; `more` are handlers that are not about sessions.
+
+        `authorise` is the step that knows the tokens; without it there are none.
+        """
         visuals = Visuals(self.registry, self.host)
         watching = Watching(self.registry, self.host)
         controls = Controls(self.registry, self.host)
@@ -164,7 +167,7 @@ class Services(Struct, frozen=True):
             *((Neutralise(),) if self.host.settings.neutralise_output else ()),
             Redact(self.host.secrets),
             *(() if self.host.audit is None else (RecordCalls(self.host.audit),)),
-            Authorise(),
+            authorise or Authorise(),
             *(() if self.cluster is None else (Route(self.cluster.routing),)),
             Recovered(self.recovery),
             Resolve(known),
