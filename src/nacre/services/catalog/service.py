@@ -324,7 +324,9 @@ class CommandCatalog:
 
 
 def _context_key(caller: Caller, name: str | None) -> str:
-    return f"name:{_owner(caller)}:{name}" if name is not None else f"of:{caller.agent}"
+    kind, known = ("of", caller.agent) if name is None else ("name", name)
+    # Two tokens are two callers, also where their programs give themselves the same name.
+    return f"{kind}:{_owner(caller)}:{known}"
 
 
 def _owner(caller: Caller) -> str:
