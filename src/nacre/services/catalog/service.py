@@ -206,7 +206,8 @@ class CommandCatalog:
         try:
             return self._calls.stages(request, context, self._given(caller), self.book())
         except (Forbidden, InvalidInput) as error:
-            self._audit.record(audited(called, words, "denied"))
+            if called:  # who names no command is refused none
+                self._audit.record(audited(called, words, "denied"))
             raise error
 
     def _execution(self, caller: Caller, stages: list[PipeStage]) -> Execution:

@@ -312,7 +312,8 @@ def _open_all(
     would be a gap behind the head that was read before.
     """
     while True:
-        head, opened = _stored_head(folder, sealer), []
+        head = _stored_head(folder, sealer)
+        opened: list[BinaryIO] = []
         with suppress(FileNotFoundError):
             for name in _files(folder):
                 opened.append(stack.enter_context(open(os.path.join(folder, name), "rb")))  # noqa: SIM115  # the stack closes it
