@@ -211,6 +211,27 @@ def test_a_limited_token_does_nothing_that_is_not_about_its_session(
     assert code_of(rest(daemon, made(daemon, "admin", "dev"), route, body)) == "FORBIDDEN"
 
 
+def test_what_a_limited_token_has_open_ends_when_its_session_is_renamed(
+    daemon: Daemon, two: int
+) -> None:
+    token = made(daemon, "drive", "dev")
+    with (
+        JsonSocket(open_socket(daemon, "/ws/json", token=token)) as ws,
+        open_socket(daemon, "/ws/raw/dev", token=token) as raw,
+    ):
+        one, all_ = ws.subscribe("dev", "output"), ws.subscribe(None, "sessions")
+        assert [found["name"] for found in ws.event(all_, "sync")["sessions"]] == ["dev"]
+        waits = ws.send("wait_for", "dev", text="private", timeout_ms=600_000)
+        ws.send("list_sessions")  # answered behind it: it waits
+        renamed = {"action": "rename", "new_name": "private"}
+        daemon.rest("POST", "/sessions/dev/manage", renamed)
+        daemon.rest("POST", "/sessions/private/input", {"input": "private\r"})
+        assert ws.answer(waits)["error"]["code"] == "SESSION_NOT_FOUND"
+        assert ws.event(one, "unsubscribed")["error"]["code"] == "SESSION_NOT_FOUND"
+        assert ws.event(all_)["sessions"] == []
+        assert closing(raw) == 4404
+
+
 def test_a_limited_token_may_make_the_session_that_it_is_for(daemon: Daemon, two: int) -> None:
     token = made(daemon, "drive", "mine")
     assert code_of(rest(daemon, token, "POST /sessions", {"name": "mine", "command": "cat"})) == ""
