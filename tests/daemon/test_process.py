@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import socket
 import stat
@@ -173,6 +174,16 @@ def test_waiting_call_does_not_keep_it_from_ending(own_daemon: Start) -> None:
 # --- privacy -----------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def core_dumps() -> Iterator[None]:
+    """What we start may leave core dumps, if the system lets us."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
+
+
+@pytest.mark.usefixtures("core_dumps")
 def test_token_socket_and_folders_are_the_owner_s_alone(own_daemon: Start) -> None:
     daemon = own_daemon()
     paths = find_paths(daemon.env)
@@ -183,6 +194,8 @@ def test_token_socket_and_folders_are_the_owner_s_alone(own_daemon: Start) -> No
     assert [mode(path) for path in (paths.token_file, paths.socket)] == [0o600] * 2
     assert [mode(path) for path in (paths.state, paths.runtime, paths.config)] == [0o700] * 3
     assert len(daemon.token) >= 32
+    for process in (daemon.pid, daemon.process.pid):  # a crash writes no secret to the disk
+        assert resource.prlimit(process, resource.RLIMIT_CORE)[0] == 0
     assert daemon.token not in (daemon.home / "daemon.log").read_text()
 
 

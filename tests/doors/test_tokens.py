@@ -4,6 +4,7 @@ import http.client
 import json
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -16,6 +17,9 @@ from doors.sockets import JsonSocket, closing, log_in, open_socket, receive, ref
 from doors.wire import Answer, http_call
 
 Json = dict[str, Any]
+
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+TERMINAL = "/mcp?toolsets=terminal"
 
 
 @pytest.fixture
@@ -40,6 +44,22 @@ def rest(daemon: Daemon, token: str, route: str, body: object = None) -> Answer:
 
 def code_of(answer: Answer) -> str:
     return "" if answer.status == 200 else str(answer.json["error"]["code"])
+
+
+def opening() -> Json:
+    """A handshake of MCP."""
+    said = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    params = {**said, "clientInfo": {"name": "test", "version": "0"}}
+    return {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+
+
+@contextmanager
+def http_stream(daemon: Daemon, path: str, body: Json, headers: dict[str, str]) -> Iterator[None]:
+    """Send a request whose answer is not waited for."""
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.state["port"], timeout=PATIENCE)
+    connection.request("POST", path, json.dumps(body), headers)
+    yield
+    connection.close()
 
 
 def tool(daemon: Daemon, token: str, name: str, arguments: Json) -> Json:
@@ -148,16 +168,9 @@ def test_a_limited_token_reaches_no_other_session_at_any_door(daemon: Daemon, tw
 
 def test_an_mcp_session_is_not_there_for_another_token(daemon: Daemon) -> None:
     """Its stream repeats what was answered, and who knows its id could end it."""
-    opening = {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "0"},
-    }
-    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening}
-    accept = {"Accept": "application/json, text/event-stream"}
-    sent = {"Content-Type": "application/json", **accept}
-    opened = http_call(daemon, "POST", "/mcp", message, headers=sent)
-    held = {**accept, "Mcp-Session-Id": opened.headers["mcp-session-id"]}
+    sent = {"Content-Type": "application/json", **ACCEPT}
+    opened = http_call(daemon, "POST", "/mcp", opening(), headers=sent)
+    held = {**ACCEPT, "Mcp-Session-Id": opened.headers["mcp-session-id"]}
     other = made(daemon, "admin")
     ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
     for method, body in (("GET", None), ("DELETE", None), ("POST", ping)):
@@ -198,10 +211,48 @@ def test_a_limited_token_does_nothing_that_is_not_about_its_session(
     assert code_of(rest(daemon, made(daemon, "admin", "dev"), route, body)) == "FORBIDDEN"
 
 
+def test_what_a_limited_token_has_open_ends_when_its_session_is_renamed(
+    daemon: Daemon, two: int
+) -> None:
+    token = made(daemon, "drive", "dev")
+    with (
+        JsonSocket(open_socket(daemon, "/ws/json", token=token)) as ws,
+        open_socket(daemon, "/ws/raw/dev", token=token) as raw,
+    ):
+        one, all_ = ws.subscribe("dev", "output"), ws.subscribe(None, "sessions")
+        assert [found["name"] for found in ws.event(all_, "sync")["sessions"]] == ["dev"]
+        waits = ws.send("wait_for", "dev", text="private", timeout_ms=600_000)
+        ws.send("list_sessions")  # answered behind it: it waits
+        renamed = {"action": "rename", "new_name": "private"}
+        daemon.rest("POST", "/sessions/dev/manage", renamed)
+        daemon.rest("POST", "/sessions/private/input", {"input": "private\r"})
+        assert ws.answer(waits)["error"]["code"] == "SESSION_NOT_FOUND"
+        assert ws.event(one, "unsubscribed")["error"]["code"] == "SESSION_NOT_FOUND"
+        assert ws.event(all_)["sessions"] == []
+        assert closing(raw) == 4404
+
+
 def test_a_limited_token_may_make_the_session_that_it_is_for(daemon: Daemon, two: int) -> None:
     token = made(daemon, "drive", "mine")
     assert code_of(rest(daemon, token, "POST /sessions", {"name": "mine", "command": "cat"})) == ""
     assert code_of(rest(daemon, token, "GET /sessions/mine/screen")) == ""
+
+
+def test_a_token_has_contexts_of_its_own_in_the_catalog(daemon: Daemon) -> None:
+    """REST knows programs by their User-Agent alone, and the libraries of two have the same."""
+
+    def call(token: str, tool: str, **args: Any) -> str:
+        body = {"tool": tool, "args": args, "wait_ms": 10_000}
+        return str(rest(daemon, token, "POST /commands/call", body).json["output"])
+
+    token, other = made(daemon, "drive"), made(daemon, "drive")
+    call(token, "export", name="DEPLOY_KEY", value="hunter2")
+    call(token, "cd", path="/tmp")
+    assert call(token, "pwd") == "/tmp\n"
+    assert "DEPLOY_KEY" in call(token, "history")
+    for bearer in (other, ""):
+        assert call(bearer, "pwd") != "/tmp\n"
+        assert "DEPLOY_KEY" not in call(bearer, "env") + call(bearer, "history")
 
 
 # --- its end -----------------------------------------------------------------------------------
@@ -235,6 +286,34 @@ def test_what_is_open_ends_when_its_token_is_revoked(daemon: Daemon, two: int) -
     assert code_of(rest(daemon, kept, "GET /status")) == ""
     waiting.close()
     stream.close()
+
+
+def test_a_call_that_waits_in_an_mcp_session_types_nothing_after_its_token_is_revoked(
+    daemon: Daemon, two: int
+) -> None:
+    """The protocol's session answers calls, not the request that brought them."""
+    token, key = made(daemon, "drive"), log_in(daemon)
+    sent = {**ACCEPT, "Content-Type": "application/json"}
+    opened = http_call(daemon, "POST", TERMINAL, opening(), token=token, headers=sent)
+    sent["Mcp-Session-Id"] = opened.headers["mcp-session-id"]
+    with (
+        open_socket(daemon, "/ws/raw/dev?client=anna", token=key),
+        JsonSocket(open_socket(daemon, "/ws/json?client=anna", token=key)) as anna,
+    ):
+        seen = anna.subscribe("dev", "control")
+        anna.call("control", "dev", action="take")
+        arguments = {"session": "dev", "input": "too late\r"}
+        asked = {"name": "send_input", "arguments": arguments}
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked}
+        with http_stream(daemon, TERMINAL, call, {**sent, "Authorization": f"Bearer {token}"}):
+            while anna.event(seen, "control").get("waiting_since") is None:
+                pass
+            daemon.as_person("revoke_token", token=token.split("_")[1])
+        anna.call("control", "dev", action="give")
+        anna.call("send_input", "dev", input="in time\r")
+        anna.until("dev", "in time")
+        screen = anna.call("get_screen", "dev", format="plain")
+        assert "too late" not in "\n".join(screen["lines"])
 
 
 def test_what_is_open_ends_when_its_token_expires(daemon: Daemon, two: int) -> None:

@@ -53,6 +53,17 @@ def test_newlines_and_what_is_no_json_stay_on_one_line() -> None:
     assert line["path"] == "/a\nb"
 
 
+@pytest.mark.parametrize("secret", ['pass"word\\7', "Schlüssel-7", "two\twords"])
+def test_secrets_are_taken_out_whatever_form_json_gives_them(secret: str) -> None:
+    formatter = JsonFormatter()
+    formatter.redact = lambda text: text.replace(secret, "[gone]")
+    told = {"body": {"lines": [f"it is {secret}", 7]}, "error": ValueError(secret)}
+    record = logging.makeLogRecord({"msg": secret, **told})
+    line = json.loads(formatter.format(record))
+    assert (line["message"], line["error"]) == ("[gone]", "[gone]")
+    assert line["body"] == {"lines": ["it is [gone]", 7]}
+
+
 def test_traceback_is_part_of_the_line() -> None:
     try:
         raise ValueError("told")

@@ -41,6 +41,7 @@ test("what ended is done until it was seen", () => {
 test("a notification names the session and what became of it", () => {
   const asks = { ...named, state: "needs_input" as const, asks: "password", question: "Password:" };
   assert.deepEqual(outcomeOf(asks, "blocked"), { title: "dev asks for a password", text: "Password:" });
+  assert.equal(outcomeOf(named, "blocked", "rm a\u202eb")?.text, "rm a\\u202eb");
   const failed = outcomeOf({ ...named, last_command: last }, "done");
   assert.equal(failed?.title, "dev: make test failed with 2");
   const short = { ...last, started: 129 };

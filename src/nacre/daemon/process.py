@@ -7,6 +7,7 @@ first request.
 import asyncio
 import logging
 import os
+import resource
 import sys
 import time
 
@@ -43,6 +44,7 @@ def run_daemon(
     What the keeper holds from an earlier daemon is taken over: lock, sockets, sessions.
     Raises DaemonRunning when another daemon holds the lock, InvalidInput for an unsafe token file.
     """
+    _leave_no_core()
     umask = os.umask(0o077)  # whatever we write is for nobody else; sessions get the user's
     make_private(paths.state)
     keeping.give_up_after(seconds=settings.keeper_patience, messages=settings.keeper_messages)
@@ -87,6 +89,14 @@ def run_daemon(
                 os._exit(0)
     finally:
         remove_state(paths)
+
+
+def _leave_no_core() -> None:
+    """Write no memory to the disk in a crash: secrets and screens are in it.
+
+    What the daemon starts may again (`session_core_bytes`): the hard limit stays.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 def _new_loop() -> asyncio.Runner:

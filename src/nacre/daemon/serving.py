@@ -274,13 +274,20 @@ class Serving(Struct, frozen=True):
         from nacre.services.daemon.metrics import Metrics
         from nacre.services.daemon.page import Pages
         from nacre.services.daemon.tokens import Tokens
+        from nacre.services.dispatch.authorise import Authorise
 
         lifetime, port = self.settings.code_lifetime, self.listeners.port
         pages = Pages(services.registry, port, credentials.new_code, lifetime, life.client)
-        tokens = Tokens(self.keys.tokens, credentials.use.end, services.host.audit)
+        authorise = Authorise(self.keys.tokens)
+
+        def end(token: str) -> None:
+            credentials.use.end(token)
+            authorise.end(token)
+
+        tokens = Tokens(self.keys.tokens, end, services.host.audit)
         metrics = Metrics(services.registry, services.host.calls, services.cluster)
         more = (life, pages, tokens, metrics)
-        return services.dispatch(*(one.handlers() for one in more))
+        return services.dispatch(*(one.handlers() for one in more), authorise=authorise)
 
     def _presence(self, door: "LocalDoor") -> Presence:
         def serve(listener: socket.socket) -> Awaitable[asyncio.Server]:

@@ -41,6 +41,7 @@ from nacre.services.dispatch.limit import Limit
 from nacre.services.dispatch.log import Log
 from nacre.services.dispatch.recovered import Recovered
 from nacre.services.dispatch.resolve import Resolve
+from nacre.services.dispatch.sight import Sight
 from nacre.services.dispatch.tell import Tell
 from nacre.services.files.service import Files
 from nacre.services.films.service import Films
@@ -137,8 +138,11 @@ class Services(Struct, frozen=True):
             self.host.audit.record("daemon", None, None, {"event": event})
             self.host.audit.close()
 
-    def dispatch(self, *more: Handlers) -> Dispatch:
-        """Return dispatch for all operations; `more` are handlers that are not about sessions."""
+    def dispatch(self, *more: Handlers, authorise: Authorise | None = None) -> Dispatch:
+        """Return dispatch for all operations; `more` are handlers that are not about sessions.
+
+        `authorise` is the step that knows the tokens; without it there are none.
+        """
         visuals = Visuals(self.registry, self.host)
         watching = Watching(self.registry, self.host)
         controls = Controls(self.registry, self.host)
@@ -164,10 +168,10 @@ class Services(Struct, frozen=True):
             *((Neutralise(),) if self.host.settings.neutralise_output else ()),
             Redact(self.host.secrets),
             *(() if self.host.audit is None else (RecordCalls(self.host.audit),)),
-            Authorise(),
+            authorise or Authorise(),
             *(() if self.cluster is None else (Route(self.cluster.routing),)),
             Recovered(self.recovery),
-            Resolve(known),
+            Resolve(known, Sight(self.host.events)),
             Tell(controls),
             Admit(controls, self.police),
             JudgeFirst(self.police),

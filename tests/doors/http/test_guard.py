@@ -27,7 +27,8 @@ class Clock:
 
 def guard(clock: Clock, **settings: Any) -> Guard:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
+        given = [(b"Cache-Control", b"public")] if scope["path"] == "/kept" else []
+        await send({"type": "http.response.start", "status": 200, "headers": given})
 
     credentials = Credentials(
         TOKEN, clock, Settings(max_wrong_tokens=3, **settings), page_key=b"k" * 32
@@ -42,6 +43,10 @@ def guard(clock: Clock, **settings: Any) -> Guard:
 
 
 async def status(guarded: Guard, token: str | None, path: str = "/", **more: Any) -> int:
+    return int((await answer(guarded, token, path, **more))["status"])
+
+
+async def answer(guarded: Guard, token: str | None, path: str = "/", **more: Any) -> Message:
     headers = [(b"host", b"127.0.0.1:80")]
     if token is not None:
         headers.append((b"authorization", b"Bearer " + token.encode()))
@@ -55,7 +60,19 @@ async def status(guarded: Guard, token: str | None, path: str = "/", **more: Any
 
     scope = {"type": "http", "path": path, "server": ("127.0.0.1", 80), "headers": headers}
     await guarded({**scope, "query_string": b"", **more}, receive, send)
-    return int(sent[0]["status"])
+    return sent[0]
+
+
+@pytest.mark.parametrize("token", [TOKEN, "a wrong one"])
+async def test_no_answer_is_kept_sniffed_or_framed(token: str) -> None:
+    """Also of routes that think of none of this, and of refusals."""
+    found = await answer(guard(Clock()), token)
+    headers = {name.decode().lower(): value.decode() for name, value in found["headers"]}
+    wanted = ("cache-control", "x-content-type-options", "x-frame-options", "referrer-policy")
+    assert [headers[one] for one in wanted] == ["no-store", "nosniff", "DENY", "no-referrer"]
+    kept = await answer(guard(Clock()), TOKEN, "/kept")
+    own = [value for name, value in kept["headers"] if name.lower() == b"cache-control"]
+    assert own == [b"public"]
 
 
 async def test_after_many_wrong_tokens_a_wrong_one_is_answered_with_429() -> None:
@@ -98,6 +115,8 @@ async def test_a_second_host_or_origin_does_not_hide_behind_the_first() -> None:
         ([own, (b"host", b"evil.example"), token], 421),
         ([token], 421),
         ([own, (b"origin", b"http://127.0.0.1:80"), token], 200),
+        ([own, (b"origin", b"127.0.0.1:80"), token], 403),
+        ([own, (b"origin", b"null"), token], 403),
         (
             [own, (b"origin", b"http://127.0.0.1:80"), (b"origin", b"http://evil.example"), token],
             403,

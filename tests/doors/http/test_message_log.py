@@ -67,6 +67,8 @@ def test_of_files_variables_and_answers_to_forms_no_value_is_told(
         {"old": "hunter1", "new": "hunter2"},
         {"env": {"PW": "hunter2", "A": "b"}},
         {"result": {"action": "accept", "content": {"pin": "hunter2"}}},
+        {"tool": "export", "args": {"name": "PW", "value": "hunter2"}},
+        {"tool": "export", "args": {"name": "PW=hunter2"}, "stdin": "hunter2"},
     ):
         log_message("mcp", "received", json.dumps(params).encode())
     assert [vars(record)["body"] for record in caplog.records] == [
@@ -74,6 +76,8 @@ def test_of_files_variables_and_answers_to_forms_no_value_is_told(
         {"old": "[7 typed]", "new": "[7 typed]"},
         {"env": ["A", "PW"]},
         {"result": {"action": "accept", "content": "[1 typed]"}},
+        {"tool": "export", "args": {"name": "PW", "value": "[7 typed]"}},
+        {"tool": "export", "args": {"name": "PW=[…]"}, "stdin": "[7 typed]"},
     ]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import mcp_types as types
+import msgspec
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -146,6 +147,19 @@ def approval(command: str = LINE) -> Approval:
 def test_a_form_hides_nothing() -> None:
     shown = form_of(approval("echo a\u202e\x1b[2K\nb\U000e0072\u3164"))["message"]
     assert "echo a\\u202e\\x1b[2K\nb\\U000e0072\\u3164" in shown
+    beside = msgspec.structs.replace(approval(), cwd="/a\nb\u202e", reasons=["x\u200b", "y\nz"])
+    shown = form_of(beside)["message"]
+    assert "in /a\\nb\\u202e?" in shown
+    assert shown.endswith("x\\u200b; y\\nz")
+
+
+def test_what_a_form_does_not_show_to_its_end_can_only_be_refused_there() -> None:
+    long = approval("echo " + "a" * 5000)
+    form = form_of(long)
+    assert "1005 characters left out" in form["message"]
+    assert form["requestedSchema"]["properties"]["answer"]["enum"] == ["deny"]
+    assert answer_of({"action": "accept", "content": {"answer": "once"}}, long) is None
+    assert answer_of({"action": "accept", "content": {"answer": "deny"}}, long) == "deny"
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,12 @@ import pytest
 
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.operations.all import parse_operation
+from nacre.core.operations.commands import CallCommand
 from nacre.core.operations.runs import Run
 from nacre.core.operations.safety.approvals import AnswerApproval, ListApprovals
 from nacre.core.operations.sessions import CreateSession, ManageSession
 from nacre.core.operations.terminal import GetScreen, SendInput
-from nacre.errors import Forbidden, PolicyDenied
+from nacre.errors import Forbidden, NacreError, PolicyDenied
 from nacre.services.audit.audit import Audit
 from nacre.services.wiring import Services, build_services
 from nacre.settings.table import Settings
@@ -174,9 +175,14 @@ async def test_the_log_of_executions_has_one_line_for_each_run_and_refusal(
         looks = Caller(door="rest", scope=Scope.OBSERVE)
         with pytest.raises(Forbidden):
             await dispatch(looks, Run(session=name, command="rm x"))
+        with pytest.raises(Forbidden):
+            await dispatch(looks, CallCommand(tool="myrm", args={"path": "y"}))
+        for tool in ("rm", ""):  # who names no command is refused none
+            with pytest.raises(NacreError):
+                await dispatch(AGENT, CallCommand(tool=tool))
         outcome = await dispatch(AGENT, Run(session=name, command="read x", timeout_ms=0))
         assert getattr(outcome, "status", "") == "timeout"
-        assert len(path.read_text().splitlines()) == 3  # it is not over yet
+        assert len(path.read_text().splitlines()) == 5  # it is not over yet
         run = services.ledger.last(session)
         assert run is not None
         await until(session, lambda: run.state.started_by_mark)
@@ -187,6 +193,8 @@ async def test_the_log_of_executions_has_one_line_for_each_run_and_refusal(
         ("echo", ["a b", "c"], "success", 0),
         ("false", [], "failed", 1),
         ("rm", ["x"], "denied", None),
+        ("myrm", [], "denied", None),
+        ("rm", [], "denied", None),
         ("read", ["x"], "success", 0),
     ]
     keys = "timestamp user command args status exit_code execution_time_ms"

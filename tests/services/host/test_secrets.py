@@ -5,6 +5,7 @@ Each test attacks a promise of docs/secrets.md: it looks for a secret wherever i
 
 import asyncio
 import base64
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -191,6 +192,18 @@ async def test_values_of_secret_variables_are_redacted_whatever_they_look_like()
         await reads(session)
         shown = await ask("read_output", session=session.identity.id, lines=5)
         assert shown.output.rstrip() == f"{'*' * len(PASSWORD)}|not a secret value"
+
+
+async def test_a_value_is_redacted_also_as_json_writes_it() -> None:
+    value = 'say "hi" \\ ä'
+    told = json.dumps(value)
+    async with living() as services:
+        ask = House(services)
+        env = {**SHELL, "DB_PASSWORD": value, "TOLD": told}
+        session = await start(services, "printf '%s' \"$TOLD\"; read x", env=env)
+        await reads(session)
+        shown = await ask("read_output", session=session.identity.id, lines=5)
+        assert shown.output.rstrip() == f'"{"*" * (len(told) - 2)}"'
 
 
 async def test_with_the_setting_off_nothing_is_redacted() -> None:

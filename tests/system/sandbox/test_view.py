@@ -100,13 +100,16 @@ def test_links_in_the_search_path_are_followed(around: Surroundings, tmp_path: P
 
 def test_workspace_must_not_hold_what_is_hidden(around: Surroundings, tmp_path: Path) -> None:
     real = os.path.realpath(tmp_path)
-    for folder in ("/", "/tmp", real, around.homes[0], around.hidden[1], "/proc/self", "/dev"):
+    own = (around.homes[0], around.hidden[1])
+    for folder in ("/", "/tmp", real, *own, "/proc/self", "/dev", "/run/user/1000", "/run/media"):
         with pytest.raises(BadParameter):
             check_workspace(folder, around)
     check_workspace(f"{real}/project", around)
     check_workspace(f"{around.homes[0]}/tools", around)
     with pytest.raises(InvalidInput, match="gone"):
         check_workspace(f"{real}/nowhere", around)
+    with pytest.raises(InvalidInput, match="gone"):  # it may be one
+        check_workspace("/run/media/anna/drive", around)
 
 
 def test_settings_are_lists(monkeypatch: pytest.MonkeyPatch) -> None:

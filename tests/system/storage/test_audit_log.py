@@ -142,6 +142,26 @@ def test_files_are_begun_anew_and_the_oldest_removed_without_a_gap(tmp_path: Pat
     assert kinds(verify(str(tmp_path))) == ["removed"]
 
 
+def test_a_file_that_the_daemon_removes_meanwhile_is_no_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = AuditLog(str(tmp_path), RotationLimits(300, 2, 0.0))
+    write(log, "first")
+    log.put_head()
+    listed = os.listdir
+
+    def after_the_head_was_read(folder: str) -> list[str]:
+        monkeypatch.undo()
+        for number in range(20):
+            write(log, f"text {number}")
+        return listed(folder)
+
+    monkeypatch.setattr(os, "listdir", after_the_head_was_read)
+    assert kinds(verify(str(tmp_path))) == []
+    assert files(tmp_path)[0].name != "000000000001.jsonl"
+    log.close()
+
+
 def test_files_that_are_too_old_are_removed(tmp_path: Path) -> None:
     log = AuditLog(str(tmp_path), RotationLimits(300, 10, 60.0))
     for number in range(8):

@@ -4,6 +4,7 @@
 // from the text of a screen.
 // Rule 2: it reads no clock and no storage; who calls it says what was seen.
 
+import { visible } from "../approvals";
 import type { LastCommand, StateName } from "../wire/shapes";
 
 /** It waits for an answer; something ended and nobody has looked; it runs; nothing is new. */
@@ -68,7 +69,7 @@ export function outcomeOf(
   const { name, state, last_command: last } = session;
   if (attention === "blocked") {
     const what = asked ?? session.question ?? "";
-    return { title: `${name} ${wants(session, asked)}`, text: what };
+    return { title: `${name} ${wants(session, asked)}`, text: visible(what) };
   }
   if (attention !== "done") return null;
   if (state === "lost") return { title: `${name} was lost`, text: "It can be restored." };

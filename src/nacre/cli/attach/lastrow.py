@@ -8,6 +8,7 @@ message expires, the caller asks for that.
 import os
 
 from nacre.cli.output.answers import harmless
+from nacre.core.text.widths import up_to_column
 
 _SECONDS = 3.0
 
@@ -41,6 +42,7 @@ class LastRow:
 
 
 def _draw(text: str, size: os.terminal_size, pen: str) -> bytes:
-    text = harmless(text)[: size.columns - 1]
+    text = harmless(text).replace("\n", "⏎").replace("\t", " ")  # they would leave the row
+    text = up_to_column(text, size.columns - 1)
     # DECSC and DECRC around it keep cursor, pen and origin mode; SGR: 2 faint, 7 inverse.
     return f"\x1b7\x1b[?6l\x1b[{size.lines};1H\x1b[0;{pen}m{text}\x1b[0m\x1b8".encode()

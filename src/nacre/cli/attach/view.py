@@ -70,7 +70,7 @@ class View:
         self._control = control
         self._look_back = look_back
         self._approve = approve
-        self._asked = AskedPerson(connection.tell)
+        self._asked = AskedPerson(connection.tell, lambda: window_size().columns)
         self._looking: Looking | None = None
         self._live = True  # the terminal shows the session; else it waits for a snapshot
         self._resized = False  # and the daemon does not know yet

@@ -246,6 +246,11 @@ def spelled_out(text: str) -> str:
     )
 
 
+def on_one_line(text: str) -> str:
+    """Return it like spelled_out, line ends too: what stands beside the text could be forged."""
+    return spelled_out(text).replace("\n", "\\n")
+
+
 # --- for eyes ------------------------------------------------------------------------------------
 
 # What changes the order of text, or is only there for who does not see: no screen needs it, and

@@ -35,6 +35,12 @@ def from_column(line: str, col: int) -> str:
     return ""
 
 
+def up_to_column(line: str, columns: int) -> str:
+    """Return the part of a line that fits into so many columns."""
+    taken = accumulate(map(char_width, line))
+    return line[: next((index for index, at in enumerate(taken) if at > columns), len(line))]
+
+
 def _is_in(table: str, code: int) -> bool:
     """Return whether a code is in a range. Starts and ends alternate, so an odd count is inside."""
     return bisect_right(_edges(table), code) % 2 == 1

@@ -9,7 +9,9 @@ Rule 3: token and key are in a header, never in the address. A browser cannot se
 a WebSocket, so there a one-time ticket is in the query instead.
 Rule 4: a WebSocket is refused with an HTTP answer, before the upgrade.
 Rule 5: what a token allows goes with the caller: scope and sessions are checked in dispatch.
-Rule 6: after many wrong tokens, each wrong one is answered late, so that none can be guessed.
+Rule 6: no answer is kept in a cache, taken for another type than it says, or shown in a frame of
+another page, unless its route knows better: what programs print stands in them.
+Rule 7: after many wrong tokens, each wrong one is answered late, so that none can be guessed.
 """
 
 import asyncio
@@ -25,7 +27,7 @@ from urllib.parse import parse_qs
 from msgspec.structs import replace
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.caller import Scope as CallerScope
@@ -36,6 +38,12 @@ from nacre.errors import http_status
 
 _HTTPS = 443  # the port that https means if none is named (RFC 9110, 4.2.2)
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_HEADERS = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+)
 _AGENT_CHARS = 80  # of the name that a program gives itself: it is kept with each session
 _CLIENT = re.compile(r"[\w-]{1,64}", re.ASCII)  # what a page calls itself on all its sockets
 
@@ -75,6 +83,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        if scope["type"] == "http":
+            send = _kept_by_nobody(send)
         admitted = self._admit(scope, headers)
         if isinstance(admitted, Response):
             if admitted.status_code == 429 and "retry-after" not in admitted.headers:
@@ -99,7 +109,7 @@ class Guard:
             known = ", ".join(sorted(names))
             return error_response("FORBIDDEN", f"this Host is not served here; use {known}", 421)
         origins = headers.getlist("origin")
-        if any(origin.lower().removeprefix(scheme) not in names for origin in origins):
+        if not {origin.lower() for origin in origins} <= {scheme + name for name in names}:
             return error_response("FORBIDDEN", "this Origin may not reach the terminals", 403)
         socket = scope["type"] == "websocket"
         query = _query(scope) if socket or _is_mcp(scope["path"]) else {}
@@ -174,6 +184,19 @@ def grant_of(caller: Caller) -> Grant:
     """Return what a caller came in by."""
     named = (caller.token, caller.token_name)
     return Grant(caller.scope, caller.person, caller.sessions, *named)
+
+
+def _kept_by_nobody(send: Send) -> Send:
+    """Add the headers that an answer does not have yet."""
+
+    async def with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = list(message.get("headers", ()))
+            known = {name.lower() for name, _ in given}
+            message["headers"] = given + [one for one in _HEADERS if one[0] not in known]
+        await send(message)
+
+    return with_headers
 
 
 def _is_mcp(path: str) -> bool:

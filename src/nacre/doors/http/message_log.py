@@ -28,8 +28,9 @@ _DEEPEST = 50  # levels of a body that are looked through
 _CREDENTIALS = frozenset(
     ("token", "ticket", "key", "password", "secret", "cookie", "authorization", "code_verifier")
 )
-# Parameters whose value reaches a terminal or a file, and the answer to a form.
-_TYPED = frozenset(("input", "text", "keys", "content", "old", "new"))
+# Parameters whose value reaches a terminal, a program or a file, and the answer to a form; `value`
+# is that of a variable (export), which may also stand behind its name.
+_TYPED = frozenset(("input", "text", "keys", "content", "old", "new", "stdin", "value"))
 _VARIABLES = frozenset(("env", "values"))
 _IN_ADDRESSES = late_pattern(r"([?&#](?:token|ticket|key|code|login)=)[^&\s\"']+")
 _REDACTED = "[redacted]"
@@ -75,6 +76,8 @@ def _told(name: str, value: Any, levels: int) -> Any:
         return f"[{len(value)} typed]"
     if name in _VARIABLES and isinstance(value, dict):
         return sorted(value)
+    if name == "name" and isinstance(value, str) and "=" in value:
+        return f"{value.partition('=')[0]}=[…]"
     return _without_typed(value, levels - 1)
 
 

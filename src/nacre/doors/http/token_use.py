@@ -91,10 +91,11 @@ class TokenUse:
         forget = self.hold(token, task, seconds)
         try:
             await asyncio.shield(task)
-        except asyncio.CancelledError:
-            if not task.cancelled():  # it is we who are cancelled: the server stops
+        except BaseException:
+            if not task.cancelling():  # it failed, or it is we who are cancelled: the server stops
                 task.cancel()
                 raise
+            # However it took that: a call that ends with its token fails.
             await _cut_off(scope, receive, send, started=started)
         finally:
             forget()

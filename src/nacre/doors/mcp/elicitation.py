@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.core.operations.safety.approvals import Answer, Approval
-from nacre.core.text.unseen import spelled_out
+from nacre.core.text.unseen import on_one_line, spelled_out
 from nacre.services.dispatch.forwarding.relay import Ask
 
 CREATE = "elicitation/create"
@@ -51,18 +51,21 @@ def form_of(approval: Approval) -> dict[str, Any]:
     command = approval.command
     if len(command) > _MOST_SHOWN:
         left_out = len(command) - _MOST_SHOWN
-        command = f"{command[:_MOST_SHOWN]}[… {left_out} characters left out …]"
+        command = (
+            f"{command[:_MOST_SHOWN]}[… {left_out} characters left out: to allow it, read it all "
+            "on nacre's page or by 'nacre approvals' …]"
+        )
     where = f"session {approval.session}" if approval.session else "a new session"
-    folder = approval.cwd or "a folder that is not known"
+    folder = on_one_line(approval.cwd or "a folder that is not known")
     if approval.kind != "command":
         message = f"A program in {where} asks:\n\n{spelled_out(command)}"
         return {"message": message, "requestedSchema": _schema(approval)}
     asked = f"May this run in {where}, in {folder}?"
     if approval.tool is not None:
-        asked = f"May the tool {approval.tool} be called?"
+        asked = f"May the tool {on_one_line(approval.tool)} be called?"
     message = (
         f"{asked}\n\n{spelled_out(command)}\n\n"
-        f"The policy ({approval.policy}) asks because: {'; '.join(approval.reasons)}"
+        f"The policy ({approval.policy}) asks because: {on_one_line('; '.join(approval.reasons))}"
     )
     return {"message": message, "requestedSchema": _schema(approval)}
 
@@ -71,10 +74,17 @@ def _schema(approval: Approval) -> dict[str, Any]:
     choice = {
         "type": "string",
         "title": "Answer",
-        "enum": list(approval.answers),
-        "enumNames": [_title(answer, approval) for answer in approval.answers],
+        "enum": _offered(approval),
+        "enumNames": [_title(answer, approval) for answer in _offered(approval)],
     }
     return {"type": "object", "properties": {"answer": choice}, "required": ["answer"]}
+
+
+def _offered(approval: Approval) -> list[Answer]:
+    """Return what a form can answer: nobody allows what is not shown to its end."""
+    if approval.kind == "command" and len(approval.command) > _MOST_SHOWN:
+        return ["deny"]
+    return list(approval.answers)
 
 
 def _title(answer: Answer, approval: Approval) -> str:
@@ -90,4 +100,4 @@ def answer_of(result: Mapping[str, Any], approval: Approval) -> Answer | None:
     content = result.get("content")
     if action != "accept" or not isinstance(content, Mapping):
         return None
-    return next((answer for answer in approval.answers if answer == content.get("answer")), None)
+    return next((answer for answer in _offered(approval) if answer == content.get("answer")), None)

@@ -206,7 +206,8 @@ class CommandCatalog:
         try:
             return self._calls.stages(request, context, self._given(caller), self.book())
         except (Forbidden, InvalidInput) as error:
-            self._audit.record(audited(called, words, "denied"))
+            if called:  # who names no command is refused none
+                self._audit.record(audited(called, words, "denied"))
             raise error
 
     def _execution(self, caller: Caller, stages: list[PipeStage]) -> Execution:
@@ -324,7 +325,9 @@ class CommandCatalog:
 
 
 def _context_key(caller: Caller, name: str | None) -> str:
-    return f"name:{_owner(caller)}:{name}" if name is not None else f"of:{caller.agent}"
+    kind, known = ("of", caller.agent) if name is None else ("name", name)
+    # Two tokens are two callers, also where their programs give themselves the same name.
+    return f"{kind}:{_owner(caller)}:{known}"
 
 
 def _owner(caller: Caller) -> str:

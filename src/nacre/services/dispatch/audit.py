@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 from nacre.core.catalog.caller import Scope
+from nacre.core.operations.commands import CallCommand
 from nacre.errors import NacreError
 from nacre.services.audit.audit import Audit
 from nacre.services.dispatch.call import Call, Onward
@@ -113,5 +114,10 @@ class RecordCalls:
         if line is None and call.spec.name in _EXECUTES:
             # What run_command was to type may be a password: the name of the operation must do.
             line = getattr(call.operation, "command", call.spec.name)
+        elif isinstance(call.operation, CallCommand) and not call.begun:
+            # Else the catalog has noted it. Arguments may be secrets, which it knows best.
+            line = call.operation.tool or next(
+                (one[0] for one in call.operation.pipeline or () if one), None
+            )
         if line is not None:
             executions.add(str(line).strip(), "denied")

@@ -46,6 +46,7 @@ class Call(msgspec.Struct):
     )  # what the caller is told of its own request
     host: str = ""  # the other host of the cluster that was asked for it
     stack: AsyncExitStack | None = None  # of a stream: what it enters is left at its end
+    begun: bool = False  # it has passed all steps
     judged: Judged = msgspec.field(default_factory=Judged)  # what the policy said of it
     began: float = msgspec.field(default_factory=time.monotonic)
 

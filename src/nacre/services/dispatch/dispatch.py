@@ -134,6 +134,7 @@ class Dispatch:
 
 
 async def _handle(call: Call) -> Any:
+    call.begun = True
     return await call.handle(call)
 
 

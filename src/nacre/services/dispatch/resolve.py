@@ -16,6 +16,7 @@ from nacre.core.catalog.catalog import Operation
 from nacre.core.operations.steps import LIST_SESSIONS
 from nacre.errors import Forbidden, InvalidInput, SessionNotFound
 from nacre.services.dispatch.call import Call, Onward, Target
+from nacre.services.dispatch.sight import Sight
 
 _FILTERED = (
     "list_sessions",
@@ -38,8 +39,9 @@ class References(Protocol):
 
 
 class Resolve:
-    def __init__(self, references: References) -> None:
+    def __init__(self, references: References, sight: Sight) -> None:
         self._references = references
+        self._sight = sight
 
     async def __call__(self, call: Call, onward: Onward) -> Any:
         """Raises SessionNotFound, and Forbidden for what a limited caller may not do."""
@@ -48,7 +50,13 @@ class Resolve:
         if call.spec.references:
             call.operation, found = self._resolved(call.operation, call.spec.references)
             call.targets = tuple(dict.fromkeys(found))
-        return await onward(call)
+        if call.caller.sessions is None or not call.targets:
+            return await onward(call)
+        if call.stack is not None:  # a stream: it lasts longer than this call
+            await call.stack.enter_async_context(self._sight.kept(call))
+            return await onward(call)
+        async with self._sight.kept(call):
+            return await onward(call)
 
     def _require_known(self, call: Call) -> None:
         operation, caller = call.operation, call.caller

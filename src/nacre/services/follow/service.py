@@ -121,6 +121,7 @@ class Follower:
 
     def happened(self, kind: str, session: Session | None, event: Event) -> None:
         if not (self._caller.sees(session.identity.name) if session else self._sees_all):
+            self._lose(session)
             return
         if session is None or (kind == "approvals" and kind in self._wanted):
             # Who follows one session can answer for the others, too.
@@ -164,6 +165,13 @@ class Follower:
         del self._followed[followed.session.identity.id]
         self._due.discard(followed.session.identity.id)
         followed.stop()
+
+    def _lose(self, session: Session | None) -> None:
+        """Follow a session no longer that has got a name which this caller does not see."""
+        if session is not None and (known := self._followed.get(session.identity.id)) is not None:
+            self._let_go(known)
+            self._stale = True  # the sync that follows is without it
+            self._ready.set()
 
     def _touch(self, identifier: str) -> None:
         if (followed := self._followed.get(identifier)) is not None:

@@ -6,6 +6,7 @@ Rule 2: a person's own views (page, attach, command line) are not redacted.
 """
 
 import asyncio
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -51,7 +52,8 @@ class KnownSecrets:
 
     def learn_value(self, value: str, name: str) -> None:
         if len(value) >= LEAST and len(self._values) < _MOST_VALUES:
-            self._values.setdefault(value, name)
+            for form in _forms(value):
+                self._values.setdefault(form, name)
 
     def learn_variables(self, env: Mapping[str, str]) -> None:
         """Take in the values of variables whose names say that they are secret."""
@@ -111,4 +113,9 @@ class KnownSecrets:
 
     def _note(self, name: str, value: str) -> None:
         if len(value) >= _LEAST_STORED:
-            self._values[value] = placeholder(name)
+            self._values |= dict.fromkeys(_forms(value), placeholder(name))
+
+
+def _forms(value: str) -> set[str]:
+    """Return a value as it is, and as JSON writes it: arguments of tools are told as that."""
+    return {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}

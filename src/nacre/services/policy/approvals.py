@@ -38,6 +38,7 @@ from nacre.services.session.session import Session
 from nacre.wording import Use
 
 _MOST_SAVED = 4000  # characters of a line that is saved as a rule
+_MOST_OF_NAME = 120  # characters of the name that a program gives itself
 _GRANTS = 500  # answers that are remembered: each is a line and a folder
 
 
@@ -429,7 +430,7 @@ class Approvals:
             session_id=None if session is None else session.identity.id,
             cwd=bound.folder,
             policy=bound.profile,
-            asked_by=" ".join(filter(None, (caller.door, caller.client))),
+            asked_by=" ".join(filter(None, (caller.door, caller.client[:_MOST_OF_NAME]))),
             reasons=list(reasons),
             rule=rule,
             answers=answers,

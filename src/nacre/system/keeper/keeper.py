@@ -383,8 +383,16 @@ def _raise_descriptor_limit() -> int:
     return soft
 
 
+def _leave_no_core() -> None:
+    """Write no memory to the disk in a crash: it has what the daemon must have again."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
 def main() -> int:
     command = sys.argv[1:]
+    _leave_no_core()
     reaps = _adopt_orphans()
     open_files = _raise_descriptor_limit()
     if command[0] != "--adopt":

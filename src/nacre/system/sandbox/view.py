@@ -23,6 +23,9 @@ from nacre.system.sandbox.profiles import Profile
 _EMPTY = ("/tmp", "/var/tmp", "/run", "/home", "/root")  # noqa: S108  no file is made there
 # What is needed of /run where it holds programs (NixOS).
 _OF_RUN = ("/run/current-system", "/run/wrappers")
+# Where desktops mount drives: the rest of /run has sockets, by which systemd or docker would start
+# programs without a sandbox, and no projects.
+_DRIVES = "/run/media"
 # The folders of the system itself, for profiles that show nothing else.
 _SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"),
@@ -155,6 +158,8 @@ def check_workspace(workspace: str, around: Surroundings) -> None:
             raise BadParameter("cwd", "is nacre's own folder, which a sandbox hides", other)
     if any(is_below(workspace, path) for path in _NO_WORKSPACE):
         raise BadParameter("cwd", "is no folder of files, so a sandbox cannot show it", other)
+    if is_below(workspace, "/run") and not is_below(workspace, _DRIVES, own=False):
+        raise BadParameter("cwd", "is in /run, where the sockets of other programs are", other)
     if not os.path.isdir(workspace):
         raise InvalidInput(f"the workspace {workspace} is gone", "make it again")
 

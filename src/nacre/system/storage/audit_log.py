@@ -18,8 +18,8 @@ import os
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import suppress
-from typing import Any, NamedTuple
+from contextlib import ExitStack, suppress
+from typing import Any, BinaryIO, NamedTuple
 
 from nacre.core.audit.chain import KEY_BYTES, ORIGIN, ChainHead, Link, Sealer, read_fields
 from nacre.core.audit.verify import LinePlace, Verification
@@ -293,17 +293,41 @@ def verify(folder: str) -> Verification:
             "first record"
         ) from None
     sealer = Sealer(key)
+    with ExitStack() as stack:
+        head, opened = _open_all(folder, sealer, stack)
+        found = Verification(sealer, head, boot_id())
+        for file in opened:
+            for number, line in enumerate(file, 1):
+                found.feed(LinePlace(file.name, number), line)
+        found.finish()
+    return found
+
+
+def _open_all(
+    folder: str, sealer: Sealer, stack: ExitStack
+) -> tuple[ChainHead | None, list[BinaryIO]]:
+    """Return the head and all files, the oldest first, as they were at one moment.
+
+    A daemon that writes meanwhile adds lines, which is no harm. If it removes the oldest file, that
+    would be a gap behind the head that was read before.
+    """
+    while True:
+        head = _stored_head(folder, sealer)
+        opened: list[BinaryIO] = []
+        with suppress(FileNotFoundError):
+            for name in _files(folder):
+                opened.append(stack.enter_context(open(os.path.join(folder, name), "rb")))  # noqa: SIM115  # the stack closes it
+            now = _stored_head(folder, sealer)
+            if (head and head.first) == (now and now.first):
+                return head, opened
+
+
+def _stored_head(folder: str, sealer: Sealer) -> ChainHead | None:
     try:
         with open(os.path.join(folder, "head"), "rb") as file:
-            head = _read_head(sealer, file.read())
+            return _read_head(sealer, file.read())
     except FileNotFoundError:
-        head = None
-    # The head is read first: a daemon that writes meanwhile only adds lines.
-    found = Verification(sealer, head, boot_id())
-    for place, line in read_lines(folder):
-        found.feed(place, line)
-    found.finish()
-    return found
+        return None
 
 
 def unverifiable_files(folder: str) -> list[str]:

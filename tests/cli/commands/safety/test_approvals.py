@@ -214,3 +214,5 @@ def test_a_command_of_several_lines_stands_below_its_first() -> None:
     about = {"cwd": "/", "policy": "guarded", "reasons": ["why"], "asked_by": "cli", "asked": 0}
     shown = _one({**asked, **about, "waiting": True}).splitlines()
     assert shown[:2] == ["9505ce1a  echo a\\U000e0072", "          echo b"]
+    beside = {"cwd": "/a\n9505ce1b  ls", "asked_by": "cli\n9505ce1c  ls"}
+    assert len(_one({**asked, **about, **beside, "waiting": True}).splitlines()) == 5

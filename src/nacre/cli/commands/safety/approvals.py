@@ -7,7 +7,7 @@ from typing import Any
 
 from nacre.cli.output.answers import add_json, harmless, show
 from nacre.client.calls import Client
-from nacre.core.text.unseen import spelled_out
+from nacre.core.text.unseen import on_one_line, spelled_out
 from nacre.errors import InvalidInput
 
 _ACTIONS = ("list", "approve", "answer", "deny")
@@ -123,9 +123,9 @@ def _one(approval: dict[str, Any]) -> str:
         return "\n".join(harmless(line) for line in lines)
     lines = [
         f"{approval['id']}  {command}",
-        f"          in {where}, {approval['cwd'] or 'a folder that is not known'}",
-        f"          asked by {approval['asked_by']} {seconds} s ago; {waits}",
-        f"          {approval['policy']}: {'; '.join(approval['reasons'])}",
+        f"          in {where}, {on_one_line(approval['cwd'] or 'a folder that is not known')}",
+        f"          asked by {on_one_line(approval['asked_by'])} {seconds} s ago; {waits}",
+        f"          {approval['policy']}: {on_one_line('; '.join(approval['reasons']))}",
     ]
     return "\n".join(harmless(line) for line in lines)
 
