@@ -207,6 +207,8 @@ def _number(entry: CommandEntry, argument: CommandArgument, value: Any) -> str:
     try:
         if isinstance(value, bool):
             raise ValueError
+        if whole and isinstance(value, float) and value.is_integer():  # JSON's 10.0 is 10
+            value = int(value)
         if whole and (
             not isinstance(value, int | str) or (isinstance(value, str) and len(value) > 18)
         ):
