@@ -37,6 +37,8 @@ def test_arguments_become_words_in_the_order_of_the_entry() -> None:
         ("sed", {"script": "p", "file": "b"}, ["sed", "--sandbox", "--", "p", "b"]),
         ("echo", {"text": "-n"}, ["echo", "-n"]),
         ("sleep", {"seconds": 0.5}, ["sleep", "--", "0.5"]),
+        ("sleep", {"seconds": 4321.125}, ["sleep", "--", "4321.125"]),
+        ("sleep", {"seconds": "2.0"}, ["sleep", "--", "2"]),
         ("ls", {"path": ["a", "b"]}, ["ls", "--", "a", "b"]),
         ("find", {"kind": "file"}, ["find", ".", "-type", "f"]),
         ("ls", {"all": False, "long": "true"}, ["ls", "-l", "--", "."]),

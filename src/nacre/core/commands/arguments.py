@@ -222,7 +222,8 @@ def _number(entry: CommandEntry, argument: CommandArgument, value: Any) -> str:
         raise _wrong(entry, argument, f"is at least {argument.least:g}")
     if argument.most is not None and number > argument.most:
         raise _wrong(entry, argument, f"is at most {argument.most:g}")
-    return str(int(number)) if whole else f"{number:g}"
+    # All digits: :g keeps six of them, and 1234567 would be 1234570.
+    return str(int(number)) if whole or number.is_integer() else repr(number)
 
 
 def _wrong(entry: CommandEntry, argument: CommandArgument, problem: str) -> InvalidInput:
