@@ -66,7 +66,7 @@ def test_a_prompt_asks_nobody_and_runs_nothing_that_is_not_allowed(
 
 
 def test_without_a_model_slash_commands_work_and_words_say_how_to_set_one(nacre: Nacre) -> None:
-    assert "\nrun  " in "\n" + nacre.ok("chat", "-p", "/tools")
+    assert "\nrun  " in "\n" + nacre.ok("chat", "-p", "  /tools  ")
     called = nacre("chat", "-p", '/call run {"command": "echo by-hand"}')
     assert (called.returncode, "by-hand" in called.stdout) == (0, True)
     words = nacre("chat", "-p", "hello")

@@ -37,10 +37,13 @@ def test_arguments_become_words_in_the_order_of_the_entry() -> None:
         ("sed", {"script": "p", "file": "b"}, ["sed", "--sandbox", "--", "p", "b"]),
         ("echo", {"text": "-n"}, ["echo", "-n"]),
         ("sleep", {"seconds": 0.5}, ["sleep", "--", "0.5"]),
+        ("sleep", {"seconds": 4321.125}, ["sleep", "--", "4321.125"]),
+        ("sleep", {"seconds": "2.0"}, ["sleep", "--", "2"]),
         ("ls", {"path": ["a", "b"]}, ["ls", "--", "a", "b"]),
         ("find", {"kind": "file"}, ["find", ".", "-type", "f"]),
         ("ls", {"all": False, "long": "true"}, ["ls", "-l", "--", "."]),
         ("head", {"lines": "3", "path": None}, ["head", "-n", "3"]),
+        ("head", {"lines": 3.0}, ["head", "-n", "3"]),
     ],
 )
 def test_names_that_callers_know_are_taken(
@@ -93,6 +96,7 @@ def test_a_positional_with_a_dash_is_refused_where_the_program_has_no_separator(
         ("head", {"lines": -1}, "at least 0"),
         ("head", {"lines": True}, "an integer"),
         ("head", {"lines": 1.5}, "an integer"),
+        ("head", {"lines": float("inf")}, "an integer"),
         ("sleep", {"seconds": "nan"}, "a number"),
         ("sleep", {"seconds": 1e9}, "at most 86400"),
         ("cat", {"path": {"a": 1}}, "is a text"),

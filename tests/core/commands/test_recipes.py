@@ -50,6 +50,11 @@ def test_each_query_gets_its_line(recipe: Recipe, one: RecipeTry) -> None:
         "rotate all .tmp files",
         "list python wheels",
         "disk usage of everything",
+        # Words that other phrases have are not misspelt.
+        "compare two files",
+        "encode base64 file notes.txt",
+        "unstaged diff",
+        "resolve python files",
     ],
 )
 def test_what_no_recipe_covers_has_no_line(query: str) -> None:
@@ -65,6 +70,7 @@ def test_what_no_recipe_covers_has_no_line(query: str) -> None:
         ("how many lines are in 'my file.txt'", "wc -l 'my file.txt'"),
         ("cat $(reboot)", "cat '$(reboot)'"),
         ("search for a;b in app.log", "grep 'a;b' app.log"),
+        ("decompress file notes.gz", "gunzip notes.gz"),  # not a typo of compress
     ],
 )
 def test_typos_are_forgiven_and_words_are_quoted(query: str, command: str | None) -> None:

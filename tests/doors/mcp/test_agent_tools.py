@@ -91,6 +91,24 @@ async def test_an_error_is_a_text_that_says_what_to_do(connected: Tools) -> None
     assert late.startswith("error: no session")
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"session": "my build"}, "'my build' cannot be a session's name; use up to 64 letters"),
+        ({"session": "fresh", "cwd": "/no/such"}, "/no/such"),
+        ({"session": "feedf00d"}, "no session 'feedf00d'; list them with sessions"),
+        ({"session": "12345678"}, "no session '12345678'; list them with sessions"),
+    ],
+    ids=str,
+)
+async def test_a_command_for_a_session_that_cannot_be_made_says_why(
+    connected: Tools, given: dict[str, Any], told: str
+) -> None:
+    result = await connected.result("run", command="pwd", **given)
+    assert result.is_error
+    assert told in text_of(result)
+
+
 async def test_calls_of_one_batch_queue(connected: Tools) -> None:
     calls = [connected.result("run", command=f"echo {number}") for number in range(4)]
     results = await asyncio.gather(*calls)

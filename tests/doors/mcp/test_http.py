@@ -174,28 +174,34 @@ def test_the_own_origin_and_every_loopback_name_are_taken(daemon: Daemon) -> Non
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "code", "identifier"),
     [
-        b"{not json",
-        b"",
-        b"[" * 100_000 + b"]" * 100_000,
-        b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
-        b'{"jsonrpc": "2.0", "id": 1, "method": "\xff\xfe"}',
-        b'{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}',
-        b'"text"',
-        b"[]",
-        b"{}",
-        b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}',
+        (b"{not json", -32700, None),
+        (b"", -32700, None),
+        (b"[" * 100_000 + b"]" * 100_000, -32700, None),
+        (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, -32700, None),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "\xff\xfe"}', -32700, None),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}', -32602, 1),
+        (b'"text"', -32600, None),
+        (b"[]", -32600, None),
+        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600, None),
+        (b"{}", -32600, None),
+        (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32600, 1),
+        (b'{"id": "\\ud83c\\udf89", "method": "ping"}', -32600, "\U0001f389"),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": 5}', -32600, 1),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}', -32600, 1),
     ],
-    ids=lambda body: body[:30].decode("latin-1"),
+    ids=lambda given: given[:40].decode("latin-1") if isinstance(given, bytes) else "",
 )
 def test_a_body_that_is_no_request_gets_an_error_and_the_daemon_goes_on(
-    daemon: Daemon, body: bytes
+    daemon: Daemon, body: bytes, code: int, identifier: object
 ) -> None:
     for headers in ({}, {"MCP_Protocol_Version": "2026-07-28"}):
         answer = post(daemon, body, **headers)
-        assert 400 <= answer.status < 500
-        assert answer.json["error"]["code"] in (-32700, -32600, -32602)
+        assert answer.status == 400
+        assert (answer.json["error"]["code"], answer.json["id"]) == (code, identifier)
+        # A sentence, and not the innards of a library.
+        assert len(answer.json["error"]["message"]) < 100
     assert goes_on(daemon)
 
 

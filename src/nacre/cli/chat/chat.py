@@ -89,8 +89,8 @@ class Chat:
 
     async def say(self, line: str) -> bool:
         """Do what a line says; return whether it went well."""
-        if line.startswith("/"):
-            return await self._slash.run(line)
+        if (command := line.strip()).startswith("/"):
+            return await self._slash.run(command)
         if self._endpoint is None:
             self._face.complain(NO_MODEL)
             return False

@@ -207,6 +207,8 @@ def _number(entry: CommandEntry, argument: CommandArgument, value: Any) -> str:
     try:
         if isinstance(value, bool):
             raise ValueError
+        if whole and isinstance(value, float) and value.is_integer():  # JSON's 10.0 is 10
+            value = int(value)
         if whole and (
             not isinstance(value, int | str) or (isinstance(value, str) and len(value) > 18)
         ):
@@ -220,7 +222,8 @@ def _number(entry: CommandEntry, argument: CommandArgument, value: Any) -> str:
         raise _wrong(entry, argument, f"is at least {argument.least:g}")
     if argument.most is not None and number > argument.most:
         raise _wrong(entry, argument, f"is at most {argument.most:g}")
-    return str(int(number)) if whole else f"{number:g}"
+    # All digits: :g keeps six of them, and 1234567 would be 1234570.
+    return str(int(number)) if whole or number.is_integer() else repr(number)
 
 
 def _wrong(entry: CommandEntry, argument: CommandArgument, problem: str) -> InvalidInput:

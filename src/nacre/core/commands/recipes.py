@@ -4,7 +4,8 @@ A recipe has one or more phrases. A phrase's words must stand in the query, in t
 those that say nothing ("the", "show"), and its slots take what stands in their place: `{k}` in
 "find all {k:kind} files". A word with ! must be there, whatever it says.
 
-Rule 1: a recipe never guesses: a query that no phrase covers has no line.
+Rule 1: a recipe never guesses: a query that no phrase covers has no line. A word may be misspelt,
+but not one that some phrase has: "compare" is no typo of "compress", nor "decode" of "encode".
 Rule 2: what fills a slot is quoted for a shell when it stands in a line.
 """
 
@@ -135,12 +136,19 @@ def recipes_from(data: Any, source: str) -> tuple[Recipe, ...]:
 def suggest(query: str, recipes: Iterable[Recipe]) -> Suggestion | None:
     """Return the line of the recipe that says most of the query; None if none covers it."""
     tokens = _TOKEN.findall(query.strip().rstrip("?.! ")) if len(query) <= _LONGEST else []
-    if len(tokens) > _MOST_WORDS:
+    if not tokens or len(tokens) > _MOST_WORDS:
         return None
+    recipes = tuple(recipes)
+    known = frozenset(
+        word.removeprefix("!")
+        for recipe in recipes
+        for phrase in recipe.phrases
+        for word in phrase.split()
+    )
     best: tuple[float, Recipe, dict[str, str]] | None = None
-    for recipe in recipes if tokens else ():
+    for recipe in recipes:
         for phrase in recipe.phrases:
-            fit = _match(phrase, tokens)
+            fit = _match(phrase, tokens, known)
             if fit is not None and (best is None or fit.score > best[0]):
                 best = (fit.score, recipe, dict(fit.slots))
     if best is None:
@@ -178,8 +186,11 @@ class _Fit(NamedTuple):
 _ENOUGH = 3  # words of a phrase that together say something, though none does alone
 
 
-def _match(phrase: str, tokens: list[str]) -> _Fit | None:
-    """Walk phrase and query from left to right; fillers may be missing on either side."""
+def _match(phrase: str, tokens: list[str], known: frozenset[str]) -> _Fit | None:
+    """Walk phrase and query from left to right; fillers may be missing on either side.
+
+    `known` are the words of all phrases: none of them is a misspelt other.
+    """
     pattern = phrase.split()
     best: dict[tuple[int, int], _Fit] = {(0, 0): _Fit()}
     for at in range(len(pattern) + 1):
@@ -194,13 +205,15 @@ def _match(phrase: str, tokens: list[str]) -> _Fit | None:
             if _is_filler(pattern[at]):  # not one that must be there: !file
                 less = fit._replace(score=fit.score - 0.05, unsaid=fit.unsaid + 1, led=False)
                 _keep(best, (at + 1, seen), less)
-            if seen < len(tokens) and (more := _next(fit, pattern[at], tokens[seen])) is not None:
+            if seen == len(tokens):
+                continue
+            if (more := _next(fit, pattern[at], tokens[seen], known)) is not None:
                 _keep(best, (at + 1, seen + 1), more)
     found = best.get((len(pattern), len(tokens)))
     return found if found is not None and found.holds else None
 
 
-def _next(fit: _Fit, word: str, token: str) -> _Fit | None:
+def _next(fit: _Fit, word: str, token: str, known: frozenset[str]) -> _Fit | None:
     """Return the fit with one more word of each; None if they are not the same."""
     if slot := _SLOT.fullmatch(word):
         value = _slot_value(slot[2] or "", token)
@@ -216,7 +229,7 @@ def _next(fit: _Fit, word: str, token: str) -> _Fit | None:
             return None
         return fit._replace(score=fit.score + 0.5, slots=slots, vague=fit.vague + 1)
     bare = word.removeprefix("!")
-    same = _same(bare, token)
+    same = _same(bare, token, known)
     if not same:
         return None
     if _is_filler(bare):
@@ -234,13 +247,13 @@ def _keep(best: dict[tuple[int, int], _Fit], key: tuple[int, int], fit: _Fit) ->
         best[key] = fit
 
 
-def _same(word: str, token: str) -> float:
+def _same(word: str, token: str, known: frozenset[str]) -> float:
     given = token.lower().strip(",:;")
     if given == word:
         return 1.0
     if _SAME.get(given, given) == _SAME.get(word, word) or given.rstrip("s") == word.rstrip("s"):
         return 0.9
-    return 0.6 if is_alike(word, given) else 0.0
+    return 0.6 if given not in known and is_alike(word, given) else 0.0
 
 
 def _is_filler(word: str) -> bool:

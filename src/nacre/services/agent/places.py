@@ -6,6 +6,7 @@ Rule 2: who names another session means that one, whoever made it. A command for
 taken starts a shell there; any other call is refused.
 """
 
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -30,6 +31,7 @@ _ROWS, _COLS = 30, 120
 # A pager shows a screen where the whole output could be searched. The person's own files win.
 _ENVIRONMENT = {"PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat"}
 _FIRST_PROMPT = 20  # seconds for a new shell to come to its prompt; then it is tried all the same
+_PORT_OR_ID = re.compile(r"\d+|[0-9a-fA-F]{8}")  # of one that is gone: no name for a new one
 _MOST_MAINS = 100  # names that are tried for a new main session
 
 
@@ -67,7 +69,9 @@ async def find_or_make(
             raise SessionNotFound(f"no session with the port {reference}", LIST_SESSIONS)
         try:
             return await make(call, client, reference, cwd=cwd), True
-        except InvalidInput as error:  # the id of one that is gone: no name for a new one
+        except InvalidInput as error:
+            if _PORT_OR_ID.fullmatch(reference) is None:
+                raise
             raise SessionNotFound(f"no session {reference!r}", LIST_SESSIONS) from error
 
 

@@ -4,7 +4,8 @@ Rule 1: sessions are stateful and use event streams: in its other modes the SDK 
 progress, subscriptions and cancellation.
 Rule 2: toolsets and prefix are in the query, so the list of tools is always the same at one
 address.
-Rule 3: a request that the library would take for a notification is answered here (identifiers.py).
+Rule 3: what is no message, and a request that the library would take for a notification, is
+answered here (identifiers.py), as over lines: the library tells the innards of its validation.
 """
 
 import asyncio
@@ -19,10 +20,20 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Message as Part
+from starlette.types import Receive, Scope, Send
 
 from nacre.doors.mcp.halves import answer_halves
-from nacre.doors.mcp.identifiers import echo, misfit, read_message
+from nacre.doors.mcp.identifiers import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Message,
+    Refusal,
+    echo,
+    misfit,
+    read_message,
+    refusal,
+)
 from nacre.doors.mcp.library.replay import ReplayingSessions
 from nacre.doors.mcp.library.resumption import ResumedSessions, name_daemon
 from nacre.doors.mcp.tools.selection import OffersTools, OffersUpstream, Selection, parse_selection
@@ -81,14 +92,8 @@ class McpOverHttp:
             return
         body, receive = await _read_ahead(scope, receive, self._max_body)
         message = read_message(body)
-        if message is None and (halved := answer_halves(body, selection.tools())) is not None:
-            status = 400 if halved.refused else 200
-            answer = Response(halved.answer, status, media_type="application/json")
-            await answer(scope, receive, send)
-            return
-        if message is not None and (problem := misfit(message)):
-            told = _refusal(echo(message.id), problem)
-            await Response(told, 400, media_type="application/json")(scope, receive, send)
+        if body and (refused := _refused(body, message, selection)) is not None:
+            await refused(scope, receive, send)
             return
         await sessions(scope, receive, send, message)
 
@@ -138,7 +143,7 @@ async def _read_ahead(scope: Scope, receive: Receive, limit: int) -> tuple[bytes
     """
     if scope["method"] != "POST":
         return b"", receive
-    parts: list[Message] = []
+    parts: list[Part] = []
     size = 0
     while size <= limit:
         part = await receive()
@@ -150,7 +155,7 @@ async def _read_ahead(scope: Scope, receive: Receive, limit: int) -> tuple[bytes
             break
     waiting = iter(parts)
 
-    async def again() -> Message:
+    async def again() -> Part:
         for part in waiting:
             return part
         return await receive()
@@ -159,6 +164,18 @@ async def _read_ahead(scope: Scope, receive: Receive, limit: int) -> tuple[bytes
     return body, again
 
 
-def _refusal(raw: bytes, problem: str) -> bytes:
-    error = msgspec.json.encode({"code": -32600, "message": problem})
-    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (raw, error)
+def _refused(body: bytes, message: Message | None, selection: Selection) -> Response | None:
+    """Return the answer to what is no message, or no fitting one; None for all others."""
+    if message is None:
+        wrong = refusal(body)
+        halved = answer_halves(body, selection.tools()) if wrong.code == PARSE_ERROR else None
+        if halved is not None:
+            status = 400 if halved.refused else 200
+            return Response(halved.answer, status, media_type="application/json")
+    elif problem := misfit(message):
+        wrong = Refusal(INVALID_REQUEST, problem, echo(message.id))
+    else:
+        return None
+    error = msgspec.json.encode({"code": wrong.code, "message": wrong.problem})
+    told = b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (wrong.id, error)
+    return Response(told, 400, media_type="application/json")

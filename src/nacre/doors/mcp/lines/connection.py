@@ -25,12 +25,15 @@ from nacre.core.catalog.caller import Caller
 from nacre.doors.http.message_log import log_message
 from nacre.doors.mcp.halves import LATER, answer_halves
 from nacre.doors.mcp.identifiers import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
     UNREADABLE,
     Message,
     echo,
     is_request,
     misfit,
     read_message,
+    refusal,
 )
 from nacre.doors.mcp.lines.lists import EXTENDED, Gather, ListNews
 from nacre.doors.mcp.lines.messages import (
@@ -42,7 +45,7 @@ from nacre.doors.mcp.lines.messages import (
     is_plain,
 )
 from nacre.doors.mcp.lines.questions import HostQuestions
-from nacre.doors.mcp.lines.wire import INVALID_REQUEST, NULL, LineWire
+from nacre.doors.mcp.lines.wire import LineWire
 from nacre.doors.mcp.offer import Offers
 from nacre.doors.mcp.server import CallTool, ProtocolError
 from nacre.doors.mcp.standing import MODERN_REVISIONS, Standing
@@ -54,7 +57,7 @@ from nacre.settings.table import Settings
 
 LAST_ANSWERS = 1.0  # seconds for open requests after the client closed its side
 
-PARSE_ERROR, UNSUPPORTED_REVISION = -32700, -32022
+UNSUPPORTED_REVISION = -32022
 
 # Lines that wait while the library is loaded; further ones stay in the client's socket.
 _WAITING_LINES = 100
@@ -181,19 +184,14 @@ class LineConnection:
 
     def refuse_line(self, line: bytes) -> None:
         """Say what is wrong with a line that is no message."""
-        try:
-            found = msgspec.json.decode(line)
-        except UNREADABLE:
-            if (halved := answer_halves(line, self._served.standing.offered)) is not None:
-                self.wire.write(halved.answer)
-            else:
-                self.wire.refuse(PARSE_ERROR, "not valid JSON; send one JSON-RPC message a line")
-            return
-        request = found.get("id") if isinstance(found, dict) else None
-        raw = msgspec.json.encode(request) if isinstance(request, str | int | float) else NULL
-        batch = "; send each message of a batch on a line of its own"
-        more = batch if isinstance(found, list) else ""
-        self.wire.refuse(INVALID_REQUEST, f"not a JSON-RPC 2.0 message{more}", raw)
+        refused = refusal(line)
+        halved = None
+        if refused.code == PARSE_ERROR:
+            halved = answer_halves(line, self._served.standing.offered)
+        if halved is not None:
+            self.wire.write(halved.answer)
+        else:
+            self.wire.refuse(refused.code, refused.problem, refused.id)
 
     # --- the beginning -----------------------------------------------------------------------
 

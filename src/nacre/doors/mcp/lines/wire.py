@@ -14,8 +14,7 @@ import msgspec
 
 from nacre.doors.http.long_lines import skip_line
 from nacre.doors.http.message_log import log_message
-
-INVALID_REQUEST = -32600
+from nacre.doors.mcp.identifiers import INVALID_REQUEST
 
 NULL = b"null"
 
