@@ -15,7 +15,7 @@ from nacre.core.policy.behind.wrappers import SCRIPT
 from nacre.core.policy.feeding import fed_programs
 from nacre.core.policy.grammar.listing import may_lead_up
 from nacre.core.policy.grammar.signs import Syntax
-from nacre.core.policy.keys import names_secret, searched, shows_secret
+from nacre.core.policy.keys import is_key_file, names_secret, searched, shows_secret
 from nacre.core.policy.known.far import READING
 from nacre.core.policy.matching import paths_of
 from nacre.core.policy.paths import Where, starts_by_itself
@@ -41,14 +41,8 @@ _NOTHING = frozenset(
 )
 
 
-# The word behind them is a file that is written.
-_OUTPUTS = frozenset(
-    (
-        *("-o", "--output", "--out", "--outfile", "--output-file", "--outDir", "--out-dir"),
-        *("--output-dir", "--outdir", "-coverprofile", "-cpuprofile", "-memprofile", "-outputdir"),
-        *("--target-dir", "--log-file", "--junitxml", "--junit-xml"),
-    )
-)
+# The word behind it is a file that is written, or a name.
+_OUTPUT = "-o"
 # To open a port of this machine tells whether anybody is there.
 _LOOKS_IN = re.compile(r"/dev/tcp/(?:127\.0\.0\.1|localhost|::1)/\d+")
 _ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
@@ -196,12 +190,15 @@ class _Judge:
             return
         if "ssh" in program.via and not self._only_reads(program, rule):
             self._find("ask", f"{program.name} may change another machine")
+        if _applies_patch(program):
+            self._written.append((program.at, program.at))
         if rule.runs:
             if program.name != "git":  # its hooks are where no line writes unasked (paths.py)
                 self._run.append((program.at, program.name))
             self._judge_code(program)
         if not rule.speaks:
             self._judge_paths(program, rule)
+            self._judge_outputs(program)
 
     def _judge_fed(self) -> None:
         for program in fed_programs(self._resolved):
@@ -223,6 +220,13 @@ class _Judge:
 
     def _judge_code(self, program: Program) -> None:
         """What runs lies in the workspace; scratch is anybody's."""
+        if program.name != "git" and self._where.is_in_scratch():
+            self._find("ask", f"{program.name} may run what anybody has put into scratch")
+        if program.name not in {"git", *_FORMATTERS} and any(
+            (word.text or "").startswith("/") and self._where.is_in_scratch(word.text)
+            for word in self._policy.rules.operands_of(program)
+        ):
+            self._find("ask", f"{program.name} may run what anybody has put into scratch")
         for word in self._policy.rules.places_of_code(program):
             path = None if word.text is None else self._where.path(word.text)
             if path is None or (
@@ -237,7 +241,7 @@ class _Judge:
             self._written.append((program.at, program.at))
         before = ""
         for word in words:
-            output, before = before in _OUTPUTS, word.text or ""
+            output, before = before == _OUTPUT, word.text or ""
             writes = all_written or output
             for text in _paths_in(word):
                 path = self._where.path(text)
@@ -262,6 +266,17 @@ class _Judge:
             if all_written and may_lead_up(word):
                 self._find("ask", f"where {program.name} writes is known only when it runs")
 
+    def _judge_outputs(self, program: Program) -> None:
+        """What an option writes to is judged as a redirection's target is."""
+        for word in self._policy.rules.written_by(program):
+            if word.text is None and not word.lead:
+                self._find("ask", f"where {program.name} writes is known only when it runs")
+                continue
+            for text in _paths_in(word):
+                path = self._where.path(text)
+                if path is None or not self._where.may_write(path):
+                    self._find("ask", f"{program.name} would write {_why_not(path or '', text)}")
+
     def _is_used_at_home(self, program: Program, path: str) -> bool:
         """Return whether an option's value lies in a home; configure only writes it down."""
         return program.name != "configure" and self._where.is_at_home(path)
@@ -275,6 +290,9 @@ class _Judge:
                 if path is not None and where.holds_secrets(path):
                     self._find("ask", f"{program.name} would read keys and passwords below {text}")
 
+        for redirect in self._resolved.redirects:
+            if redirect.operator == "<" and is_key_file(redirect.target):
+                self._find("ask", f"it would read keys and passwords in {redirect.target.raw}")
         for program, text in shows_secret(self._resolved.programs):
             self._find("ask", f"{program.name} would show a key or password: {text}")
 
@@ -377,6 +395,13 @@ def _why_not(path: str, text: str) -> str:
 def _no_rule(program: Program) -> str:
     behind = f" (behind {' '.join(program.via)})" if program.via else ""
     return f"no rule allows {program.name}{behind} with these words"
+
+
+def _applies_patch(program: Program) -> bool:
+    """Return whether it changes files that it does not name."""
+    if program.name == "git":
+        return any(word.text in ("am", "apply") for word in program.arguments[:3])
+    return program.name == "patch"
 
 
 def _is_endless(program: Program) -> bool:

@@ -5,10 +5,11 @@ does not match, and a forbidding one does as far as it can be seen.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 from nacre.core.policy.checks import CHECKS, FILES
+from nacre.core.policy.given import Known, are_harmless, read_options
 from nacre.core.policy.known.option_names import harmless_names
 from nacre.core.policy.known.task_names import is_risky_subcommand
 from nacre.core.policy.options import operands
@@ -18,9 +19,12 @@ from nacre.core.policy.words import Word
 
 _FETCHING = frozenset(("npx", "bunx", "pnpx"))  # the tool is their first word
 _MOST_WORDS = 200  # of a program that is allowed: each is compared with many patterns
+_nothing = Known  # is known of a program's options
 
 
-def holds(rule: Rule, words: Sequence[Word], where: Where) -> bool:
+def holds(
+    rule: Rule, words: Sequence[Word], where: Where, known: Callable[[], Known] = _nothing
+) -> bool:
     """Return whether a rule is about these words, which follow the program's name."""
     following = rule.pattern[1:]
     if len(words) < len(following):
@@ -32,7 +36,7 @@ def holds(rule: Rule, words: Sequence[Word], where: Where) -> bool:
             return False
     rest = words[len(following) :]
     if rule.verdict == "allow":
-        return _allows(rule, rest)
+        return _allows(rule, rest, known)
     return _forbids(rule, rest, where)
 
 
@@ -43,14 +47,14 @@ def _is_word(text: str, wanted: Sequence[str]) -> bool:
     )
 
 
-def _allows(rule: Rule, rest: Sequence[Word]) -> bool:
+def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], Known]) -> bool:
     if len(rest) > _MOST_WORDS:
         return False
     if rule.options or rule.most is not None:
         others = operands(rest, rule.options)
         if others is None or (rule.most is not None and len(others) > rule.most):
             return False
-    rest = without_texts(rest, rule.values)
+    given, rest = rest, without_texts(rest, rule.values)
     if not rule.speaks and any(_sends_unknown(word) for word in rest):
         return False
     if rule.known and any(word.text is None for word in rest):
@@ -61,8 +65,12 @@ def _allows(rule: Rule, rest: Sequence[Word]) -> bool:
                 return False
             if _has_letter(word.text, rule.unless):
                 return False
-    if rule.names:
-        if not harmless_names(_first(rule), rest):
+    if rule.names and not (options := known()).all:
+        read = read_options(given, options, rule.values)
+        if not are_harmless(read):
+            return False
+        own = without_texts(read.own, rule.values)
+        if not harmless_names(_first(rule), own, options.kind_of):
             return False
         if len(rule.pattern) <= 1 + (_first(rule) in _FETCHING) and is_risky_subcommand(rest):
             return False

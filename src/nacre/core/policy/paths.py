@@ -132,6 +132,13 @@ class Where:
         workspace = self.workspace or self.folder
         return workspace is not None and is_below(path, (workspace,))
 
+    def is_in_scratch(self, path: str | None = None) -> bool:
+        """Return whether a path, or the folder, lies where anybody may write; not the workspace."""
+        path = path or self.folder
+        if path is None or self.is_own(path):
+            return False
+        return is_below(path, _SCRATCH) and not self._is_home_in_scratch(path)
+
     def is_at_home(self, path: str) -> bool:
         """Return whether it lies in a home, outside of the workspace."""
         return not self.is_own(path) and is_below(path, (self.home, *_HOMES_OF_ALL))

@@ -6,11 +6,14 @@ one of those that nothing dangerous is called by (option_words.py).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from nacre.core.policy.known.option_words import NAMES, WORDS
 from nacre.core.policy.words import Word
+
+# What is known of an option of that name, if anything is (given.py).
+Listed = Callable[[str], str | None]
 
 # camelCase and digits end a word: maxWorkers, py311, log2.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -59,8 +62,8 @@ _FETCHED = re.compile(
 _LOCAL = re.compile(r"\w+://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/?]|$)")
 
 
-def harmless_names(program: str, words: Sequence[Word]) -> bool:
-    """Return whether all long options of a program are known by their words."""
+def harmless_names(program: str, words: Sequence[Word], listed: Listed) -> bool:
+    """Return whether all long options of a program are listed, or known by their words."""
     for index, word in enumerate(words):
         text = word.text if word.text is not None else word.lead
         if text == "--" and program in _HANDING_ON:
@@ -72,6 +75,8 @@ def harmless_names(program: str, words: Sequence[Word]) -> bool:
         name, equals, value = text[2:].partition("=")
         if word.text is None and not equals:
             return False  # the name goes on in what is not known
+        if listed(f"--{name}") is not None:
+            continue
         if not is_harmless_name(name):
             return False
         if not equals and index + 1 < len(words):
@@ -84,6 +89,12 @@ def harmless_names(program: str, words: Sequence[Word]) -> bool:
         if not _is_harmless_value(name.lower(), value):
             return False
     return True
+
+
+def is_harmless_property(name: str, value: str) -> bool:
+    """Return whether NAME=value that a build is given (-DskipTests) is known by its words."""
+    words = "-".join(_PART.findall(name)).lower()
+    return is_harmless_name(name) and not _is_far(words, value) and _is_harmless_value(words, value)
 
 
 @lru_cache(maxsize=1024)
