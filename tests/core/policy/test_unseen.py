@@ -77,7 +77,6 @@ ASKED = {
     "python -m pip install -e '.[test,docs]' --config-settings editable_mode=compat",
     "python -m cProfile -s cumtime -m pytest tests/a.py",
     "cargo test --release --target-dir /tmp/target",
-    "cargo +nightly fmt -- --check --config imports_granularity=Crate",
     "make release-dry-run",
     "make -f build/Makefile.linux all",
     "cmake --install build --prefix ./out",

@@ -268,13 +268,20 @@ class _Judge:
 
     def _judge_outputs(self, program: Program) -> None:
         """What an option writes to is judged as a redirection's target is."""
-        for word in self._policy.rules.written_by(program):
+        for word, written in self._policy.rules.told_by(program):
             if word.text is None and not word.lead:
-                self._find("ask", f"where {program.name} writes is known only when it runs")
+                if written:
+                    self._find("ask", f"where {program.name} writes is known only when it runs")
                 continue
             for text in _paths_in(word):
                 path = self._where.path(text)
-                if path is None or not self._where.may_write(path):
+                if path is None:
+                    fine = not written
+                elif written:
+                    fine = self._where.may_write(path)
+                else:
+                    fine = not starts_by_itself(path)
+                if not fine:
                     self._find("ask", f"{program.name} would write {_why_not(path or '', text)}")
 
     def _is_used_at_home(self, program: Program, path: str) -> bool:

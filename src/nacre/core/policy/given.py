@@ -44,6 +44,8 @@ _WRITES = re.compile(
     r"|--(?:out|output)(?:File|Dir|Folder|Path)\w*|--[a-z0-9]+_out|--\w+report|--basetemp"
 )
 
+_LEAVES_OUT = re.compile(r"--(?:no|ignore|exclude|skip|extend-exclude)\b")
+
 
 class Given(NamedTuple):
     """A value that an option was given."""
@@ -206,21 +208,31 @@ def are_harmless(read: Read) -> bool:
     return read.known and all(_is_fine(given) for given in read.given)
 
 
-def written_by(words: Sequence[Word], known: Known) -> Iterator[Word]:
-    """Yield what options write to, as far as they are known."""
+class Told(NamedTuple):
+    """A path that an option was given."""
+
+    value: Word
+    written: bool  # else nobody knows what it is for
+
+
+def told_by(words: Sequence[Word], known: Known) -> Iterator[Told]:
+    """Yield what options write to, and what else long ones are given."""
     if known.all:
         return
     read = read_options(words, known)
-    yield from (given.value for given in read.given if given.kind == ">")
+    yield from (Told(given.value, written=True) for given in read.given if given.kind == ">")
     for index, word in enumerate(read.own):
         text = word.text if word.text is not None else word.lead
         name, equals, value = text.partition("=")
-        if not text.startswith("--") or not _WRITES.fullmatch(name):
+        if not text.startswith("--") or _LEAVES_OUT.match(name):
             continue
+        written = _WRITES.fullmatch(name) is not None
         if equals:
-            yield word._replace(text=None if word.text is None else value, lead=value)
+            yield Told(
+                word._replace(text=None if word.text is None else value, lead=value), written
+            )
         elif index + 1 < len(read.own):
-            yield read.own[index + 1]
+            yield Told(read.own[index + 1], written)
 
 
 def _is_fine(given: Given) -> bool:

@@ -20,6 +20,7 @@ from nacre.core.policy.words import Word
 _FETCHING = frozenset(("npx", "bunx", "pnpx"))  # the tool is their first word
 _MOST_WORDS = 200  # of a program that is allowed: each is compared with many patterns
 _nothing = Known  # is known of a program's options
+_NOTHING = Known()
 
 
 def holds(
@@ -59,18 +60,15 @@ def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], Known]) -> boo
         return False
     if rule.known and any(word.text is None for word in rest):
         return False
-    if rule.unless:
-        for word in rest:
-            if may_be_like(word, rule.unless):
-                return False
-            if _has_letter(word.text, rule.unless):
-                return False
-    if rule.names and not (options := known()).all:
+    options = known() if rule.names else _NOTHING
+    if rule.unless and _is_excluded(rest, rule.unless, dashes=options.dashes):
+        return False
+    if rule.names and not options.all:
         read = read_options(given, options, rule.values)
         if not are_harmless(read):
             return False
         own = without_texts(read.own, rule.values)
-        if not harmless_names(_first(rule), own, options.kind_of):
+        if not harmless_names(own, options.kind_of):
             return False
         if len(rule.pattern) <= 1 + (_first(rule) in _FETCHING) and is_risky_subcommand(rest):
             return False
@@ -83,6 +81,16 @@ def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], Known]) -> boo
     ):
         return False
     return not rule.check or CHECKS[rule.check](rest)
+
+
+def _is_excluded(words: Sequence[Word], unless: Sequence[str], *, dashes: bool) -> bool:
+    """Return whether a word is one that a rule leaves out; behind dashes are no options."""
+    for word in words:
+        if dashes and word.text == "--":
+            dashes, unless = False, [one for one in unless if not one.startswith("-")]
+        if may_be_like(word, unless) or _has_letter(word.text, unless):
+            return True
+    return False
 
 
 _LOCAL = re.compile(r"\w+://(?:localhost|127\.0\.0\.1|\[::1\])[:/]")

@@ -39,8 +39,10 @@ _BEGINNING = (
 )
 # What can be written to without a trace.
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full"))
+# What is in them runs when its name is typed.
+_BY_NAME = ("/node_modules/.bin/", "/venv/bin/", "/.venv/bin/", "/vendor/bin/")
 # What is in them runs by itself when git or nacre is used.
-_HOOKS = ("/.git/", "/.nacre/", "/.husky/", "/.githooks/")
+_HOOKS = ("/.git/", "/.nacre/", "/.husky/", "/.githooks/", *_BY_NAME)
 # In a project: what runs elsewhere with the keys of others, or by itself as soon as somebody opens
 # the folder or asks a package manager for something.
 _STARTING = re.compile(

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from nacre.core.policy.given import OptionTable, read_options, written_by
+from nacre.core.policy.given import OptionTable, Told, read_options, told_by
 from nacre.core.policy.matching import holds, is_like, is_path
 from nacre.core.policy.paths import Where
 from nacre.core.policy.rules import ProgramOptions, Rule, RuleFile, written_arguments
@@ -81,10 +81,10 @@ class RuleBook:
             found = [rule for rule in found if not rule.folder or _is_in(places, rule, where)]
         return strictest(found) if found else None
 
-    def written_by(self, program: Program) -> Iterator[Word]:
-        """Yield what a program's options write to, as far as they are known."""
+    def told_by(self, program: Program) -> Iterator[Told]:
+        """Yield the paths that a program's options are given, as far as they are known."""
         words = self._words_after_options(program)
-        return written_by(words, self._table.of(program.name, words))
+        return told_by(words, self._table.of(program.name, words))
 
     def operands_of(self, program: Program) -> Sequence[Word]:
         """Return a program's words that are no options' own, as far as they are known."""

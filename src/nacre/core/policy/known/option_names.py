@@ -34,8 +34,7 @@ _HANDED_ON = re.compile(
 )
 _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|py|rb|php|lua|so|dylib|dll|jar|sh|pl|exe)$")
 _ELSEWHERE = re.compile(r"(?:/(?!dev/)|~|\.\./|\w+://)")
-# Behind their `--` stand the words of the project's own program.
-_HANDING_ON = frozenset(("cargo", "dotnet", "swift", "zig"))
+_SOME_ELSEWHERE = re.compile(r"(?:^|[=:,\"' ])(?:/(?!dev/)|~|\.\./|\w+://)")
 # To do less is harmless, and so is to tell: --no-scripts, --skip-hooks, --max-depth, --list-tests.
 _LESS = frozenset(("no", "skip", "ignore", "exclude", "disable", "without", "omit", "hide"))
 _TELLS = frozenset(("show", "list", "print", "max", "min", "only", "count", "dump", "enable"))
@@ -62,12 +61,10 @@ _FETCHED = re.compile(
 _LOCAL = re.compile(r"\w+://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/?]|$)")
 
 
-def harmless_names(program: str, words: Sequence[Word], listed: Listed) -> bool:
+def harmless_names(words: Sequence[Word], listed: Listed) -> bool:
     """Return whether all long options of a program are listed, or known by their words."""
     for index, word in enumerate(words):
         text = word.text if word.text is not None else word.lead
-        if text == "--" and program in _HANDING_ON:
-            return True
         if text.startswith(("@/", "@~", "@.")):
             return False  # a file of further words
         if not text.startswith("--") or len(text) == 2:
@@ -125,5 +122,5 @@ def _is_harmless_value(name: str, value: str) -> bool:
     if _LOADING.search(name):
         if value.startswith("{"):
             return False  # a configuration of its own
-        return not _ELSEWHERE.match(value) or _LOCAL.match(value) is not None
+        return not _SOME_ELSEWHERE.search(value) or _LOCAL.match(value) is not None
     return True
