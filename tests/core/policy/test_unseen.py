@@ -87,6 +87,10 @@ ASKED = {
     "git worktree add ../proj-fix -b fix",
     "time python bench.py",
     "ansible-playbook site.yml --check --diff",
+    "git worktree add ../feature-x feature/x",
+    "hyperfine -w 3 -r 10 './build/app --bench'",
+    "time ./build/tests/unit --gtest_filter='Parser.*'",
+    "valgrind -q --leak-check=full ./build/test",
 }
 
 
@@ -97,14 +101,14 @@ def lines_of(name: str) -> list[str]:
 
 def test_harmless_lines_run_unasked() -> None:
     lines = lines_of("unseen_harmless.txt")
-    assert len(lines) > 3900
+    assert len(lines) > 4400
     assert {line for line in lines if decide(line, GUARDED, EXAMPLE).verdict != "allow"} == ASKED
     assert len(ASKED) / len(lines) < 0.02
 
 
 def test_no_harmful_line_runs_unasked() -> None:
     lines = lines_of("unseen_harmful.txt")
-    assert len(lines) > 5800
+    assert len(lines) > 6500
     assert [line for line in lines if decide(line, GUARDED, EXAMPLE).verdict == "allow"] == []
 
 

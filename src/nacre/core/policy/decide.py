@@ -198,7 +198,7 @@ class _Judge:
             self._judge_code(program)
         if not rule.speaks:
             self._judge_paths(program, rule)
-            self._judge_outputs(program)
+        self._judge_outputs(program)
 
     def _judge_fed(self) -> None:
         for program in fed_programs(self._resolved):

@@ -35,7 +35,7 @@ _KINDS = "=?><#:;"
 _USUAL = "-qvhV -j?"
 _NUMBER = re.compile(r"-\d+")
 # What is loaded from there is not the project's.
-_ELSEWHERE = re.compile(r"(?:/|~|\.\./|.*/\.\./|\w+://|\w+@)")
+_ELSEWHERE = re.compile(r"(?:^|[=:,\"' \[])(?:/|~|\.\./|\w+://|\w+@)|/\.\./")
 # A long option by whose name its value is a file or folder that is written.
 _WRITES = re.compile(
     r"--(?:[\w-]*[-_])?(?:out|output|outputs|outfile|outdir|outputdir|outputfile|dest|destination|log"
@@ -44,6 +44,8 @@ _WRITES = re.compile(
     r"|--(?:out|output)(?:File|Dir|Folder|Path)\w*|--[a-z0-9]+_out|--\w+report|--basetemp"
 )
 
+# What is told to load from there, or to send there.
+_ADDRESS = re.compile(r"(?!file:|\w+://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$))\w+://")
 _LEAVES_OUT = re.compile(r"--(?:no|ignore|exclude|skip|extend-exclude)\b")
 
 
@@ -69,7 +71,10 @@ class Known:
         """Return the kind of a long option; None: it is not known."""
         kind = self.long.get(name)
         if kind is None:
-            return next((kind for like, kind in self.patterns if fnmatchcase(name, like)), None)
+            for like, found in self.patterns:
+                # -Wl,-rpath,x is one option, -Wl,-rpath,x,-plugin,y are two.
+                if fnmatchcase(name, like) and name.count(",") == like.count(","):
+                    return found
         return kind
 
 
@@ -240,9 +245,11 @@ def _is_fine(given: Given) -> bool:
     if given.kind == ":":
         return True
     if given.kind == "#":
-        name, _, value = text.partition("=")
+        name, _, value = text.removeprefix(":").partition("=")
         return given.value.text is not None and is_harmless_property(name, value)
-    if given.kind == "<" and (given.value.text is None or _ELSEWHERE.match(text)):
+    if _ADDRESS.match(text) is not None:
+        return False
+    if given.kind == "<" and (given.value.text is None or _ELSEWHERE.search(text)):
         return False
     # A value that looks like an option may be one.
     return not text.startswith("-") or text == "-" or _NUMBER.match(text) is not None

@@ -87,9 +87,10 @@ class RuleBook:
         return told_by(words, self._table.of(program.name, words))
 
     def operands_of(self, program: Program) -> Sequence[Word]:
-        """Return a program's words that are no options' own, as far as they are known."""
+        """Return a program's words that are no options, and values of which nothing is known."""
         words = self._words_after_options(program)
-        return read_options(words, self._table.of(program.name, words)).operands
+        read = read_options(words, self._table.of(program.name, words))
+        return [*read.operands, *(given.value for given in read.given if given.kind in ("=", "?"))]
 
     def places_of_code(self, program: Program) -> Sequence[Word]:
         """Return the words that say where the code is which a program runs (npm --prefix X)."""
