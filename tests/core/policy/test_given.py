@@ -13,7 +13,9 @@ OWN = {
     *("python prints", "node prints", "ruby prints", "php prints", "julia packages", "mongo reads"),
 }
 WRAPPERS = {"xargs", "valgrind", "bear"}
-ITEM = re.compile(r"-[a-zA-Z0-9@#]+|-[a-zA-Z0-9][=?><#:;]|(?:--|\+-)[^\s=]\S*|--|\||\*")
+ITEM = re.compile(
+    r"-[a-zA-Z0-9@#]+|-[a-zA-Z0-9](?:[=?><#:;%]|=[a-z,]+)|(?:--|\+-)[^\s=]\S*|--|\||\*"
+)
 
 
 def judge(line: str) -> str:
@@ -106,6 +108,11 @@ def test_options_that_are_known_run(line: str) -> None:
         "cargo clippy -- -C linker=x",
         "terraform plan -var-file=https://example.org/x",
         "gzip -r src",
+        "meson setup build --cross-file=/tmp/c.ini",
+        "meson setup build -Dc_args='-wrapper sh,-c,id'",
+        "mvn -Dmaven.repo.local=/tmp/repo package",
+        "go build -gcflags='-linkobj /home/you/x' ./...",
+        "bazel build --symlink_prefix=/home/you/.config/ //x",
     ],
 )
 def test_options_that_are_not_known_ask(line: str) -> None:

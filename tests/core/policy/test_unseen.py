@@ -61,8 +61,6 @@ ASKED = {
     "psql \"$DATABASE_URL\" -At -c 'select version()'",
     "python scripts/gen.py --check",
     "node scripts/build.mjs",
-    "npx eslint --report-unused-disable-directives --ext .ts,.tsx src --format json"
-    " -o /tmp/eslint.json",
     "npx tsc --generateTrace /tmp/trace --noEmit",
     "npx prisma db pull --print",
     "npx storybook build --quiet --output-dir /tmp/sb",
@@ -91,6 +89,9 @@ ASKED = {
     "hyperfine -w 3 -r 10 './build/app --bench'",
     "time ./build/tests/unit --gtest_filter='Parser.*'",
     "valgrind -q --leak-check=full ./build/test",
+    "docker compose exec -T db pg_isready",
+    "yarn dlx -q tsc --version",
+    "yarn upgrade-interactive --help",
 }
 
 

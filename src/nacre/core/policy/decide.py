@@ -195,10 +195,10 @@ class _Judge:
         if rule.runs:
             if program.name != "git":  # its hooks are where no line writes unasked (paths.py)
                 self._run.append((program.at, program.name))
-            self._judge_code(program)
+            self._judge_code(program, rule)
         if not rule.speaks:
             self._judge_paths(program, rule)
-        self._judge_outputs(program)
+        self._judge_options(program, rule)
 
     def _judge_fed(self) -> None:
         for program in fed_programs(self._resolved):
@@ -218,11 +218,11 @@ class _Judge:
         writes = paths_of(rule, program.arguments)[1]
         return program.name in READING and not rule.runs and not writes
 
-    def _judge_code(self, program: Program) -> None:
+    def _judge_code(self, program: Program, rule: Rule) -> None:
         """What runs lies in the workspace; scratch is anybody's."""
         if program.name != "git" and self._where.is_in_scratch():
             self._find("ask", f"{program.name} may run what anybody has put into scratch")
-        if program.name not in {"git", *_FORMATTERS} and any(
+        if _runs_code(program, rule) and any(
             (word.text or "").startswith("/") and self._where.is_in_scratch(word.text)
             for word in self._policy.rules.operands_of(program)
         ):
@@ -266,8 +266,9 @@ class _Judge:
             if all_written and may_lead_up(word):
                 self._find("ask", f"where {program.name} writes is known only when it runs")
 
-    def _judge_outputs(self, program: Program) -> None:
-        """What an option writes to is judged as a redirection's target is."""
+    def _judge_options(self, program: Program, rule: Rule) -> None:
+        """What an option writes to is judged as a redirection's target is; what else is in scratch
+        may be code."""
         for word, written in self._policy.rules.told_by(program):
             if word.text is None and not word.lead:
                 if written:
@@ -283,6 +284,13 @@ class _Judge:
                     fine = not starts_by_itself(path)
                 if not fine:
                     self._find("ask", f"{program.name} would write {_why_not(path or '', text)}")
+                elif (
+                    _runs_code(program, rule)
+                    and not written
+                    and path
+                    and self._where.is_in_scratch(path)
+                ):
+                    self._find("ask", f"{program.name} may run what anybody has put into scratch")
 
     def _is_used_at_home(self, program: Program, path: str) -> bool:
         """Return whether an option's value lies in a home; configure only writes it down."""
@@ -402,6 +410,10 @@ def _why_not(path: str, text: str) -> str:
 def _no_rule(program: Program) -> str:
     behind = f" (behind {' '.join(program.via)})" if program.via else ""
     return f"no rule allows {program.name}{behind} with these words"
+
+
+def _runs_code(program: Program, rule: Rule) -> bool:
+    return rule.runs and program.name != "git" and program.name not in _FORMATTERS
 
 
 def _applies_patch(program: Program) -> bool:

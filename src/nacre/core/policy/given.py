@@ -12,6 +12,8 @@ One line of the table is about a program, or a program and its first words, and 
     -c<         a letter with a value that is loaded: code, or what says which code is
     -D#         a letter with NAME=value, and the name is judged as a long option's is
     -m:         a letter with a text, whatever it is
+    -s=ort,ours a letter with a value that is one of these
+    +-ldflags%  an option with options of another program
     --file<     a long option, with the same signs behind it
     +-name=     a long option with one dash; `*` stands for any end of it (+-Wno-*)
     +-exec;     behind it stands a command up to `;` or `+`
@@ -30,7 +32,8 @@ from typing import NamedTuple
 from nacre.core.policy.known.option_names import is_harmless_property
 from nacre.core.policy.words import Word
 
-_KINDS = "=?><#:;"
+_KINDS = "=?><#:;%"
+_GIVEN = re.compile(r"(-{1,2}[\w-]+=)([\w,.-]+)")
 # What every program is believed to mean by these: quiet, verbose, help, version, jobs.
 _USUAL = "-qvhV -j?"
 _NUMBER = re.compile(r"-\d+")
@@ -40,10 +43,10 @@ _ELSEWHERE = re.compile(r"(?:^|[=:,\"' \[])(?:/|~|\.\./|\w+://|\w+@)|/\.\./")
 _WRITES = re.compile(
     r"--(?:[\w-]*[-_])?(?:out|output|outputs|outfile|outdir|outputdir|outputfile|dest|destination|log"
     r"|logfile|junit|junitxml|xml|reports?|dump|save|trace|profile|target|cache|temp|record|results?"
-    r"|artifacts?|write|export|emit)(?:[-_](?:file|dir|directory|folder|path|to|location))?"
-    r"|--(?:out|output)(?:File|Dir|Folder|Path)\w*|--[a-z0-9]+_out|--\w+report|--basetemp"
+    r"|artifacts?|write|export|emit|coverage|site|dist)(?:[-_](?:file|dir|directory|folder|path|to"
+    r"|location))?|--\w+report|--basetemp"
 )
-
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # What is told to load from there, or to send there.
 _ADDRESS = re.compile(r"(?!file:|\w+://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$))\w+://")
 _LEAVES_OUT = re.compile(r"--(?:no|ignore|exclude|skip|extend-exclude)\b")
@@ -89,8 +92,11 @@ def known_options(text: str) -> Known:
         if item in ("--", "|", "*"):
             signs.add(item)
             continue
-        kind = item[-1] if item[-1] in _KINDS else ""
-        name = item.removesuffix(kind).removeprefix("+")
+        if (listed := _GIVEN.fullmatch(item)) is not None:
+            item, kind = listed[1], f"={listed[2]}"
+        else:
+            kind = item[-1] if item[-1] in _KINDS else ""
+        name = item.rstrip(_KINDS).removeprefix("+")
         if not item.startswith(("+", "--")):
             letters.update(dict.fromkeys(name[1:], kind))
         elif "*" in name:
@@ -225,13 +231,18 @@ def told_by(words: Sequence[Word], known: Known) -> Iterator[Told]:
     if known.all:
         return
     read = read_options(words, known)
-    yield from (Told(given.value, written=True) for given in read.given if given.kind == ">")
+    for given in read.given:
+        if given.kind == ">":
+            yield Told(given.value, written=True)
+        elif given.kind == "#":
+            named = (given.value.text or "").partition("=")[2]
+            yield Told(Word(named, named), written=False)
     for index, word in enumerate(read.own):
         text = word.text if word.text is not None else word.lead
         name, equals, value = text.partition("=")
-        if not text.startswith("--") or _LEAVES_OUT.match(name):
+        if not text.startswith("--") or _LEAVES_OUT.match(name) or known.kind_of(name) is not None:
             continue
-        written = _WRITES.fullmatch(name) is not None
+        written = _WRITES.fullmatch(_HUMP.sub("-", name).lower()) is not None
         if equals:
             yield Told(
                 word._replace(text=None if word.text is None else value, lead=value), written
@@ -244,6 +255,10 @@ def _is_fine(given: Given) -> bool:
     text = given.value.text if given.value.text is not None else given.value.lead
     if given.kind == ":":
         return True
+    if given.kind[1:]:
+        return text in given.kind[1:].split(",")
+    if given.kind == "%":
+        return bool(text) and not _ELSEWHERE.search(text)
     if given.kind == "#":
         name, _, value = text.removeprefix(":").partition("=")
         return given.value.text is not None and is_harmless_property(name, value)

@@ -61,10 +61,13 @@ def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], Known]) -> boo
     if rule.known and any(word.text is None for word in rest):
         return False
     options = known() if rule.names else _NOTHING
-    if rule.unless and _is_excluded(rest, rule.unless, dashes=options.dashes):
-        return False
-    if rule.names and not options.all:
-        read = read_options(given, options, rule.values)
+    read = read_options(given, options, rule.values) if rule.names and not options.all else None
+    if rule.unless:
+        written = [one.value for one in read.given if one.kind == ">"] if read else []
+        judged = [word for word in rest if not any(word is one for one in written)]
+        if _is_excluded(judged, rule.unless, dashes=options.dashes):
+            return False
+    if read is not None:
         if not are_harmless(read):
             return False
         own = without_texts(read.own, rule.values)
