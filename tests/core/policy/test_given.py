@@ -45,6 +45,9 @@ def test_every_line_of_the_table_can_be_read() -> None:
     "line",
     [
         "git log -n 5 -p",
+        "fd -e md -x wc -w",
+        "pre-commit run --show-diff-on-failure",
+        '[ "$(node -v)" = v20 ] && echo ok',
         "git log -n5",
         "git log -np",  # the value of -n is p
         "make -kj4",
@@ -108,6 +111,12 @@ def test_options_that_are_known_run(line: str) -> None:
         "cargo clippy -- -C linker=x",
         "terraform plan -var-file=https://example.org/x",
         "gzip -r src",
+        "fd -xrm",
+        "fd --exec-batch=rm",
+        "npx rollup --watch.onEnd='x' -c",
+        "npx tsup --onSuccess x",
+        "npx ng add x",
+        "yarn workspace web add x@https://example.org/x",
         "meson setup build --cross-file=/tmp/c.ini",
         "meson setup build -Dc_args='-wrapper sh,-c,id'",
         "mvn -Dmaven.repo.local=/tmp/repo package",

@@ -92,6 +92,9 @@ ASKED = {
     "docker compose exec -T db pg_isready",
     "yarn dlx -q tsc --version",
     "yarn upgrade-interactive --help",
+    "xargs -I{} -P4 curl -s -o /dev/null http://localhost:8000/{} < paths.txt",
+    "uv run --with rich python -V",
+    "celery -A app inspect ping",
 }
 
 

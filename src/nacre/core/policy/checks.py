@@ -341,12 +341,6 @@ def _no_plugins(words: Sequence[Word]) -> bool:
     return True
 
 
-def _fd_runs(words: Sequence[Word]) -> bool:
-    """Return whether fd runs a command, which is judged by itself."""
-    texts = [word.text for word in words]
-    return any(text in ("-x", "-X", "--exec", "--exec-batch") for text in texts[:-1])
-
-
 _SCRATCH = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108  # to compare with
 
 
@@ -367,7 +361,6 @@ CHECKS: Mapping[str, Check] = {
     "moves away": _moves_away,
     "perl edits": perl_edits,
     "no plugins": _no_plugins,
-    "fd runs": _fd_runs,
     "unnarrowed": is_unnarrowed,
     "mounts and deletes": _mounts_and_deletes,
     "grep": lambda words: True,

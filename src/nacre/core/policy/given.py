@@ -203,6 +203,8 @@ def read_options(words: Sequence[Word], known: Known, texts: Sequence[str] = ())
         kind, glued = _option(text, known)
         if kind is None or (word.text is None and kind in ("", "<", ">", "#")):
             return Read(given, words, operands, known=False)
+        if kind == ";" and glued is not None:
+            return Read(given, words, operands, known=False)
         if kind == ";":
             while index < len(words) and words[index].text not in (";", "+"):
                 index += 1

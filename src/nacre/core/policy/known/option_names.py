@@ -46,6 +46,8 @@ _TOLD = frozenset(
         *("env", "open", "delete", "remove", "upload", "publish", "push", "write", "unsafe"),
     )
 )
+# What to run when something has happened: --onSuccess, --watch.onEnd.
+_HANDLER = re.compile(r"(?:^|[.])on(?=[A-Z-])")
 # Who is told to listen or to ask there: this machine alone.
 _PLACE = re.compile(r"(?:^|-)(?:host|hostname|bind|listen|address|addr|ip)$")
 _NEAR = re.compile(r"(?:localhost|127\.0\.0\.1|\[?::1\]?|unix:\S*)(?::\d+)?")
@@ -103,6 +105,8 @@ def is_harmless_name(name: str) -> bool:
     if not parts or len("".join(parts)) != len(re.sub(r"[-_.:/@]", "", name)):
         return False
     words = [part.lower() for part in parts]
+    if _HANDLER.search(name):
+        return False
     if words[0] in _LESS or (words[0] in _TELLS and not _TOLD & set(words)):
         return name != "no-preserve-root"
     return name.lower() in WORDS or all(word in WORDS or word.isdigit() for word in words)
