@@ -14,7 +14,7 @@ OWN = {
 }
 WRAPPERS = {"xargs", "valgrind", "bear"}
 ITEM = re.compile(
-    r"-[a-zA-Z0-9@#]+|-[a-zA-Z0-9](?:[=?><#:;%]|=[a-z,]+)|(?:--|\+-)[^\s=]\S*|--|\||\*"
+    r"-[a-zA-Z0-9@#]+|-[a-zA-Z0-9](?:[=?><#:;%]|=[A-Za-z,:]+)|(?:--|\+-)[^\s=]\S*|--|\||\*"
 )
 
 
@@ -45,6 +45,11 @@ def test_every_line_of_the_table_can_be_read() -> None:
     "line",
     [
         "git log -n 5 -p",
+        "pytest -nauto --co",
+        "pytest -W ignore::DeprecationWarning",
+        "isort -c src",
+        "coverage run --branch -m pytest",
+        "npm test < /dev/null > test.log",
         "fd -e md -x wc -w",
         "pre-commit run --show-diff-on-failure",
         '[ "$(node -v)" = v20 ] && echo ok',
@@ -111,6 +116,15 @@ def test_options_that_are_known_run(line: str) -> None:
         "cargo clippy -- -C linker=x",
         "terraform plan -var-file=https://example.org/x",
         "gzip -r src",
+        "pytest --cov-report=html:.git/hooks",
+        "pylint -f x,json:.git/hooks/x src",
+        "python -m json.tool a.json .git/hooks/pre-commit",
+        "python -m unittest /tmp/x/test_x.py",
+        "sphinx-build -M html docs .git/hooks",
+        "gunicorn -b0.0.0.0 app:app",
+        "python manage.py runserver 192.168.1.5:80",
+        "uv pip install --system x",
+        "black - < /dev/null > src/app.py",
         "fd -xrm",
         "fd --exec-batch=rm",
         "npx rollup --watch.onEnd='x' -c",

@@ -55,7 +55,6 @@ ASKED = {
     "deno run --check main.ts --help",
     "safety check",
     "file *",
-    "pytest -W ignore::DeprecationWarning tests",
     "pip install --upgrade --pre torch",
     "mkdir -p .github/workflows && cat > .github/workflows/ci.yml <<'EOF'\nname: ci\non: push\nEOF",
     "psql \"$DATABASE_URL\" -At -c 'select version()'",
@@ -94,7 +93,8 @@ ASKED = {
     "yarn upgrade-interactive --help",
     "xargs -I{} -P4 curl -s -o /dev/null http://localhost:8000/{} < paths.txt",
     "uv run --with rich python -V",
-    "celery -A app inspect ping",
+    "python -m sphinx -b linkcheck docs /tmp/link",
+    "sphinx-build -b doctest docs /tmp/doctest",
 }
 
 

@@ -15,7 +15,7 @@ from nacre.core.policy.behind.wrappers import SCRIPT
 from nacre.core.policy.feeding import fed_programs
 from nacre.core.policy.grammar.listing import may_lead_up
 from nacre.core.policy.grammar.signs import Syntax
-from nacre.core.policy.keys import is_key_file, names_secret, searched, shows_secret
+from nacre.core.policy.keys import SHOWING, is_key_file, names_secret, searched, shows_secret
 from nacre.core.policy.known.far import READING
 from nacre.core.policy.matching import paths_of
 from nacre.core.policy.paths import Where, starts_by_itself
@@ -45,6 +45,7 @@ _NOTHING = frozenset(
 _OUTPUT = "-o"
 # To open a port of this machine tells whether anybody is there.
 _LOOKS_IN = re.compile(r"/dev/tcp/(?:127\.0\.0\.1|localhost|::1)/\d+")
+_LIST = re.compile(r"[\s,:;=\"']+")  # between what an option is told
 _ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
 # What they make is empty, so nothing of it runs.
 _EMPTY_MAKERS = frozenset(("mkdir", "touch", "mktemp"))
@@ -222,9 +223,12 @@ class _Judge:
         """What runs lies in the workspace; scratch is anybody's."""
         if program.name != "git" and self._where.is_in_scratch():
             self._find("ask", f"{program.name} may run what anybody has put into scratch")
+        operands = self._policy.rules.operands_of(program)
+        if _runs_code(program, rule) and any("/.git/" in f"/{word.text}/" for word in operands):
+            self._find("ask", f"{program.name} would work on git's own files")
         if _runs_code(program, rule) and any(
             (word.text or "").startswith("/") and self._where.is_in_scratch(word.text)
-            for word in self._policy.rules.operands_of(program)
+            for word in operands
         ):
             self._find("ask", f"{program.name} may run what anybody has put into scratch")
         for word in self._policy.rules.places_of_code(program):
@@ -269,19 +273,19 @@ class _Judge:
     def _judge_options(self, program: Program, rule: Rule) -> None:
         """What an option writes to is judged as a redirection's target is; what else is in scratch
         may be code."""
-        for word, written in self._policy.rules.told_by(program):
+        for word, written in self._policy.rules.told_by(program, runs=_runs_code(program, rule)):
             if word.text is None and not word.lead:
                 if written:
                     self._find("ask", f"where {program.name} writes is known only when it runs")
                 continue
             for text in _paths_in(word):
                 path = self._where.path(text)
-                if path is None:
-                    fine = not written
-                elif written:
-                    fine = self._where.may_write(path)
+                if written and (path is None or not self._where.may_write(path)):
+                    fine = False
                 else:
-                    fine = not starts_by_itself(path)
+                    fine = not any(
+                        starts_by_itself(f"/{part}") for part in _LIST.split(text) if "." in part
+                    )
                 if not fine:
                     self._find("ask", f"{program.name} would write {_why_not(path or '', text)}")
                 elif (
@@ -324,6 +328,7 @@ class _Judge:
         programs = self._resolved.programs
         silent = [program.at for program in programs if program.argv() in _NOTHING]
         all_silent = len(silent) == len(programs)
+        silent += self._fed_nothing()
         tees = any(program.name == "tee" for program in programs)
         if tees and silent and self._policy.preset != "open":
             self._find("ask", "tee would empty what it writes to")
@@ -365,6 +370,19 @@ class _Judge:
                 self._find("ask", f"{text} leads out of the workspace")
             elif redirect.writes:
                 self._judge_target(text, path, redirect, emptied=emptied)
+
+    def _fed_nothing(self) -> list[int]:
+        """Return where filters are told to read nothing: they print nothing either."""
+        begins = {
+            redirect.begin
+            for redirect in self._resolved.redirects
+            if redirect.operator == "<" and redirect.target.text == "/dev/null"
+        }
+        return [
+            program.at
+            for program in self._resolved.programs
+            if program.at in begins and program.name in {*SHOWING, *_FORMATTERS}
+        ]
 
     def _judge_target(self, text: str, path: str, redirect: Redirect, *, emptied: bool) -> None:
         if not self._where.may_write(path):
@@ -457,7 +475,7 @@ def _paths_in(word: Word) -> Iterable[str]:
     _, equals, value = text.partition("=")
     if equals:
         kind, colon, path = value.partition(":")
-        if colon and kind.isalpha() and path[:1] in "/~" and not path.startswith("//"):
+        if colon and kind.isalpha() and path and not path.startswith("//"):
             return (value, path)  # --cov-report=html:/path
         return (value,) if value else ()
     if text[1:2] in ("I", "L") and "/" in text:  # -Iinclude/x of compilers

@@ -33,7 +33,7 @@ from nacre.core.policy.known.option_names import is_harmless_property
 from nacre.core.policy.words import Word
 
 _KINDS = "=?><#:;%"
-_GIVEN = re.compile(r"(-{1,2}[\w-]+=)([\w,.-]+)")
+_GIVEN = re.compile(r"(-{1,2}[\w-]+=)([\w,.:-]+)")
 # What every program is believed to mean by these: quiet, verbose, help, version, jobs.
 _USUAL = "-qvhV -j?"
 _NUMBER = re.compile(r"-\d+")
@@ -174,6 +174,7 @@ class Read(NamedTuple):
     given: list[Given]  # the values of short ones, and of long ones that are in the table
     own: Sequence[Word]  # the words that are not somebody else's
     operands: Sequence[Word]  # those of them that are no option's, unless it is a long one's
+    letters: str  # of the short ones
     known: bool  # none of the short ones is unknown
 
 
@@ -181,31 +182,34 @@ def read_options(words: Sequence[Word], known: Known, texts: Sequence[str] = ())
     """Read the options that a program was given; behind those of `texts` stands a text."""
     given: list[Given] = []
     operands: list[Word] = []
+    letters, sure = "", True
     index = 0
     while index < len(words):
         word = words[index]
         index += 1
         text = word.text if word.text is not None else word.lead
         if word.may_be_option and not word.lead:
-            return Read(given, words, operands, known=False)
+            sure = False
+            continue
         if not text.startswith("-") or text == "-":
             before = words[index - 2].text or "" if index > 1 else ""
             if not before.startswith("--") or "=" in before:
                 operands.append(word)
             if known.ends:
-                return Read(given, words[: index - 1], operands, known=True)
+                return Read(given, words[: index - 1], operands, letters, sure)
             continue
         if text == "--" and known.dashes:
-            return Read(given, words[: index - 1], operands, known=True)
+            return Read(given, words[: index - 1], operands, letters, sure)
         if text in texts:
             index += 1
             continue
         kind, glued = _option(text, known)
+        if not text.startswith("--") and known.kind_of(text.partition("=")[0]) is None:
+            letters += text[1 : len(text) - len(glued or "")]
         if kind is None or (word.text is None and kind in ("", "<", ">", "#")):
-            return Read(given, words, operands, known=False)
-        if kind == ";" and glued is not None:
-            return Read(given, words, operands, known=False)
-        if kind == ";":
+            sure = False
+        elif kind == ";":
+            sure = sure and glued is None
             while index < len(words) and words[index].text not in (";", "+"):
                 index += 1
         elif glued is not None:
@@ -213,7 +217,7 @@ def read_options(words: Sequence[Word], known: Known, texts: Sequence[str] = ())
         elif kind not in ("", "?") and word.text is not None:
             given.append(Given(kind, words[index] if index < len(words) else Word("", "")))
             index += 1
-    return Read(given, words, operands, known=True)
+    return Read(given, words, operands, letters, sure)
 
 
 def are_harmless(read: Read) -> bool:
@@ -228,8 +232,8 @@ class Told(NamedTuple):
     written: bool  # else nobody knows what it is for
 
 
-def told_by(words: Sequence[Word], known: Known) -> Iterator[Told]:
-    """Yield what options write to, and what else long ones are given."""
+def told_by(words: Sequence[Word], known: Known, *, runs: bool) -> Iterator[Told]:
+    """Yield what options write to, and what else they are given; short ones if it runs code."""
     if known.all:
         return
     read = read_options(words, known)
@@ -239,6 +243,8 @@ def told_by(words: Sequence[Word], known: Known) -> Iterator[Told]:
         elif given.kind == "#":
             named = (given.value.text or "").partition("=")[2]
             yield Told(Word(named, named), written=False)
+        elif given.kind == "=" and runs:
+            yield Told(given.value, written=False)
     for index, word in enumerate(read.own):
         text = word.text if word.text is not None else word.lead
         name, equals, value = text.partition("=")

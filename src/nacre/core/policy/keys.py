@@ -64,7 +64,7 @@ _VALUES = re.compile(
 )
 _IN_CODE = re.compile(r"[\"'`/](\.env(?:\.[\w.]+)?)[\"'`]")
 # They print what is in a file; of git those sub-commands.
-_SHOWING = frozenset(
+SHOWING = frozenset(
     (
         *(
             "cat",
@@ -257,7 +257,7 @@ def _shown_files(program: Program) -> Iterator[str]:
                 yield found[1]
         return
     git = program.name == "git" and any(word.text in _GIT_SHOWING for word in words[:3])
-    if not git and program.name not in _SHOWING:
+    if not git and program.name not in SHOWING:
         return
     if program.name in _GREPS | _SEARCHING and any(_QUIET.fullmatch(one.shown) for one in words):
         return
@@ -276,7 +276,7 @@ def shows_secret(programs: Sequence[Program]) -> Iterator[tuple[Program, str]]:
     """Yield who prints the value of a variable that is a key or password by its name."""
     names = {program.name for program in programs}
     filtered = bool(names & _ENVIRONMENT) and not names & _MASKING
-    handed_on = any(one.name in _SHOWING and _is_handed_on(one) for one in programs)
+    handed_on = any(one.name in SHOWING and _is_handed_on(one) for one in programs)
     for program in programs:
         yield from ((program, text) for text in _shown_files(program))
         if handed_on and program.name in _LISTING:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 from nacre.core.policy.checks import CHECKS, FILES
-from nacre.core.policy.given import Known, are_harmless, read_options
+from nacre.core.policy.given import Known, Read, are_harmless, read_options
 from nacre.core.policy.known.option_names import harmless_names
 from nacre.core.policy.known.task_names import is_risky_subcommand
 from nacre.core.policy.options import operands
@@ -65,7 +65,7 @@ def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], Known]) -> boo
     if rule.unless:
         written = [one.value for one in read.given if one.kind == ">"] if read else []
         judged = [word for word in rest if not any(word is one for one in written)]
-        if _is_excluded(judged, rule.unless, dashes=options.dashes):
+        if _is_excluded(judged, rule.unless, read, dashes=options.dashes):
             return False
     if read is not None:
         if not are_harmless(read):
@@ -86,13 +86,17 @@ def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], Known]) -> boo
     return not rule.check or CHECKS[rule.check](rest)
 
 
-def _is_excluded(words: Sequence[Word], unless: Sequence[str], *, dashes: bool) -> bool:
+def _is_excluded(
+    words: Sequence[Word], unless: Sequence[str], read: Read | None, *, dashes: bool
+) -> bool:
     """Return whether a word is one that a rule leaves out; behind dashes are no options."""
     for word in words:
         if dashes and word.text == "--":
             dashes, unless = False, [one for one in unless if not one.startswith("-")]
-        if may_be_like(word, unless) or _has_letter(word.text, unless):
+        if may_be_like(word, unless) or (read is None and _has_letter(word.text, unless)):
             return True
+    if read is not None:
+        return any(is_like(f"-{letter}", unless) for letter in read.letters)
     return False
 
 

@@ -81,10 +81,10 @@ class RuleBook:
             found = [rule for rule in found if not rule.folder or _is_in(places, rule, where)]
         return strictest(found) if found else None
 
-    def told_by(self, program: Program) -> Iterator[Told]:
+    def told_by(self, program: Program, *, runs: bool) -> Iterator[Told]:
         """Yield the paths that a program's options are given, as far as they are known."""
         words = self._words_after_options(program)
-        return told_by(words, self._table.of(program.name, words))
+        return told_by(words, self._table.of(program.name, words), runs=runs)
 
     def operands_of(self, program: Program) -> Sequence[Word]:
         """Return a program's words that are no options, and values of which nothing is known."""
