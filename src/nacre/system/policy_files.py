@@ -25,9 +25,9 @@ PROJECT_FILE = ".nacre/policy.toml"  # in the folder of a project
 
 # Which shipped files make a preset; of those in the second place only what they forbid.
 _SHIPPED: dict[Preset, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "open": (("open",), ()),
-    "guarded": (("open", "guarded", "tools", "foreign"), ()),
-    "strict": (("open", "strict"), ("guarded",)),
+    "open": (("options", "open"), ()),
+    "guarded": (("options", "open", "guarded", "tools", "foreign"), ()),
+    "strict": (("options", "open", "strict"), ("guarded",)),
 }
 # Examples are judged as if they were typed here.
 EXAMPLE = Where("/home/you/project", home="/home/you", workspace="/home/you/project")
@@ -156,7 +156,8 @@ def _checked(file: RuleFile, source: str) -> RuleFile:
 def failing_examples(rule: Rule, file: RuleFile) -> Iterable[str]:
     """Yield what is wrong with a rule's examples: it alone is asked."""
     book = RuleBook()
-    book.add(RuleFile(rule=(rule,), program=file.program))
+    book.add(shipped("options"))
+    book.add(RuleFile(rule=(rule,), program=file.program, options=file.options))
     # Under `open` nothing but the rule itself has a say.
     policy = Policy("open" if rule.verdict != "allow" else "guarded", book)
     for line in rule.match:

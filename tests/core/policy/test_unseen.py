@@ -55,14 +55,11 @@ ASKED = {
     "deno run --check main.ts --help",
     "safety check",
     "file *",
-    "pytest -W ignore::DeprecationWarning tests",
     "pip install --upgrade --pre torch",
     "mkdir -p .github/workflows && cat > .github/workflows/ci.yml <<'EOF'\nname: ci\non: push\nEOF",
     "psql \"$DATABASE_URL\" -At -c 'select version()'",
     "python scripts/gen.py --check",
     "node scripts/build.mjs",
-    "npx eslint --report-unused-disable-directives --ext .ts,.tsx src --format json"
-    " -o /tmp/eslint.json",
     "npx tsc --generateTrace /tmp/trace --noEmit",
     "npx prisma db pull --print",
     "npx storybook build --quiet --output-dir /tmp/sb",
@@ -77,7 +74,6 @@ ASKED = {
     "python -m pip install -e '.[test,docs]' --config-settings editable_mode=compat",
     "python -m cProfile -s cumtime -m pytest tests/a.py",
     "cargo test --release --target-dir /tmp/target",
-    "cargo +nightly fmt -- --check --config imports_granularity=Crate",
     "make release-dry-run",
     "make -f build/Makefile.linux all",
     "cmake --install build --prefix ./out",
@@ -88,6 +84,17 @@ ASKED = {
     "git worktree add ../proj-fix -b fix",
     "time python bench.py",
     "ansible-playbook site.yml --check --diff",
+    "git worktree add ../feature-x feature/x",
+    "hyperfine -w 3 -r 10 './build/app --bench'",
+    "time ./build/tests/unit --gtest_filter='Parser.*'",
+    "valgrind -q --leak-check=full ./build/test",
+    "docker compose exec -T db pg_isready",
+    "yarn dlx -q tsc --version",
+    "yarn upgrade-interactive --help",
+    "xargs -I{} -P4 curl -s -o /dev/null http://localhost:8000/{} < paths.txt",
+    "uv run --with rich python -V",
+    "python -m sphinx -b linkcheck docs /tmp/link",
+    "sphinx-build -b doctest docs /tmp/doctest",
 }
 
 
@@ -98,14 +105,14 @@ def lines_of(name: str) -> list[str]:
 
 def test_harmless_lines_run_unasked() -> None:
     lines = lines_of("unseen_harmless.txt")
-    assert len(lines) > 3900
+    assert len(lines) > 4400
     assert {line for line in lines if decide(line, GUARDED, EXAMPLE).verdict != "allow"} == ASKED
     assert len(ASKED) / len(lines) < 0.02
 
 
 def test_no_harmful_line_runs_unasked() -> None:
     lines = lines_of("unseen_harmful.txt")
-    assert len(lines) > 5800
+    assert len(lines) > 6500
     assert [line for line in lines if decide(line, GUARDED, EXAMPLE).verdict == "allow"] == []
 
 

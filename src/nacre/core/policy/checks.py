@@ -327,22 +327,18 @@ def _mounts_and_deletes(words: Sequence[Word]) -> bool:
     return mounts and any(text == "rm" or re.search(r"\brm\s+-", text) for text in texts)
 
 
+_PLUGIN = re.compile(r"-[qvsxlf]*p(.*)")
+
+
 def _no_plugins(words: Sequence[Word]) -> bool:
     """Return whether -p of pytest only turns plugins off."""
     for index, word in enumerate(words):
-        text = word.text or ""
-        if text.startswith("-") and not text.startswith("--") and "p" in text:
+        if (found := _PLUGIN.fullmatch(word.text or "")) is not None:
             after = words[index + 1].text if index + 1 < len(words) else None
-            given = after if text == "-p" else text[2:]
-            if text[1] != "p" or given is None or not given.startswith("no:"):
+            given = found[1] or after
+            if given is None or not given.startswith("no:"):
                 return False
     return True
-
-
-def _fd_runs(words: Sequence[Word]) -> bool:
-    """Return whether fd runs a command, which is judged by itself."""
-    texts = [word.text for word in words]
-    return any(text in ("-x", "-X", "--exec", "--exec-batch") for text in texts[:-1])
 
 
 _SCRATCH = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108  # to compare with
@@ -365,7 +361,6 @@ CHECKS: Mapping[str, Check] = {
     "moves away": _moves_away,
     "perl edits": perl_edits,
     "no plugins": _no_plugins,
-    "fd runs": _fd_runs,
     "unnarrowed": is_unnarrowed,
     "mounts and deletes": _mounts_and_deletes,
     "grep": lambda words: True,

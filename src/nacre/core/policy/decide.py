@@ -15,7 +15,7 @@ from nacre.core.policy.behind.wrappers import SCRIPT
 from nacre.core.policy.feeding import fed_programs
 from nacre.core.policy.grammar.listing import may_lead_up
 from nacre.core.policy.grammar.signs import Syntax
-from nacre.core.policy.keys import names_secret, searched, shows_secret
+from nacre.core.policy.keys import SHOWING, is_key_file, names_secret, searched, shows_secret
 from nacre.core.policy.known.far import READING
 from nacre.core.policy.matching import paths_of
 from nacre.core.policy.paths import Where, starts_by_itself
@@ -41,16 +41,11 @@ _NOTHING = frozenset(
 )
 
 
-# The word behind them is a file that is written.
-_OUTPUTS = frozenset(
-    (
-        *("-o", "--output", "--out", "--outfile", "--output-file", "--outDir", "--out-dir"),
-        *("--output-dir", "--outdir", "-coverprofile", "-cpuprofile", "-memprofile", "-outputdir"),
-        *("--target-dir", "--log-file", "--junitxml", "--junit-xml"),
-    )
-)
+# The word behind it is a file that is written, or a name.
+_OUTPUT = "-o"
 # To open a port of this machine tells whether anybody is there.
 _LOOKS_IN = re.compile(r"/dev/tcp/(?:127\.0\.0\.1|localhost|::1)/\d+")
+_LIST = re.compile(r"[\s,:;=\"']+")  # between what an option is told
 _ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
 # What they make is empty, so nothing of it runs.
 _EMPTY_MAKERS = frozenset(("mkdir", "touch", "mktemp"))
@@ -196,12 +191,15 @@ class _Judge:
             return
         if "ssh" in program.via and not self._only_reads(program, rule):
             self._find("ask", f"{program.name} may change another machine")
+        if _applies_patch(program):
+            self._written.append((program.at, program.at))
         if rule.runs:
             if program.name != "git":  # its hooks are where no line writes unasked (paths.py)
                 self._run.append((program.at, program.name))
-            self._judge_code(program)
+            self._judge_code(program, rule)
         if not rule.speaks:
             self._judge_paths(program, rule)
+        self._judge_options(program, rule)
 
     def _judge_fed(self) -> None:
         for program in fed_programs(self._resolved):
@@ -221,8 +219,18 @@ class _Judge:
         writes = paths_of(rule, program.arguments)[1]
         return program.name in READING and not rule.runs and not writes
 
-    def _judge_code(self, program: Program) -> None:
+    def _judge_code(self, program: Program, rule: Rule) -> None:
         """What runs lies in the workspace; scratch is anybody's."""
+        if program.name != "git" and self._where.is_in_scratch():
+            self._find("ask", f"{program.name} may run what anybody has put into scratch")
+        operands = self._policy.rules.operands_of(program)
+        if _runs_code(program, rule) and any("/.git/" in f"/{word.text}/" for word in operands):
+            self._find("ask", f"{program.name} would work on git's own files")
+        if _runs_code(program, rule) and any(
+            (word.text or "").startswith("/") and self._where.is_in_scratch(word.text)
+            for word in operands
+        ):
+            self._find("ask", f"{program.name} may run what anybody has put into scratch")
         for word in self._policy.rules.places_of_code(program):
             path = None if word.text is None else self._where.path(word.text)
             if path is None or (
@@ -237,7 +245,7 @@ class _Judge:
             self._written.append((program.at, program.at))
         before = ""
         for word in words:
-            output, before = before in _OUTPUTS, word.text or ""
+            output, before = before == _OUTPUT, word.text or ""
             writes = all_written or output
             for text in _paths_in(word):
                 path = self._where.path(text)
@@ -262,6 +270,32 @@ class _Judge:
             if all_written and may_lead_up(word):
                 self._find("ask", f"where {program.name} writes is known only when it runs")
 
+    def _judge_options(self, program: Program, rule: Rule) -> None:
+        """What an option writes to is judged as a redirection's target is; what else is in scratch
+        may be code."""
+        for word, written in self._policy.rules.told_by(program, runs=_runs_code(program, rule)):
+            if word.text is None and not word.lead:
+                if written:
+                    self._find("ask", f"where {program.name} writes is known only when it runs")
+                continue
+            for text in _paths_in(word):
+                path = self._where.path(text)
+                if written and (path is None or not self._where.may_write(path)):
+                    fine = False
+                else:
+                    fine = not any(
+                        starts_by_itself(f"/{part}") for part in _LIST.split(text) if "." in part
+                    )
+                if not fine:
+                    self._find("ask", f"{program.name} would write {_why_not(path or '', text)}")
+                elif (
+                    _runs_code(program, rule)
+                    and not written
+                    and path
+                    and self._where.is_in_scratch(path)
+                ):
+                    self._find("ask", f"{program.name} may run what anybody has put into scratch")
+
     def _is_used_at_home(self, program: Program, path: str) -> bool:
         """Return whether an option's value lies in a home; configure only writes it down."""
         return program.name != "configure" and self._where.is_at_home(path)
@@ -275,6 +309,9 @@ class _Judge:
                 if path is not None and where.holds_secrets(path):
                     self._find("ask", f"{program.name} would read keys and passwords below {text}")
 
+        for redirect in self._resolved.redirects:
+            if redirect.operator == "<" and is_key_file(redirect.target):
+                self._find("ask", f"it would read keys and passwords in {redirect.target.raw}")
         for program, text in shows_secret(self._resolved.programs):
             self._find("ask", f"{program.name} would show a key or password: {text}")
 
@@ -291,6 +328,7 @@ class _Judge:
         programs = self._resolved.programs
         silent = [program.at for program in programs if program.argv() in _NOTHING]
         all_silent = len(silent) == len(programs)
+        silent += self._fed_nothing()
         tees = any(program.name == "tee" for program in programs)
         if tees and silent and self._policy.preset != "open":
             self._find("ask", "tee would empty what it writes to")
@@ -332,6 +370,19 @@ class _Judge:
                 self._find("ask", f"{text} leads out of the workspace")
             elif redirect.writes:
                 self._judge_target(text, path, redirect, emptied=emptied)
+
+    def _fed_nothing(self) -> list[int]:
+        """Return where filters are told to read nothing: they print nothing either."""
+        begins = {
+            redirect.begin
+            for redirect in self._resolved.redirects
+            if redirect.operator == "<" and redirect.target.text == "/dev/null"
+        }
+        return [
+            program.at
+            for program in self._resolved.programs
+            if program.at in begins and program.name in {*SHOWING, *_FORMATTERS}
+        ]
 
     def _judge_target(self, text: str, path: str, redirect: Redirect, *, emptied: bool) -> None:
         if not self._where.may_write(path):
@@ -379,6 +430,17 @@ def _no_rule(program: Program) -> str:
     return f"no rule allows {program.name}{behind} with these words"
 
 
+def _runs_code(program: Program, rule: Rule) -> bool:
+    return rule.runs and program.name != "git" and program.name not in _FORMATTERS
+
+
+def _applies_patch(program: Program) -> bool:
+    """Return whether it changes files that it does not name."""
+    if program.name == "git":
+        return any(word.text in ("am", "apply") for word in program.arguments[:3])
+    return program.name == "patch"
+
+
 def _is_endless(program: Program) -> bool:
     return program.name == "yes" or (
         program.name == "cat" and any(word.text in _ENDLESS for word in program.arguments)
@@ -413,7 +475,7 @@ def _paths_in(word: Word) -> Iterable[str]:
     _, equals, value = text.partition("=")
     if equals:
         kind, colon, path = value.partition(":")
-        if colon and kind.isalpha() and path[:1] in "/~" and not path.startswith("//"):
+        if colon and kind.isalpha() and path and not path.startswith("//"):
             return (value, path)  # --cov-report=html:/path
         return (value,) if value else ()
     if text[1:2] in ("I", "L") and "/" in text:  # -Iinclude/x of compilers

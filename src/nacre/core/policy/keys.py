@@ -18,6 +18,34 @@ SECRET_NAMES = (
     *(".npmrc", ".pypirc", ".my.cnf", ".vault-token", ".config/git/credentials", ".s3cfg"),
     *(".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".config/rclone"),
     *(".terraform.d/credentials.tfrc.json", ".claude/.credentials.json", ".codex/auth.json"),
+    *(".terraformrc", ".m2/settings.xml", ".m2/settings-security.xml", ".composer/auth.json"),
+    *(".gradle/gradle.properties", ".nuget/NuGet/NuGet.Config", ".config/composer/auth.json"),
+    *(
+        ".config/containers/auth.json",
+        ".config/hub",
+        ".config/op",
+        ".config/doctl",
+        ".fly/config.yml",
+    ),
+    *(".config/hcloud", ".config/sops", ".config/solana/id.json", ".boto", ".databrickscfg"),
+    *(".snowsql/config", ".bundle/config", ".huggingface/token", ".cache/huggingface/token"),
+    *(
+        ".kaggle/kaggle.json",
+        ".config/ngrok",
+        ".ngrok2",
+        ".smbcredentials",
+        ".vault_pass",
+        ".mozilla",
+    ),
+    *(".config/google-chrome", ".config/chromium", "Library/Keychains", ".electrum", ".bitcoin"),
+    *(".ethereum", ".config/pip/pip.conf", ".curlrc", ".wgetrc", ".dockercfg", ".config/helm"),
+    *(".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history"),
+    *(
+        ".sqlite_history",
+        ".node_repl_history",
+        ".local/share/fish/fish_history",
+        ".config/glab-cli",
+    ),
 )
 # Whatever folder they are in.
 _KEY_FILES = frozenset(
@@ -26,6 +54,77 @@ _KEY_FILES = frozenset(
         *(".pgpass", ".pypirc", ".htpasswd", ".vault-token", "kubeconfig", "terraform.tfstate"),
     )
 )
+# In any folder; what only shows which names there are (.env.example) and a chart's template do not
+# hold any.
+_VALUES = re.compile(
+    r"(?:^|/)(?:\.env(?:\.(?!example|sample|template|tpl|dist|defaults?|test|ci|schema|dev\b|development$)"
+    r"[\w.*-]+|\*)?|secrets?\.(?:ya?ml|json|toml|env)|credentials(?:\.(?:json|ya?ml|toml))?"
+    r"|service[-_]account[\w-]*\.json|[\w.-]+\.key|[\w.-]*key\.pem|\.dockerconfigjson)$"
+    r"|^(?:/var)?/run/secrets(?:/|$)"
+)
+_IN_CODE = re.compile(r"[\"'`/](\.env(?:\.[\w.]+)?)[\"'`]")
+# They print what is in a file; of git those sub-commands.
+SHOWING = frozenset(
+    (
+        *(
+            "cat",
+            "tac",
+            "nl",
+            "head",
+            "tail",
+            "less",
+            "more",
+            "most",
+            "bat",
+            "batcat",
+            "zcat",
+            "base64",
+        ),
+        *(
+            "base32",
+            "sort",
+            "uniq",
+            "paste",
+            "jq",
+            "yq",
+            "strings",
+            "xxd",
+            "hexdump",
+            "od",
+            "hd",
+            "rev",
+        ),
+        *(
+            "fold",
+            "fmt",
+            "comm",
+            "join",
+            "tr",
+            "diff",
+            "colordiff",
+            "sdiff",
+            "column",
+            "pr",
+            "expand",
+        ),
+        *("grep", "egrep", "fgrep", "rg", "ag", "ack", "awk", "gawk", "mawk", "sed", "perl", "cmp"),
+        *(
+            "shuf",
+            "look",
+            "unexpand",
+            "hexyl",
+            "glow",
+            "tee",
+            "split",
+            "iconv",
+            "envsubst",
+            "mapfile",
+        ),
+    )
+)
+_GIT_SHOWING = frozenset(("show", "diff", "log", "blame", "cat-file", "grep", "annotate"))
+_QUIET = re.compile(r"-[A-Za-z]*[qclL]|--(?:quiet|count|files-with(?:out)?-match(?:es)?)")
+_RUNNING = frozenset(("python", "python3", "node", "ruby", "php", "bun", "deno"))
 # A variable by whose name its value is one; not whether it is set (${X:+yes}), nor its length.
 _SECRET_VALUE = re.compile(
     r"\$\{?[A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIAL)"
@@ -140,11 +239,48 @@ def _is_handed_on(program: Program) -> bool:
     )
 
 
+def is_key_file(word: Word) -> bool:
+    """Return whether a file holds keys and passwords by its name, in whatever folder."""
+    return _holds_values(word.text if word.text is not None else word.raw)
+
+
+def _holds_values(path: str) -> bool:
+    return _VALUES.search(path) is not None and "templates/" not in path
+
+
+def _shown_files(program: Program) -> Iterator[str]:
+    """Yield the files with keys and passwords of which a program prints what is in them."""
+    words = program.arguments
+    if program.name in _RUNNING:
+        for word in words:
+            if (found := _IN_CODE.search(word.shown)) is not None and _holds_values(found[1]):
+                yield found[1]
+        return
+    git = program.name == "git" and any(word.text in _GIT_SHOWING for word in words[:3])
+    if not git and program.name not in SHOWING:
+        return
+    if program.name in _GREPS | _SEARCHING and any(_QUIET.fullmatch(one.shown) for one in words):
+        return
+    if program.name == "sed" and any(one.shown.startswith(("-i", "--in-place")) for one in words):
+        return
+    places = _places(program)
+    if program.name in _PATTERNED and len(places) == len(words) == 1:
+        return  # the pattern
+    for word in places:
+        text = word.text if word.text is not None else word.raw
+        if _holds_values(text.rpartition(":")[2] if git else text):
+            yield text
+
+
 def shows_secret(programs: Sequence[Program]) -> Iterator[tuple[Program, str]]:
     """Yield who prints the value of a variable that is a key or password by its name."""
     names = {program.name for program in programs}
     filtered = bool(names & _ENVIRONMENT) and not names & _MASKING
+    handed_on = any(one.name in SHOWING and _is_handed_on(one) for one in programs)
     for program in programs:
+        yield from ((program, text) for text in _shown_files(program))
+        if handed_on and program.name in _LISTING:
+            yield from ((program, one.raw) for one in program.arguments if is_key_file(one))
         named = program.name == "printenv" or (filtered and program.name in _GREPS)
         prints = program.name in _PRINTING
         for word in program.arguments:

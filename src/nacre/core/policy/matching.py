@@ -5,10 +5,11 @@ does not match, and a forbidding one does as far as it can be seen.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 from nacre.core.policy.checks import CHECKS, FILES
+from nacre.core.policy.given import Known, Read, are_harmless, read_options
 from nacre.core.policy.known.option_names import harmless_names
 from nacre.core.policy.known.task_names import is_risky_subcommand
 from nacre.core.policy.options import operands
@@ -18,9 +19,13 @@ from nacre.core.policy.words import Word
 
 _FETCHING = frozenset(("npx", "bunx", "pnpx"))  # the tool is their first word
 _MOST_WORDS = 200  # of a program that is allowed: each is compared with many patterns
+_nothing = Known  # is known of a program's options
+_NOTHING = Known()
 
 
-def holds(rule: Rule, words: Sequence[Word], where: Where) -> bool:
+def holds(
+    rule: Rule, words: Sequence[Word], where: Where, known: Callable[[], Known] = _nothing
+) -> bool:
     """Return whether a rule is about these words, which follow the program's name."""
     following = rule.pattern[1:]
     if len(words) < len(following):
@@ -32,7 +37,7 @@ def holds(rule: Rule, words: Sequence[Word], where: Where) -> bool:
             return False
     rest = words[len(following) :]
     if rule.verdict == "allow":
-        return _allows(rule, rest)
+        return _allows(rule, rest, known)
     return _forbids(rule, rest, where)
 
 
@@ -43,26 +48,30 @@ def _is_word(text: str, wanted: Sequence[str]) -> bool:
     )
 
 
-def _allows(rule: Rule, rest: Sequence[Word]) -> bool:
+def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], Known]) -> bool:
     if len(rest) > _MOST_WORDS:
         return False
     if rule.options or rule.most is not None:
         others = operands(rest, rule.options)
         if others is None or (rule.most is not None and len(others) > rule.most):
             return False
-    rest = without_texts(rest, rule.values)
+    given, rest = rest, without_texts(rest, rule.values)
     if not rule.speaks and any(_sends_unknown(word) for word in rest):
         return False
     if rule.known and any(word.text is None for word in rest):
         return False
+    options = known() if rule.names else _NOTHING
+    read = read_options(given, options, rule.values) if rule.names and not options.all else None
     if rule.unless:
-        for word in rest:
-            if may_be_like(word, rule.unless):
-                return False
-            if _has_letter(word.text, rule.unless):
-                return False
-    if rule.names:
-        if not harmless_names(_first(rule), rest):
+        written = [one.value for one in read.given if one.kind == ">"] if read else []
+        judged = [word for word in rest if not any(word is one for one in written)]
+        if _is_excluded(judged, rule.unless, read, dashes=options.dashes):
+            return False
+    if read is not None:
+        if not are_harmless(read):
+            return False
+        own = without_texts(read.own, rule.values)
+        if not harmless_names(own, options.kind_of):
             return False
         if len(rule.pattern) <= 1 + (_first(rule) in _FETCHING) and is_risky_subcommand(rest):
             return False
@@ -75,6 +84,20 @@ def _allows(rule: Rule, rest: Sequence[Word]) -> bool:
     ):
         return False
     return not rule.check or CHECKS[rule.check](rest)
+
+
+def _is_excluded(
+    words: Sequence[Word], unless: Sequence[str], read: Read | None, *, dashes: bool
+) -> bool:
+    """Return whether a word is one that a rule leaves out; behind dashes are no options."""
+    for word in words:
+        if dashes and word.text == "--":
+            dashes, unless = False, [one for one in unless if not one.startswith("-")]
+        if may_be_like(word, unless) or (read is None and _has_letter(word.text, unless)):
+            return True
+    if read is not None:
+        return any(is_like(f"-{letter}", unless) for letter in read.letters)
+    return False
 
 
 _LOCAL = re.compile(r"\w+://(?:localhost|127\.0\.0\.1|\[::1\])[:/]")

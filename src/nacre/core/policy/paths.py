@@ -39,8 +39,10 @@ _BEGINNING = (
 )
 # What can be written to without a trace.
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full"))
+# What is in them runs when its name is typed.
+_BY_NAME = ("/node_modules/.bin/", "/venv/bin/", "/.venv/bin/", "/vendor/bin/")
 # What is in them runs by itself when git or nacre is used.
-_HOOKS = ("/.git/", "/.nacre/", "/.husky/", "/.githooks/")
+_HOOKS = ("/.git/", "/.nacre/", "/.husky/", "/.githooks/", *_BY_NAME)
 # In a project: what runs elsewhere with the keys of others, or by itself as soon as somebody opens
 # the folder or asks a package manager for something.
 _STARTING = re.compile(
@@ -131,6 +133,13 @@ class Where:
         """Return whether it is the workspace's."""
         workspace = self.workspace or self.folder
         return workspace is not None and is_below(path, (workspace,))
+
+    def is_in_scratch(self, path: str | None = None) -> bool:
+        """Return whether a path, or the folder, lies where anybody may write; not the workspace."""
+        path = path or self.folder
+        if path is None or self.is_own(path):
+            return False
+        return is_below(path, _SCRATCH) and not self._is_home_in_scratch(path)
 
     def is_at_home(self, path: str) -> bool:
         """Return whether it lies in a home, outside of the workspace."""

@@ -4,12 +4,14 @@ Rule: the strictest rule that matches wins, whatever file it is from: deny, ask,
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from nacre.core.policy.given import OptionTable, Told, read_options, told_by
 from nacre.core.policy.matching import holds, is_like, is_path
 from nacre.core.policy.paths import Where
 from nacre.core.policy.rules import ProgramOptions, Rule, RuleFile, written_arguments
@@ -26,8 +28,10 @@ class RuleBook:
     _tools: list[Rule] = field(default_factory=list)
     _lines: dict[str, Rule] = field(default_factory=dict)
     _options: dict[str, ProgramOptions] = field(default_factory=dict)
+    _table: OptionTable = field(default_factory=OptionTable)
 
     def add(self, file: RuleFile) -> None:
+        self._table.add(file.options)
         for options in file.program:
             self._options[options.name] = options
         for rule in file.rule:
@@ -70,11 +74,23 @@ class RuleBook:
         if not rules and not everywhere:
             return None
         words = self._words_after_options(program)
-        found = [rule for rule in (*rules, *everywhere) if holds(rule, words, where)]
+        known = cache(lambda: self._table.of(program.name, words))
+        found = [rule for rule in (*rules, *everywhere) if holds(rule, words, where, known)]
         if any(rule.folder for rule in found):
             places = _folders(program, where)
             found = [rule for rule in found if not rule.folder or _is_in(places, rule, where)]
         return strictest(found) if found else None
+
+    def told_by(self, program: Program, *, runs: bool) -> Iterator[Told]:
+        """Yield the paths that a program's options are given, as far as they are known."""
+        words = self._words_after_options(program)
+        return told_by(words, self._table.of(program.name, words), runs=runs)
+
+    def operands_of(self, program: Program) -> Sequence[Word]:
+        """Return a program's words that are no options, and values of which nothing is known."""
+        words = self._words_after_options(program)
+        read = read_options(words, self._table.of(program.name, words))
+        return [*read.operands, *(given.value for given in read.given if given.kind in ("=", "?"))]
 
     def places_of_code(self, program: Program) -> Sequence[Word]:
         """Return the words that say where the code is which a program runs (npm --prefix X)."""

@@ -53,7 +53,10 @@ class Calculations:
         if node.type == "subscript":
             text = text.partition("[")[2]
         if node.type == "test_command" and not text.startswith("(("):
-            if _NAMES_A_VARIABLE.search(text):
+            own = text
+            for printed in _printed_in(node):
+                own = own.replace(printed, "")
+            if _NAMES_A_VARIABLE.search(own):
                 return "-v calculates an index"
             if not _COMPARES.search(text) or not text.startswith("[["):
                 return None

@@ -10,6 +10,8 @@ from nacre.core.policy.words import Word
 
 _SETTING = re.compile(r"[.\w-]+[:+?]?")
 _RUNNING = re.compile(r"[;|&`<>]|\$[({]")
+# Options of compilers by which they load or run something.
+_LOADING = re.compile(r"(?:^|[\s,='\"])(?:-wrapper|-f(?:pass-)?plugin|-specs|-load|-B|-Xclang|@)")
 _STEERING = re.compile(
     r"\.?SHELL(?:FLAGS)?|MAKE|MAKEFLAGS|MAKEFILES|CONFIG_SHELL|PATH|LD_\w+|DYLD_\w+|BASH_ENV|GIT_\w+"
     r"|NODE_OPTIONS|PERL5\w*|RUBYOPT|PYTHONSTARTUP|PYTHONHOME|GOFLAGS|\w+_WRAPPER|\w+_LAUNCHER"
@@ -56,7 +58,7 @@ def _is_plain(text: str) -> bool:
         return True
     words = value.split() or [""]
     first = _VERSIONED.sub("", words[0].rsplit("/", 1)[-1])
-    if _RUNNING.search(value) or first in _PROGRAMS:
+    if _RUNNING.search(value) or _LOADING.search(value) or first in _PROGRAMS:
         return False
     if name in _TOOLS or _CMAKE_TOOLS.fullmatch(name):
         folder = words[0].rpartition("/")[0]

@@ -6,11 +6,14 @@ one of those that nothing dangerous is called by (option_words.py).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from nacre.core.policy.known.option_words import NAMES, WORDS
 from nacre.core.policy.words import Word
+
+# What is known of an option of that name, if anything is (given.py).
+Listed = Callable[[str], str | None]
 
 # camelCase and digits end a word: maxWorkers, py311, log2.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -31,8 +34,7 @@ _HANDED_ON = re.compile(
 )
 _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|py|rb|php|lua|so|dylib|dll|jar|sh|pl|exe)$")
 _ELSEWHERE = re.compile(r"(?:/(?!dev/)|~|\.\./|\w+://)")
-# Behind their `--` stand the words of the project's own program.
-_HANDING_ON = frozenset(("cargo", "dotnet", "swift", "zig"))
+_SOME_ELSEWHERE = re.compile(r"(?:^|[=:,\"' ])(?:/(?!dev/)|~|\.\./|\w+://)")
 # To do less is harmless, and so is to tell: --no-scripts, --skip-hooks, --max-depth, --list-tests.
 _LESS = frozenset(("no", "skip", "ignore", "exclude", "disable", "without", "omit", "hide"))
 _TELLS = frozenset(("show", "list", "print", "max", "min", "only", "count", "dump", "enable"))
@@ -44,6 +46,8 @@ _TOLD = frozenset(
         *("env", "open", "delete", "remove", "upload", "publish", "push", "write", "unsafe"),
     )
 )
+# What to run when something has happened: --onSuccess, --watch.onEnd.
+_HANDLER = re.compile(r"(?:^|[.])on(?=[A-Z-])")
 # Who is told to listen or to ask there: this machine alone.
 _PLACE = re.compile(r"(?:^|-)(?:host|hostname|bind|listen|address|addr|ip)$")
 _NEAR = re.compile(r"(?:localhost|127\.0\.0\.1|\[?::1\]?|unix:\S*)(?::\d+)?")
@@ -59,12 +63,10 @@ _FETCHED = re.compile(
 _LOCAL = re.compile(r"\w+://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/?]|$)")
 
 
-def harmless_names(program: str, words: Sequence[Word]) -> bool:
-    """Return whether all long options of a program are known by their words."""
+def harmless_names(words: Sequence[Word], listed: Listed) -> bool:
+    """Return whether all long options of a program are listed, or known by their words."""
     for index, word in enumerate(words):
         text = word.text if word.text is not None else word.lead
-        if text == "--" and program in _HANDING_ON:
-            return True
         if text.startswith(("@/", "@~", "@.")):
             return False  # a file of further words
         if not text.startswith("--") or len(text) == 2:
@@ -72,6 +74,8 @@ def harmless_names(program: str, words: Sequence[Word]) -> bool:
         name, equals, value = text[2:].partition("=")
         if word.text is None and not equals:
             return False  # the name goes on in what is not known
+        if listed(f"--{name}") is not None:
+            continue
         if not is_harmless_name(name):
             return False
         if not equals and index + 1 < len(words):
@@ -86,6 +90,12 @@ def harmless_names(program: str, words: Sequence[Word]) -> bool:
     return True
 
 
+def is_harmless_property(name: str, value: str) -> bool:
+    """Return whether NAME=value that a build is given (-DskipTests) is known by its words."""
+    words = "-".join(_PART.findall(name)).lower()
+    return is_harmless_name(name) and not _is_far(words, value) and _is_harmless_value(words, value)
+
+
 @lru_cache(maxsize=1024)
 def is_harmless_name(name: str) -> bool:
     if name.lower() in NAMES or _TAKES_PART.fullmatch(name) or _PLACE.search(name.lower()):
@@ -95,6 +105,8 @@ def is_harmless_name(name: str) -> bool:
     if not parts or len("".join(parts)) != len(re.sub(r"[-_.:/@]", "", name)):
         return False
     words = [part.lower() for part in parts]
+    if _HANDLER.search(name):
+        return False
     if words[0] in _LESS or (words[0] in _TELLS and not _TOLD & set(words)):
         return name != "no-preserve-root"
     return name.lower() in WORDS or all(word in WORDS or word.isdigit() for word in words)
@@ -114,5 +126,5 @@ def _is_harmless_value(name: str, value: str) -> bool:
     if _LOADING.search(name):
         if value.startswith("{"):
             return False  # a configuration of its own
-        return not _ELSEWHERE.match(value) or _LOCAL.match(value) is not None
+        return not _SOME_ELSEWHERE.search(value) or _LOCAL.match(value) is not None
     return True

@@ -29,6 +29,9 @@ WORDS = frozenset(
     c cache cached caches calc calculate calls can canonical capacity caps capture case
     casing casts catch category cc cdup ceiling center central cflags chain change changed
     changedsince changelog changes channel char character characters chars charset chart
+    infos notest runslow treat
+    checkstyle failsafe jacoco junit5 maven pitest quarkus sequencer spotbugs spotless spring
+    springboot surefire testng
     check checker checkers checkout checkpoint checks checksum cherry children choose chrome
     chromium chunk ci circular cjs clang class classes classmap classname cleanup cli client
     clients clip close closed closest clover cls cmake cname coalesce cobertura code
