@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from conftest import Daemon
 from nacre.core.operations.safety.approvals import Approval
 from nacre.doors.mcp.elicitation import answer_of, form_of, offers
+from nacre.doors.mcp.lines.messages import HostResponse
 
 from doors.conftest import TRANSPORTS, Tools, connect
 
@@ -184,3 +185,18 @@ def test_a_host_says_whether_it_shows_forms() -> None:
     assert not offers({"elicitation": {"url": {}}})
     assert not offers({})
     assert not offers(None)
+
+
+@pytest.mark.parametrize(
+    ("members", "told"),
+    [
+        ('"result": {"action": "accept"}', {"action": "accept"}),
+        ('"result": {"action": "accept"}, "error": {"code": 1, "message": "no"}', {}),
+        ('"error": {"code": 1, "message": "no"}', {}),
+        ('"result": ["accept"]', {}),
+        ('"result": null', {}),
+    ],
+)
+def test_an_error_and_what_is_no_object_is_no_answer(members: str, told: dict[str, Any]) -> None:
+    line = f'{{"jsonrpc": "2.0", "id": "nacre-approval-1", {members}}}'
+    assert msgspec.json.decode(line, type=HostResponse).told == told

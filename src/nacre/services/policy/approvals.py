@@ -30,6 +30,7 @@ from nacre.core.operations.safety.approvals import (
     AskedKind,
     ListApprovals,
 )
+from nacre.core.text.unseen import on_one_line
 from nacre.errors import BadParameter, Forbidden, InvalidInput, LimitReached
 from nacre.services.dispatch.asking import Asking, asking_of_call
 from nacre.services.dispatch.handlers import Handlers
@@ -430,7 +431,9 @@ class Approvals:
             session_id=None if session is None else session.identity.id,
             cwd=bound.folder,
             policy=bound.profile,
-            asked_by=" ".join(filter(None, (caller.door, caller.client[:_MOST_OF_NAME]))),
+            asked_by=" ".join(
+                filter(None, (caller.door, on_one_line(caller.client[:_MOST_OF_NAME])))
+            ),
             reasons=list(reasons),
             rule=rule,
             answers=answers,

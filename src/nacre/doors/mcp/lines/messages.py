@@ -54,10 +54,16 @@ class HandshakeParams(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class HostResponse(msgspec.Struct, frozen=True):
-    """An answer to a request of ours; without a result it is an error."""
+    """An answer to a request of ours."""
 
     id: str | int
-    result: dict[str, Any] | None = None
+    result: Any = None
+    error: Any = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the host answered; an error, and what is no object, tells nothing."""
+        return self.result if self.error is None and isinstance(self.result, dict) else {}
 
 
 class NewValuesParams(msgspec.Struct, frozen=True):

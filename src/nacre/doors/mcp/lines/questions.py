@@ -57,7 +57,7 @@ class HostQuestions:
         if question is None:
             return False
         if not question.done():
-            question.set_result(response.result or {})  # an error is no answer
+            question.set_result(response.told)
         return True
 
     async def _ask_person(self, approval: Approval) -> Answer | None:
