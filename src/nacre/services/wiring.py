@@ -40,8 +40,7 @@ from nacre.services.dispatch.judge import JudgeFirst
 from nacre.services.dispatch.limit import Limit
 from nacre.services.dispatch.log import Log
 from nacre.services.dispatch.recovered import Recovered
-from nacre.services.dispatch.resolve import Resolve
-from nacre.services.dispatch.sight import Sight
+from nacre.services.dispatch.resolve import Renames, Resolve
 from nacre.services.dispatch.tell import Tell
 from nacre.services.files.service import Files
 from nacre.services.films.service import Films
@@ -171,7 +170,7 @@ class Services(Struct, frozen=True):
             authorise or Authorise(),
             *(() if self.cluster is None else (Route(self.cluster.routing),)),
             Recovered(self.recovery),
-            Resolve(known, Sight(self.host.events)),
+            Resolve(known, Renames(self.host.events)),
             Tell(controls),
             Admit(controls, self.police),
             JudgeFirst(self.police),

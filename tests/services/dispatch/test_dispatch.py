@@ -20,8 +20,7 @@ from nacre.services.dispatch.call import Call, Onward
 from nacre.services.dispatch.dispatch import Dispatch
 from nacre.services.dispatch.handlers import Handlers
 from nacre.services.dispatch.log import Log
-from nacre.services.dispatch.resolve import Resolve
-from nacre.services.dispatch.sight import Sight
+from nacre.services.dispatch.resolve import Renames, Resolve
 from nacre.services.host.bus import Events
 from nacre.services.runs.references import KnownSessions
 
@@ -207,7 +206,7 @@ async def test_a_call_that_waits_stays_with_the_session_it_named() -> None:
     async with living() as services:
         known = KnownSessions(services.registry, services.ledger)
         handlers = services.sessions.handlers()
-        dispatch = Dispatch([Resolve(known, Sight(Events())), waits], handlers, never, never)
+        dispatch = Dispatch([Resolve(known, Renames(Events())), waits], handlers, never, never)
         session = await start(services, "stty -echo; echo ready; exec cat", name="dev")
         await shows(session, "ready")
         waiting = asyncio.create_task(dispatch(CALLER, SendInput(session="dev", input="late\r")))
@@ -228,7 +227,7 @@ async def test_following_and_watching_pass_the_steps() -> None:
         def of_run(self, run_id: str) -> None:
             return None
 
-    dispatch = Dispatch([Log(), Resolve(Nobody(), Sight(Events()))], Handlers(), never, never)
+    dispatch = Dispatch([Log(), Resolve(Nobody(), Renames(Events()))], Handlers(), never, never)
     with pytest.raises(SessionNotFound):
         async with dispatch.watch(CALLER, WatchSession(session="dev")):
             pass

@@ -14,7 +14,7 @@ from nacre.errors import Forbidden
 from nacre.services.dispatch.call import Call, Onward
 
 
-class TokenBook(Protocol):
+class GrantedTokens(Protocol):
     """The tokens that people made."""
 
     def granted_by(self, identifier: str) -> Grant | None:
@@ -22,7 +22,7 @@ class TokenBook(Protocol):
 
 
 class Authorise:
-    def __init__(self, tokens: TokenBook | None = None) -> None:
+    def __init__(self, tokens: GrantedTokens | None = None) -> None:
         self._tokens = tokens
         self._open: dict[str, set[asyncio.Timeout]] = {}  # of calls, by their token
 
@@ -44,14 +44,16 @@ class Authorise:
         for validity in self._open.get(token, ()):
             validity.reschedule(now)
 
-    async def _while_valid(self, tokens: TokenBook, call: Call, onward: Onward) -> Any:
+    async def _while_valid(self, tokens: GrantedTokens, call: Call, onward: Onward) -> Any:
         token = call.caller.token
         grant = tokens.granted_by(token)
         if grant is None:
             raise _void()
-        left = None if grant.expires is None else grant.expires - time.time()
+        ends = None
+        if grant.expires is not None:
+            ends = asyncio.get_running_loop().time() + grant.expires - time.time()
         try:
-            async with asyncio.timeout(left) as validity:
+            async with asyncio.Timeout(ends) as validity:
                 self._open.setdefault(token, set()).add(validity)
                 return await onward(call)
         except TimeoutError as error:

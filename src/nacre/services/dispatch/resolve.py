@@ -5,18 +5,23 @@ stays with the same session, even if another session gets its name or port meanw
 Rule 2: for a caller whose token is limited to some sessions there are no others: what it names must
 be one of them, and what is about no session, or all of them, is refused. Services that list or
 follow all sessions leave the others out (Caller.sees).
+Rule 3: its limit is a name. When a session gets another one it does not exist for that caller any
+more: calls that wait and streams end. Where nobody limited has any open, a renaming costs nothing.
 """
 
-from contextlib import suppress
-from typing import Any, Protocol
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
+from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation
+from nacre.core.operations.follow import Event
 from nacre.core.operations.steps import LIST_SESSIONS
 from nacre.errors import Forbidden, InvalidInput, SessionNotFound
 from nacre.services.dispatch.call import Call, Onward, Target
-from nacre.services.dispatch.sight import Sight
 
 _FILTERED = (
     "list_sessions",
@@ -38,10 +43,63 @@ class References(Protocol):
         """Return the session of a run; None for an unknown run."""
 
 
+class TellsChanges(Protocol):
+    """What tells of changes of sessions (host/bus.py)."""
+
+    def add(self, listener: Any) -> None: ...
+
+    def remove(self, listener: Any) -> None: ...
+
+
+class _LimitedCall(NamedTuple):
+    caller: Caller
+    sessions: frozenset[str]  # their ids
+    validity: asyncio.Timeout
+
+
+class Renames:
+    """Ends what a limited caller has open on a session that gets a name which it does not see."""
+
+    kinds = frozenset({"sessions"})
+
+    def __init__(self, events: TellsChanges) -> None:
+        self._events = events
+        self._open: list[_LimitedCall] = []
+
+    def happened(self, kind: str, session: Any, event: Event) -> None:
+        if session is None or getattr(event, "change", None) != "renamed":
+            return
+        now, known = asyncio.get_running_loop().time(), session.identity
+        for one in self._open:
+            if known.id in one.sessions and not one.caller.sees(known.name):
+                one.validity.reschedule(now)
+
+    @asynccontextmanager
+    async def ending(self, call: Call) -> AsyncIterator[None]:
+        """Raises SessionNotFound when one of the call's sessions is no longer seen."""
+        try:
+            async with asyncio.Timeout(None) as validity:
+                one = _LimitedCall(call.caller, frozenset(to.id for to in call.targets), validity)
+                if not self._open:
+                    self._events.add(self)
+                self._open.append(one)
+                try:
+                    yield
+                finally:
+                    self._open.remove(one)
+                    if not self._open:
+                        self._events.remove(self)
+        except TimeoutError as error:
+            if not validity.expired():
+                raise
+            told = "the session is not there for this token"
+            raise SessionNotFound(told, LIST_SESSIONS) from error
+
+
 class Resolve:
-    def __init__(self, references: References, sight: Sight) -> None:
+    def __init__(self, references: References, renames: Renames) -> None:
         self._references = references
-        self._sight = sight
+        self._renames = renames
 
     async def __call__(self, call: Call, onward: Onward) -> Any:
         """Raises SessionNotFound, and Forbidden for what a limited caller may not do."""
@@ -53,9 +111,9 @@ class Resolve:
         if call.caller.sessions is None or not call.targets:
             return await onward(call)
         if call.stack is not None:  # a stream: it lasts longer than this call
-            await call.stack.enter_async_context(self._sight.kept(call))
+            await call.stack.enter_async_context(self._renames.ending(call))
             return await onward(call)
-        async with self._sight.kept(call):
+        async with self._renames.ending(call):
             return await onward(call)
 
     def _require_known(self, call: Call) -> None:
