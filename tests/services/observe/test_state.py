@@ -1,4 +1,4 @@
-"""What a session is doing: the shell's own marks count before the kernel's facts, also late ones."""
+"""What a session is doing: the shell's own marks count, also before they are read."""
 
 import os
 import time
