@@ -10,7 +10,8 @@ import pytest
 
 from conftest import PATIENCE
 from nacre.client import start
-from nacre.client.start import connect_started
+from nacre.client.lock import acquire
+from nacre.client.start import connect, connect_started
 from nacre.errors import DaemonUnreachable
 from nacre.settings.paths import find_paths
 
@@ -54,3 +55,17 @@ def test_nobody_is_awaited_where_no_daemon_is_being_started(tmp_path: Path) -> N
     os.close(start._open_gate(paths))  # one was started before
     with pytest.raises(DaemonUnreachable):
         connect_started(paths, PATIENCE)
+
+
+def test_a_daemon_whose_socket_is_missing_is_not_said_to_be_none(tmp_path: Path) -> None:
+    paths = find_paths({"NACRE_HOME": str(tmp_path)})
+    os.makedirs(paths.state)
+    held = acquire(paths)
+    assert held is not None
+    try:
+        with pytest.raises(DaemonUnreachable, match="its socket is missing"):
+            connect(paths)
+    finally:
+        os.close(held)
+    with pytest.raises(DaemonUnreachable, match="no daemon is running"):
+        connect(paths)

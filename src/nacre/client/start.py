@@ -23,6 +23,14 @@ def connect(paths: Paths) -> socket.socket:
     if connection is None and (elsewhere := _written_address(paths)) is not None:
         connection = _connected(elsewhere)
     if connection is None:
+        from nacre.client.lock import is_free  # only here, because mostly a daemon is running
+
+        if not is_free(paths):
+            raise DaemonUnreachable(
+                "a daemon is running or just starting, but its socket is missing; it is made "
+                "again within a moment",
+                "try again",
+            )
         raise DaemonUnreachable(
             "no daemon is running; 'nacre new' starts one with a session, "
             "'nacre server' starts one that stays"

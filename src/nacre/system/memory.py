@@ -10,14 +10,15 @@ to 100 ms with all modules loaded, and more with many sessions. So modules are t
 they are loaded (frozen), and it is done in a turn of its own, not in the middle of a call.
 Rule 3: it comes after a certain number of new objects. If it was long all the same, what it has
 found alive is frozen, too, so that each one looks at new objects alone. What is frozen still goes
-when nobody refers to it; cycles in it stay until nobody asks for anything (`quiet`): then a
-collection looks at everything.
+when nobody refers to it; cycles in it (a session is one) stay until nobody asks for anything
+(`quiet`), or for an hour: then a collection looks at everything.
 """
 
 import asyncio
 import ctypes
 import functools
 import gc
+import math
 import os
 import sys
 import time
@@ -37,6 +38,7 @@ _YOUNG, _MIDDLE = 700, 10
 _FULL_BY_ITSELF = 1000  # only if nobody else begins it: a gigabyte of garbage at worst
 _FULL_WORTH = 10
 _LONG = 0.005  # seconds of processor time
+_FROZEN_FOR = 3600.0  # seconds at most
 
 
 def resident() -> int:
@@ -109,7 +111,7 @@ class Memory:
         `quiet`: nobody would notice a pause of a tenth of a second.
         """
         self._garbage.collect()
-        if quiet:
+        if quiet or self._garbage.frozen_since < time.monotonic() - _FROZEN_FOR:
             self._garbage.collect_frozen()
         now = self._measure()
         if now - self._before < _WORTH:
@@ -126,7 +128,7 @@ class Garbage:
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         self._clock = clock
         self._modules = 0
-        self._has_frozen = False  # more than modules
+        self.frozen_since = math.inf  # that more than modules is
         self._loop: asyncio.AbstractEventLoop | None = None
         self._soon = False
 
@@ -163,12 +165,12 @@ class Garbage:
             gc.collect()
             if self._clock() - began > _LONG:
                 gc.freeze()
-                self._has_frozen = True
+                self.frozen_since = min(self.frozen_since, time.monotonic())
 
     def collect_frozen(self) -> None:
         """Look at everything, if more than modules was frozen; those are looked at as well."""
-        if self._has_frozen and _collects_rarely():
-            self._has_frozen = False
+        if self.frozen_since < math.inf and _collects_rarely():
+            self.frozen_since = math.inf
             gc.unfreeze()
             gc.collect()
             gc.freeze()

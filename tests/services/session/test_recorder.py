@@ -24,7 +24,7 @@ from nacre.services.session.session import Session
 from nacre.services.wiring import Services
 from nacre.settings.table import Settings
 from nacre.system.storage.ring import Ring
-from nacre.system.storage.segments import read_all, read_end, segments
+from nacre.system.storage.segments import JournalFile, read_all, read_end, segments
 
 from services.clock import advance, with_clock, with_still_clock
 from services.living import (
@@ -441,6 +441,25 @@ def full_disk(monkeypatch: pytest.MonkeyPatch, *names: str) -> Iterator[None]:
         for name in names or ("write", "replace"):
             patch.setattr(os, name, fail)
         yield
+
+
+def test_a_planted_link_is_replaced_and_what_it_leads_to_stays(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    folder = tmp_path / "journal"
+    folder.mkdir()
+    for name in (f"{ABOUT}.new", "00000001.screen.new"):
+        (folder / name).symlink_to(victim)
+
+    async def test() -> None:
+        desk = Desk(folder)
+        desk.recorder.write_about(b"about")
+        JournalFile(str(folder)).write_checkpoint(1, b"screen")
+
+    asyncio.run(test())
+    assert victim.read_text() == "precious"
+    assert (folder / ABOUT).read_bytes() == b"about"
+    assert (folder / "00000001.screen").read_bytes() == b"screen"
 
 
 STOPPED = "the journal has stopped: No space left on device"

@@ -40,7 +40,10 @@ def look(session: Session) -> State:
     in_shell = session.launch.is_shell and facts.group == session.leader
     if marked == "running" and in_shell and not is_integrated(session.leader):
         marked, in_shell = None, False  # after `exec zsh` its marks will never come
-    return judge(
+    own = marked == "running" and in_shell and facts.waits is not False
+    if own and _has_more(session):
+        return look(session)
+    state = judge(
         Seen(
             marked=marked,
             in_shell=in_shell,
@@ -62,6 +65,21 @@ def look(session: Session) -> State:
             unasked=session.last_output - session.last_input,
         )
     )
+    if state.unmarked and session.is_behind:
+        evidence = [*state.evidence, "more is printed than is shown yet"]
+        return State(state="running", evidence=evidence, program=state.program, sure=False)
+    return state
+
+
+def _has_more(session: Session) -> bool:
+    """Read what is printed already: return whether that changes what is known.
+
+    A daemon that was held up, or has just begun, sees the kernel's facts before the shell's marks.
+    A command that is then sent as to a shell without marks would end with the mark of the last one.
+    """
+    before = session.generation, session.stream.prompting.phase
+    session.read_now()
+    return before != (session.generation, session.stream.prompting.phase)
 
 
 def glance(session: Session) -> State:

@@ -21,7 +21,7 @@ from nacre.core.journal.records import Checkpoint, pack_checkpoint
 from nacre.core.shell.marks import Mark
 from nacre.settings.table import Settings
 from nacre.system.storage.ring import Ring
-from nacre.system.storage.segments import JournalFile, drop_old
+from nacre.system.storage.segments import JournalFile, drop_old, private_and_new
 
 _log = logging.getLogger("nacre.journal")
 
@@ -250,7 +250,7 @@ class Recorder:
             return
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
-            with open(f"{path}.new", "wb") as file:
+            with open(f"{path}.new", "wb", opener=private_and_new) as file:
                 file.write(about)
             os.replace(f"{path}.new", path)
         except OSError:

@@ -109,7 +109,7 @@ class JournalFile:
         """Write the checkpoint of a segment, completely or not at all."""
         path = _path(self.folder, number, "screen")
         try:
-            with open(f"{path}.new", "wb", opener=_private) as file:
+            with open(f"{path}.new", "wb", opener=private_and_new) as file:
                 file.write(packed)
             os.replace(f"{path}.new", path)
         except OSError:
@@ -288,8 +288,11 @@ def _path(folder: str, number: int, kind: str) -> str:
     return os.path.join(folder, f"{number:08d}.{kind}")
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+def private_and_new(path: str, flags: int) -> int:
+    """Open a new file in place of whatever has this name: what a link leads to stays as it is."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    return os.open(path, flags | os.O_EXCL | os.O_NOFOLLOW, 0o600)
 
 
 class Outputs(NamedTuple):
