@@ -8,8 +8,8 @@ is behind them. So every session moves.
 Rule 3: one step can take far longer than a turn: a new width for a full scrollback, 10 ms and more.
 A session that took so much pauses for as long, because an answer takes several turns, and each of
 them would wait for such a step.
-Rule 4: who waits for what was just shown goes first (`give_way`): an answer to somebody comes
-before the prompt that follows.
+Rule 4: the next turn comes after those that were woken by what was shown in this one: an answer to
+somebody comes before the prompt that follows.
 Rule 5: while somebody asks, turns are shorter, and floods are not read at all for a short time
 (floods.py). What other sessions print is shown as always.
 """
@@ -78,7 +78,7 @@ class ReadShare:
         self._late: dict[Reader, None] = {}
         self._behind: dict[Reader, None] = {}
         self._paused: set[Reader] = set()
-        self._gives_way = False
+        self._planned = self._serving = False
         self._busy_now = 0
         self._busy_before = 1
 
@@ -101,10 +101,8 @@ class ReadShare:
             return
         self._begin()
         self._busy_now += 1
-
-    def give_way(self) -> None:
-        """Let the next turn come after those who were woken in this one."""
-        self._gives_way = True
+        if not self._serving:
+            self._plan()
 
     def ready(self, reader: Reader) -> None:
         """Let a session read whose terminal has output: now, or in the next turn."""
@@ -116,6 +114,7 @@ class ReadShare:
             self._serve(reader, self._begin())
         else:
             self._late[reader] = None
+            self._plan()
 
     def at_once(self, reader: Reader) -> None:
         """Let a session read now, because somebody looks at it: the time of one turn at most."""
@@ -141,7 +140,7 @@ class ReadShare:
             self._paused.discard(reader)
             reader.listen(on=True)
             self._behind[reader] = None  # some may be left to show
-            self._begin()
+            self._plan()
 
     def is_paused(self, reader: Reader) -> bool:
         return reader in self._paused
@@ -173,13 +172,18 @@ class ReadShare:
         for reader in held:
             reader.listen(on=True)
             self._behind[reader] = None  # some may be left to show
-        self._begin()
+        self._plan()
 
     # --- turns -----------------------------------------------------------------------------
 
     def _serve(self, reader: Reader, until: float) -> None:
         begun, busy = self._clock(), self._busy_now
-        left = reader.take_turn(until)
+        self._serving = True
+        try:
+            left = reader.take_turn(until)
+        finally:
+            self._serving = False
+            self._plan()
         if left and reader not in self._paused:
             self._behind[reader] = None
         now = self._clock()
@@ -195,20 +199,25 @@ class ReadShare:
             now = self._clock()
             part = _WHILE_ASKED if self._floods.is_asked(now) else 1.0
             self._until = now + part * self._seconds
-            self._loop.call_soon(self._next_turn)
         return self._until
 
-    def _next_turn(self) -> None:
-        if self._gives_way:
-            self._gives_way = False
+    def _plan(self) -> None:
+        """Have another turn: for who is late or behind, and because this one is over then."""
+        if not self._planned:
+            self._planned = True
             self._loop.call_soon(self._next_turn)
-            return
+
+    def _next_turn(self) -> None:
+        self._planned = False
         self._busy_before = max(1, self._busy_now)
         self._busy_now = 0
         self._until = None
         if not (self._late or self._behind):
             return
-        until = self._begin()
+        self._serve_waiting(self._begin())
+        self._plan()
+
+    def _serve_waiting(self, until: float) -> None:
         self._late, self._behind = {**self._late, **self._behind}, {}
         for reader in list(self._late):
             if self._clock() >= until:

@@ -101,10 +101,8 @@ class OutputStream:
             while at < length:
                 at, has_marks = self._take_some(data, at, until)
                 marked = marked or has_marks
-                if self.tracked < tracked:
-                    self._host.read_share.give_way()
-                    break
-                if time.perf_counter() >= until or child.is_held_back:
+                over = self.tracked < tracked or time.perf_counter() >= until
+                if over or child.is_held_back:
                     break
             if length:
                 self._settle(child, base + at, answer=True, marked=marked)
