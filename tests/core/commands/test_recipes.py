@@ -50,6 +50,7 @@ def test_each_query_gets_its_line(recipe: Recipe, one: RecipeTry) -> None:
         "rotate all .tmp files",
         "list python wheels",
         "disk usage of everything",
+        "delete files recursively",
         # Words that other phrases have are not misspelt.
         "compare two files",
         "encode base64 file notes.txt",

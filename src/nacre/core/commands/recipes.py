@@ -74,6 +74,7 @@ _NO_NAMES = frozenset(
         *("each", "these", "those", "everything", "something", "text", "string", "stdin"),
         *("delete", "remove", "create", "make", "copy", "move", "compress", "extract", "count"),
         *("first", "second", "third", "last", "number", "lines", "words", "between"),
+        *("subfolders", "subdirectories", "recursively"),
     )
 )
 
