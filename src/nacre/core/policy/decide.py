@@ -272,6 +272,8 @@ class _Judge:
                 path = self._where.path(text)
                 parts = (f"/{part}" for part in _LIST.split(text) if "." in part)
                 starts = any(starts_by_itself(part) for part in parts)
+                if any(self._where.asks_for(one) for one in _LIST.split(text) if one[:1] == "/"):
+                    self._find("ask", f"{text} names a folder of the system's")
                 if starts or (written and (path is None or not self._where.may_write(path))):
                     self._find("ask", f"{program.name} would write {_why_not(path or '', text)}")
                 elif runs and not written and path and self._where.is_in_scratch(path):

@@ -243,7 +243,7 @@ def told_by(words: Sequence[Word], known: Known, *, runs: bool) -> Iterator[Told
         elif given.kind == "#":
             named = (given.value.text or "").partition("=")[2]
             yield Told(Word(named, named), written=False)
-        elif given.kind == "=" and runs:
+        elif given.kind == "=" and (runs or "=" in (given.value.text or "")):
             yield Told(given.value, written=False)
     for index, word in enumerate(read.own):
         text = word.text if word.text is not None else word.lead

@@ -29,7 +29,7 @@ WORDS = frozenset(
     c cache cached caches calc calculate calls can canonical capacity caps capture case
     casing casts catch category cc cdup ceiling center central cflags chain change changed
     changedsince changelog changes channel char character characters chars charset chart
-    infos notest runslow treat
+    arn bucket cluster clusters freshness identifier identifiers infos instance notest runslow treat
     checkstyle failsafe jacoco junit5 maven pitest quarkus sequencer spotbugs spotless spring
     springboot surefire testng
     check checker checkers checkout checkpoint checks checksum cherry children choose chrome
