@@ -97,6 +97,9 @@ ASKED = {
     "sar -u 1 1",
     "ltrace -c true",
     "hyperfine --warmup 2 'rg foo' --show-output",
+    "git fetch origin --tags --force --dry-run",
+    "git submodule foreach --help",
+    "just build release=false",
 }
 
 

@@ -23,8 +23,10 @@ from nacre.core.policy.programs import (
     FORMATTERS,
     NOTHING,
     applies_patch,
+    changes_files,
     is_endless,
     is_installed,
+    makes_files,
     paths_in,
     runs_more_than_hooks,
 )
@@ -183,10 +185,12 @@ class _Judge:
             self._find("ask", f"{program.name} may change another machine")
         if applies_patch(program):
             self._written.append((program.at, program.at))
+        if makes_files(program):
+            self._judge_made(program)
         if rule.runs:
+            self._judge_code(program)
             if program.name != "git":  # its hooks are where no line writes unasked (paths.py)
                 self._run.append((program.at, program.name))
-            self._judge_code(program)
         if not rule.speaks:
             self._judge_paths(program, rule)
         self._judge_options(program, rule)
@@ -215,10 +219,12 @@ class _Judge:
             self._find("ask", f"{program.name} may run what anybody has put into scratch")
         for word in self._policy.rules.operands_of(program):
             path = None if word.text is None else self._where.path(word.text)
-            if path is None or not runs_more_than_hooks(program):
+            if path is None:
                 continue
-            if "/.git/" in f"{path}/":
-                self._find("ask", f"{program.name} would work on git's own files")
+            if not runs_more_than_hooks(program):
+                continue
+            if "/.git/" in f"{path}/" or (changes_files(program) and starts_by_itself(path)):
+                self._find("ask", f"{program.name} would write {_why_not(path, word.raw)}")
             elif self._where.is_in_scratch(path):
                 self._find("ask", f"{program.name} may run what anybody has put into scratch")
         for word in self._policy.rules.places_of_code(program):
@@ -227,6 +233,12 @@ class _Judge:
                 (word.text or "")[:1] in ("/", "~") and not self._where.is_own(path)
             ):
                 self._find("ask", f"{program.name} would run what is outside of the workspace")
+
+    def _judge_made(self, program: Program) -> None:
+        for word in program.arguments:
+            path = None if word.text is None else self._where.path(word.text)
+            if path is not None and (starts_by_itself(path) or starts_by_itself(f"{path}/x")):
+                self._find("ask", f"{program.name} would write {_why_not(path, word.raw)}")
 
     def _judge_paths(self, program: Program, rule: Rule) -> None:
         words, all_written = paths_of(rule, program.arguments)
@@ -244,7 +256,7 @@ class _Judge:
                         self._find("ask", f"where {text} leads is not known")
                 elif self._where.asks_for(path):
                     self._find("ask", f"{text} is in a folder of the system's")
-                elif writes and not self._where.may_write(path):
+                elif writes and not self._may_put_into(program, path):
                     self._find("ask", f"{program.name} would write {_why_not(path, text)}")
                 elif (
                     rule.runs
@@ -278,6 +290,12 @@ class _Judge:
                     self._find("ask", f"{program.name} would write {_why_not(path or '', text)}")
                 elif runs and not written and path and self._where.is_in_scratch(path):
                     self._find("ask", f"{program.name} may run what anybody has put into scratch")
+
+    def _may_put_into(self, program: Program, path: str) -> bool:
+        """Return whether it may write there, also if that is a folder; an empty one is harmless."""
+        if not self._where.may_write(path):
+            return False
+        return program.name in EMPTY_MAKERS or not starts_by_itself(f"{path}/x")
 
     def _is_used_at_home(self, program: Program, path: str) -> bool:
         """Return whether an option's value lies in a home; configure only writes it down."""

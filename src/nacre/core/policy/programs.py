@@ -13,6 +13,10 @@ NOTHING = frozenset(
     )
 )
 _ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
+_CHANGING = frozenset(
+    ("--write", "-w", "--fix", "-i", "--in-place", "--inplace", "-a", "-A", "--autocorrect", "fix")
+)
+_GIT_MAKING = frozenset(("mv", "worktree", "bundle", "merge-file", "clone", "init"))
 # What they make is empty, so nothing of it runs.
 EMPTY_MAKERS = frozenset(("mkdir", "touch", "mktemp"))
 # They only lay out what is the project's already.
@@ -34,6 +38,16 @@ def applies_patch(program: Program) -> bool:
     if program.name == "git":
         return any(word.text in ("am", "apply") for word in program.arguments[:3])
     return program.name == "patch"
+
+
+def changes_files(program: Program) -> bool:
+    """Return whether it is told to write down what it would change in the files it is given."""
+    return any(word.text in _CHANGING for word in program.arguments)
+
+
+def makes_files(program: Program) -> bool:
+    """Return whether it is a git that writes to the paths that it is given."""
+    return program.name == "git" and any(word.text in _GIT_MAKING for word in program.arguments[:3])
 
 
 def is_endless(program: Program) -> bool:

@@ -153,7 +153,7 @@ WORDS = frozenset(
     reason rebase rebuild rec recent recipe recipes recommend recommended recommends
     reconfigure recount recreate recurse recursion recursive recursively red redact
     redefinition redirects reduce redundant reedit reexport ref reference references refetch
-    reflog reflogs refmap refresh refs regenerate regex regexp region regression reject rel
+    reflog reflogs refresh refs regenerate regex regexp region regression reject rel
     related relations relationships relative relaxed release releases relevant reload
     relocatable remainder remaining remotes renames render renormalize reorder repeat
     repeats replace replacement replay repo report reporter reporters reporting reports
