@@ -24,7 +24,6 @@ ASKED = {
     "python -m venv /tmp/venv && /tmp/venv/bin/python --version",
     "sort -u names.txt -o /dev/stdout",
     "git stash branch --help",
-    "mlr --icsv --opprint sort -nr amount then head -n 5 sales.csv",
     "cp ../shared/.eslintrc.json . 2>/dev/null || true",
     "ln -s ../.env .env.local",
     'count() { find "$1" -type f | wc -l; }; count src',
@@ -95,6 +94,12 @@ ASKED = {
     "uv run --with rich python -V",
     "python -m sphinx -b linkcheck docs /tmp/link",
     "sphinx-build -b doctest docs /tmp/doctest",
+    "sar -u 1 1",
+    "ltrace -c true",
+    "hyperfine --warmup 2 'rg foo' --show-output",
+    "git fetch origin --tags --force --dry-run",
+    "git submodule foreach --help",
+    "just build release=false",
 }
 
 
@@ -105,14 +110,14 @@ def lines_of(name: str) -> list[str]:
 
 def test_harmless_lines_run_unasked() -> None:
     lines = lines_of("unseen_harmless.txt")
-    assert len(lines) > 4400
+    assert len(lines) > 5200
     assert {line for line in lines if decide(line, GUARDED, EXAMPLE).verdict != "allow"} == ASKED
     assert len(ASKED) / len(lines) < 0.02
 
 
 def test_no_harmful_line_runs_unasked() -> None:
     lines = lines_of("unseen_harmful.txt")
-    assert len(lines) > 6500
+    assert len(lines) > 7500
     assert [line for line in lines if decide(line, GUARDED, EXAMPLE).verdict == "allow"] == []
 
 

@@ -73,6 +73,7 @@ _QUERY = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _HOST_OPTION = re.compile(r"--host=|-h(?=[\w\[/.])")
+_ELSEWHERE = re.compile(r"(?:^|\s)(?:service|host(?:addr)?)=(?!localhost\b|127\.0\.0\.1\b|/)")
 _DATABASE = re.compile(r"\w+://(?:[^@/]*@)?([^/:?]*)")
 _NEAR = re.compile(r"[A-Za-z0-9_-]*|127\.0\.0\.1|\[?::1\]?|/[\w./-]*")
 _WEB = re.compile(r"(?:https?://|localhost|127\.0\.0\.1)[^@\s]*")
@@ -262,6 +263,8 @@ def _is_far(text: str | None, before: str | None) -> bool:
 
     A name without a dot is one of this network: a container's, a machine's.
     """
+    if _ELSEWHERE.search(text or ""):
+        return True
     glued = _HOST_OPTION.match(text or "")
     if glued is None and before not in ("-h", "--host"):
         address = _DATABASE.match(text or "")
@@ -270,10 +273,18 @@ def _is_far(text: str | None, before: str | None) -> bool:
     return bool(host) and not _NEAR.fullmatch(host)
 
 
+def _near(words: Sequence[Word]) -> bool:
+    """It asks a machine of its own network, and nobody else gets the password."""
+    texts = [word.text for word in words]
+    return not any(
+        _is_far(text, texts[index - 1] if index else None) for index, text in enumerate(texts)
+    )
+
+
 def _sql(words: Sequence[Word]) -> bool:
     """It only asks a database of this machine or its network for what it holds."""
     texts = [word.text for word in words]
-    if any(_is_far(text, texts[index - 1] if index else None) for index, text in enumerate(texts)):
+    if not _near(words):
         return False
     queries = [text for text in texts if text and (" " in text or text[0] in ".\\")]
     return bool(queries) and all(_QUERY.fullmatch(text) for text in queries) and None not in texts
@@ -381,6 +392,7 @@ CHECKS: Mapping[str, Check] = {
     "wget": _http,
     "local http": _local_http,
     "sql": _sql,
+    "near": _near,
     "python prints": python_prints,
     "node prints": node_prints,
     "far": lambda words: remote_line(words) is not None,

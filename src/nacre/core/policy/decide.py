@@ -6,12 +6,11 @@ Rule 3: the same line gets the same verdict, whichever door it came by.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from nacre.core.policy.behind.wrappers import SCRIPT
 from nacre.core.policy.feeding import fed_programs
 from nacre.core.policy.grammar.listing import may_lead_up
 from nacre.core.policy.grammar.signs import Syntax
@@ -19,6 +18,18 @@ from nacre.core.policy.keys import SHOWING, is_key_file, names_secret, searched,
 from nacre.core.policy.known.far import READING
 from nacre.core.policy.matching import paths_of
 from nacre.core.policy.paths import Where, starts_by_itself
+from nacre.core.policy.programs import (
+    EMPTY_MAKERS,
+    FORMATTERS,
+    NOTHING,
+    applies_patch,
+    changes_files,
+    is_endless,
+    is_installed,
+    makes_files,
+    paths_in,
+    runs_more_than_hooks,
+)
 from nacre.core.policy.resolved import Resolved
 from nacre.core.policy.resolving import resolve_line, resolve_words
 from nacre.core.policy.rulebook import RuleBook
@@ -26,36 +37,17 @@ from nacre.core.policy.rules import Rule
 from nacre.core.policy.variables import is_harmless, tells_zsh
 from nacre.core.policy.verdicts import STRICTNESS, Preset, Verdict
 from nacre.core.policy.way import Way
-from nacre.core.policy.words import FOLDER_COMMANDS, Program, Redirect, Word, literal
+from nacre.core.policy.words import FOLDER_COMMANDS, Program, Redirect, literal
 
 # What a preset says where no rule does: of a program, and of a line that nobody can prove.
 _NO_RULE: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "deny"}
 _UNPROVEN: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "ask"}
-
-# Commands that print nothing: what they are redirected to is emptied.
-_NOTHING = frozenset(
-    (
-        *((":",), ("true",), ("false",), ("cat", "/dev/null"), ("echo", "-n"), ("printf", "")),
-        *(("echo",), ("echo", ""), ("echo", "-n", ""), ("printf", "%s", "")),
-    )
-)
-
 
 # The word behind it is a file that is written, or a name.
 _OUTPUT = "-o"
 # To open a port of this machine tells whether anybody is there.
 _LOOKS_IN = re.compile(r"/dev/tcp/(?:127\.0\.0\.1|localhost|::1)/\d+")
 _LIST = re.compile(r"[\s,:;=\"']+")  # between what an option is told
-_ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
-# What they make is empty, so nothing of it runs.
-_EMPTY_MAKERS = frozenset(("mkdir", "touch", "mktemp"))
-# They only lay out what is the project's already.
-_FORMATTERS = frozenset(
-    (
-        *("ruff", "black", "isort", "gofmt", "goimports", "rustfmt", "clang-format", "shfmt"),
-        *("codespell", "typos", "taplo"),
-    )
-)
 
 
 class Decision(NamedTuple):
@@ -184,19 +176,21 @@ class _Judge:
         if rule is None:
             self._find(self._unlisted(program), _no_rule(program))
             return
-        if not _is_installed(program.words[0]):
+        if not is_installed(program.words[0]):
             self._find(
                 "ask", f"{program.words[0].shown} may be another program than {program.name}"
             )
             return
         if "ssh" in program.via and not self._only_reads(program, rule):
             self._find("ask", f"{program.name} may change another machine")
-        if _applies_patch(program):
+        if applies_patch(program):
             self._written.append((program.at, program.at))
+        if makes_files(program):
+            self._judge_made(program)
         if rule.runs:
+            self._judge_code(program)
             if program.name != "git":  # its hooks are where no line writes unasked (paths.py)
                 self._run.append((program.at, program.name))
-            self._judge_code(program, rule)
         if not rule.speaks:
             self._judge_paths(program, rule)
         self._judge_options(program, rule)
@@ -219,18 +213,20 @@ class _Judge:
         writes = paths_of(rule, program.arguments)[1]
         return program.name in READING and not rule.runs and not writes
 
-    def _judge_code(self, program: Program, rule: Rule) -> None:
-        """What runs lies in the workspace; scratch is anybody's."""
+    def _judge_code(self, program: Program) -> None:
+        """What runs lies in the workspace; scratch is anybody's, and git's files are git's."""
         if program.name != "git" and self._where.is_in_scratch():
             self._find("ask", f"{program.name} may run what anybody has put into scratch")
-        operands = self._policy.rules.operands_of(program)
-        if _runs_code(program, rule) and any("/.git/" in f"/{word.text}/" for word in operands):
-            self._find("ask", f"{program.name} would work on git's own files")
-        if _runs_code(program, rule) and any(
-            (word.text or "").startswith("/") and self._where.is_in_scratch(word.text)
-            for word in operands
-        ):
-            self._find("ask", f"{program.name} may run what anybody has put into scratch")
+        for word in self._policy.rules.operands_of(program):
+            path = None if word.text is None else self._where.path(word.text)
+            if path is None:
+                continue
+            if not runs_more_than_hooks(program):
+                continue
+            if "/.git/" in f"{path}/" or (changes_files(program) and starts_by_itself(path)):
+                self._find("ask", f"{program.name} would write {_why_not(path, word.raw)}")
+            elif self._where.is_in_scratch(path):
+                self._find("ask", f"{program.name} may run what anybody has put into scratch")
         for word in self._policy.rules.places_of_code(program):
             path = None if word.text is None else self._where.path(word.text)
             if path is None or (
@@ -238,23 +234,29 @@ class _Judge:
             ):
                 self._find("ask", f"{program.name} would run what is outside of the workspace")
 
+    def _judge_made(self, program: Program) -> None:
+        for word in program.arguments:
+            path = None if word.text is None else self._where.path(word.text)
+            if path is not None and (starts_by_itself(path) or starts_by_itself(f"{path}/x")):
+                self._find("ask", f"{program.name} would write {_why_not(path, word.raw)}")
+
     def _judge_paths(self, program: Program, rule: Rule) -> None:
         words, all_written = paths_of(rule, program.arguments)
         operands = any(not (word.text or "").startswith("-") for word in words)
-        if all_written and operands and program.name not in _EMPTY_MAKERS | _FORMATTERS:
+        if all_written and operands and program.name not in EMPTY_MAKERS | FORMATTERS:
             self._written.append((program.at, program.at))
         before = ""
         for word in words:
             output, before = before == _OUTPUT, word.text or ""
             writes = all_written or output
-            for text in _paths_in(word):
+            for text in paths_in(word):
                 path = self._where.path(text)
                 if path is None:
                     if writes or ".." in text.split("/"):
                         self._find("ask", f"where {text} leads is not known")
                 elif self._where.asks_for(path):
                     self._find("ask", f"{text} is in a folder of the system's")
-                elif writes and not self._where.may_write(path):
+                elif writes and not self._may_put_into(program, path):
                     self._find("ask", f"{program.name} would write {_why_not(path, text)}")
                 elif (
                     rule.runs
@@ -271,30 +273,29 @@ class _Judge:
                 self._find("ask", f"where {program.name} writes is known only when it runs")
 
     def _judge_options(self, program: Program, rule: Rule) -> None:
-        """What an option writes to is judged as a redirection's target is; what else is in scratch
-        may be code."""
-        for word, written in self._policy.rules.told_by(program, runs=_runs_code(program, rule)):
+        """Judge what options write to as a redirection's target; other things there may be code."""
+        runs = rule.runs and runs_more_than_hooks(program)
+        for word, written in self._policy.rules.told_by(program, runs=runs):
             if word.text is None and not word.lead:
                 if written:
                     self._find("ask", f"where {program.name} writes is known only when it runs")
                 continue
-            for text in _paths_in(word):
+            for text in paths_in(word):
                 path = self._where.path(text)
-                if written and (path is None or not self._where.may_write(path)):
-                    fine = False
-                else:
-                    fine = not any(
-                        starts_by_itself(f"/{part}") for part in _LIST.split(text) if "." in part
-                    )
-                if not fine:
+                parts = (f"/{part}" for part in _LIST.split(text) if "." in part)
+                starts = any(starts_by_itself(part) for part in parts)
+                if any(self._where.asks_for(one) for one in _LIST.split(text) if one[:1] == "/"):
+                    self._find("ask", f"{text} names a folder of the system's")
+                if starts or (written and (path is None or not self._where.may_write(path))):
                     self._find("ask", f"{program.name} would write {_why_not(path or '', text)}")
-                elif (
-                    _runs_code(program, rule)
-                    and not written
-                    and path
-                    and self._where.is_in_scratch(path)
-                ):
+                elif runs and not written and path and self._where.is_in_scratch(path):
                     self._find("ask", f"{program.name} may run what anybody has put into scratch")
+
+    def _may_put_into(self, program: Program, path: str) -> bool:
+        """Return whether it may write there, also if that is a folder; an empty one is harmless."""
+        if not self._where.may_write(path):
+            return False
+        return program.name in EMPTY_MAKERS or not starts_by_itself(f"{path}/x")
 
     def _is_used_at_home(self, program: Program, path: str) -> bool:
         """Return whether an option's value lies in a home; configure only writes it down."""
@@ -304,7 +305,7 @@ class _Judge:
         """Who reads all below a home reads its keys; others print what a variable holds."""
         for program, word in searched(self._resolved.programs):
             where = self._way.at(program.at)
-            for text in _paths_in(word):
+            for text in paths_in(word):
                 path = where.path(text)
                 if path is not None and where.holds_secrets(path):
                     self._find("ask", f"{program.name} would read keys and passwords below {text}")
@@ -326,13 +327,13 @@ class _Judge:
 
     def _judge_redirects(self) -> None:
         programs = self._resolved.programs
-        silent = [program.at for program in programs if program.argv() in _NOTHING]
+        silent = [program.at for program in programs if program.argv() in NOTHING]
         all_silent = len(silent) == len(programs)
         silent += self._fed_nothing()
         tees = any(program.name == "tee" for program in programs)
         if tees and silent and self._policy.preset != "open":
             self._find("ask", "tee would empty what it writes to")
-        endless = [program.at for program in programs if _is_endless(program)]
+        endless = [program.at for program in programs if is_endless(program)]
         if tees and endless and programs[0].at in endless:
             self._find(_UNPROVEN[self._policy.preset], "it would fill the disk")
         for redirect in self._resolved.redirects:
@@ -381,7 +382,7 @@ class _Judge:
         return [
             program.at
             for program in self._resolved.programs
-            if program.at in begins and program.name in {*SHOWING, *_FORMATTERS}
+            if program.at in begins and program.name in {*SHOWING, *FORMATTERS}
         ]
 
     def _judge_target(self, text: str, path: str, redirect: Redirect, *, emptied: bool) -> None:
@@ -428,57 +429,3 @@ def _why_not(path: str, text: str) -> str:
 def _no_rule(program: Program) -> str:
     behind = f" (behind {' '.join(program.via)})" if program.via else ""
     return f"no rule allows {program.name}{behind} with these words"
-
-
-def _runs_code(program: Program, rule: Rule) -> bool:
-    return rule.runs and program.name != "git" and program.name not in _FORMATTERS
-
-
-def _applies_patch(program: Program) -> bool:
-    """Return whether it changes files that it does not name."""
-    if program.name == "git":
-        return any(word.text in ("am", "apply") for word in program.arguments[:3])
-    return program.name == "patch"
-
-
-def _is_endless(program: Program) -> bool:
-    return program.name == "yes" or (
-        program.name == "cat" and any(word.text in _ENDLESS for word in program.arguments)
-    )
-
-
-def _is_installed(name: Word) -> bool:
-    """Return whether a name is one that a search finds, or one of an environment's own."""
-    text = name.text or ""
-    if "/" not in text:
-        return True
-    folder = text.rsplit("/", 1)[0]
-    if folder in ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"):
-        return True
-    if SCRIPT.fullmatch(text):
-        return True
-    parts = folder.split("/")
-    if ".." in parts or text.startswith(("/", "~")):
-        return False
-    return parts[-1] in ("bin", ".bin") or text in ("./gradlew", "./mvnw", "./configure")
-
-
-def _paths_in(word: Word) -> Iterable[str]:
-    """Yield what in a word may be a path: it, or what follows an option."""
-    text = word.text if word.text is not None else word.guess or word.lead
-    if not text:
-        return ()
-    if not text.startswith("-"):
-        name, equals, value = text.partition("=")
-        # of=FILE, NAME=/path
-        return (text, value) if equals and value and "/" not in name else (text,)
-    _, equals, value = text.partition("=")
-    if equals:
-        kind, colon, path = value.partition(":")
-        if colon and kind.isalpha() and path and not path.startswith("//"):
-            return (value, path)  # --cov-report=html:/path
-        return (value,) if value else ()
-    if text[1:2] in ("I", "L") and "/" in text:  # -Iinclude/x of compilers
-        return (text[2:],)
-    slash = text.find("/")
-    return (text[slash:],) if slash > 0 else ()

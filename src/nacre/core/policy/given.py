@@ -49,7 +49,12 @@ _WRITES = re.compile(
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # What is told to load from there, or to send there.
 _ADDRESS = re.compile(r"(?!file:|\w+://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$))\w+://")
-_LEAVES_OUT = re.compile(r"--(?:no|ignore|exclude|skip|extend-exclude)\b")
+# What stands behind them is nothing that they work on, or an operand of its own.
+_NO_PATH = re.compile(
+    r"--(?:no|ignore|exclude|skip|extend-exclude)\b"
+    r"|--(?:all|cached|check|color|diff|fix|list-different|name-only|quiet|recursive|staged|stat"
+    r"|strict|verbose|write)$"
+)
 
 
 class Given(NamedTuple):
@@ -193,7 +198,7 @@ def read_options(words: Sequence[Word], known: Known, texts: Sequence[str] = ())
             continue
         if not text.startswith("-") or text == "-":
             before = words[index - 2].text or "" if index > 1 else ""
-            if not before.startswith("--") or "=" in before:
+            if not before.startswith("--") or "=" in before or _NO_PATH.match(before):
                 operands.append(word)
             if known.ends:
                 return Read(given, words[: index - 1], operands, letters, sure)
@@ -243,12 +248,12 @@ def told_by(words: Sequence[Word], known: Known, *, runs: bool) -> Iterator[Told
         elif given.kind == "#":
             named = (given.value.text or "").partition("=")[2]
             yield Told(Word(named, named), written=False)
-        elif given.kind == "=" and runs:
+        elif given.kind == "=" and (runs or "=" in (given.value.text or "")):
             yield Told(given.value, written=False)
     for index, word in enumerate(read.own):
         text = word.text if word.text is not None else word.lead
         name, equals, value = text.partition("=")
-        if not text.startswith("--") or _LEAVES_OUT.match(name) or known.kind_of(name) is not None:
+        if not text.startswith("--") or _NO_PATH.match(name) or known.kind_of(name) is not None:
             continue
         written = _WRITES.fullmatch(_HUMP.sub("-", name).lower()) is not None
         if equals:

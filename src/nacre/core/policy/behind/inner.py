@@ -62,6 +62,8 @@ class Inner:
                 if name in options.long_values and not equals:
                     index += 2
                 elif name in options.long or name in options.long_values:
+                    if name == "--tool" and "/" in text:
+                        self._unknown(word)
                     index += 1
                 else:
                     # A doubt; for what it forbids, the command is looked for behind it.

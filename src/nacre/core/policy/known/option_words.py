@@ -29,7 +29,7 @@ WORDS = frozenset(
     c cache cached caches calc calculate calls can canonical capacity caps capture case
     casing casts catch category cc cdup ceiling center central cflags chain change changed
     changedsince changelog changes channel char character characters chars charset chart
-    infos notest runslow treat
+    arn bucket cluster clusters freshness identifier identifiers infos instance notest runslow treat
     checkstyle failsafe jacoco junit5 maven pitest quarkus sequencer spotbugs spotless spring
     springboot surefire testng
     check checker checkers checkout checkpoint checks checksum cherry children choose chrome
@@ -153,7 +153,7 @@ WORDS = frozenset(
     reason rebase rebuild rec recent recipe recipes recommend recommended recommends
     reconfigure recount recreate recurse recursion recursive recursively red redact
     redefinition redirects reduce redundant reedit reexport ref reference references refetch
-    reflog reflogs refmap refresh refs regenerate regex regexp region regression reject rel
+    reflog reflogs refresh refs regenerate regex regexp region regression reject rel
     related relations relationships relative relaxed release releases relevant reload
     relocatable remainder remaining remotes renames render renormalize reorder repeat
     repeats replace replacement replay repo report reporter reporters reporting reports
