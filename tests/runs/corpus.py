@@ -35,6 +35,7 @@ class Run:
     max_chars: int | None = None
     hints: tuple[str, ...] = ()
     inputs: int | None = None  # that may be typed for it at most: the command, then Ctrl+C
+    meanwhile: "Keys | None" = None  # pressed while it runs
 
 
 @dataclass(frozen=True, slots=True)

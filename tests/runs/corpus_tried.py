@@ -6,6 +6,7 @@ Rule: a case stands here because it failed; what it is about is said where it wa
 from signal import SIGINT
 
 from runs.corpus import (
+    ASH,
     BASH,
     DASH,
     FISH,
@@ -275,6 +276,41 @@ TRIED = [
         inner("printf '\\033[?2004h'"),
         inner("sleep 0.5; echo on; sh -c 'exit 9'", "on", 9),
         inner("printf '\\033[?2004h'; sleep 0.8; echo on", "on"),
+    ),
+    *(
+        _far(
+            shell,
+            f"{shell} with half a line that somebody typed",
+            inner("echo on", "on"),
+            Keys(b"echo half", shows="echo half"),
+            inner("echo on; sh -c 'exit 3'", "on", 3),
+            Keys(b"'open", shows="'open"),
+            inner("echo on; sh -c 'exit 4'", "on", 4),
+        )
+        for shell in ("dash", "bash --norc", "zsh -f", "@ash@")
+    ),
+    Case(
+        "half a line that somebody typed",
+        DASH + ASH,
+        (
+            Keys(b"echo half", shows="echo half"),
+            run("echo on; sh -c 'exit 3'", "on", 3),
+            opens("bash --norc"),
+            Keys(b"'open", shows="'open"),
+            inner("echo on; sh -c 'exit 4'", "on", 4),
+        ),
+    ),
+    _far(
+        "fish",
+        "Ctrl+C, after which the prompt says so",
+        inner(
+            "echo begun; while true; true; end",
+            None,
+            130,
+            ended_by="prompt",
+            meanwhile=Keys(b"\x03", after="\nbegun"),
+        ),
+        inner("echo on; sh -c 'exit 3'", "on", 3),
     ),
     Case(
         "the prompt behind Ctrl+C is on its way",

@@ -3,6 +3,7 @@
 Rule: nothing here sleeps. A step ends with what it waits for; PATIENCE only bounds a failure.
 """
 
+import asyncio
 import os
 import shutil
 import socket
@@ -162,7 +163,10 @@ class Drive:
     async def _run(self, step: Run) -> None:
         more = {} if step.max_chars is None else {"max_chars": step.max_chars}
         before = self.session.inputs
-        got = self.last = await self.run(self.fill(step.command), step.timeout_ms, **more)
+        running = asyncio.create_task(self.run(self.fill(step.command), step.timeout_ms, **more))
+        if step.meanwhile is not None:
+            await self._press(step.meanwhile)
+        got = self.last = await running
         assert step.inputs is None or self.session.inputs - before <= step.inputs, step
         context = step.context or ("native" if self.shell in NATIVE else "wrapped")
         if context == "any":

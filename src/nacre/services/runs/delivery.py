@@ -4,6 +4,9 @@ Rule 1: the screen shows the command, never the wrapper, whose echo is hidden un
 Rule 2: text that a line editor would change is never typed.
 """
 
+import asyncio
+
+from nacre.core.keys.sequences import PASTE_END
 from nacre.core.shell.dialects import (
     SH,
     SHELLS,
@@ -38,6 +41,7 @@ _PASTE_MODE = 0.1  # seconds between a prompt's mark and the start of bracketed 
 _NOT_TYPED = late_pattern(r"[!\x00-\x1f\x7f-\x9f\ue000-\uf8ff\ufdd0-\ufdef]|\A\^")
 _LONGEST_TYPED = 1000  # characters; a longer line is wrapped, so no line editor has to redraw it
 
+_LINE_CLEARED = 0.2  # seconds for a line that is deleted to be gone from the screen, also elsewhere
 _SWALLOWED = 16  # bytes; busybox's KEYCODE_BUFFER_SIZE
 
 _KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, zle, fish)
@@ -105,8 +109,7 @@ class Delivery:
             if dialect_of(program) is SH:  # their line editors take either
                 run.request.enter = _line_end(facts)
         known = program in SHELLS
-        if known:
-            await _clear_answers(session, deadline)
+        await _clear_line(session, run, deadline, known=known)
 
         def over() -> bool:
             return run.state.started_by_mark or run.done
@@ -214,13 +217,28 @@ class Delivery:
         session.stream.hide_echo(Veil(run.request.nonce, shown))
 
 
-async def _clear_answers(session: Session, deadline: float) -> None:
-    """Delete what a program asked of the terminal and left to the shell, as if it were typed."""
+async def _clear_line(session: Session, run: TrackedRun, deadline: float, *, known: bool) -> None:
+    """Delete what stands in the line of a shell: the line before the cursor is its prompt then.
+
+    Somebody may have typed something and not entered it. An answer of the terminal that a program
+    has left unread is taken for keys, too.
+    """
     child = session.supervisor.last
-    if child is not None and child.answers.may_be_typed:
+    answered = known and child is not None and child.answers.may_be_typed
+    if not (answered or session.typed.partial or run.request.typed_ahead):
+        return
+    if answered and child is not None:
         child.answers.may_be_typed = False
-        await type_into(session, _KILL_LINE)
-        await until_all_is_read(session, deadline)  # the line before the cursor is its prompt then
+    # Ctrl+C empties the terminal's input: it may have taken the end of a paste.
+    pasting = session.terminal.modes().bracketed_paste
+    await type_into(session, (PASTE_END if pasting else b"") + _KILL_LINE)
+    if known:
+        await until_all_is_read(session, deadline)
+    prompt = run.request.before[1].strip()
+    if not prompt:
+        return
+    soon = min(deadline, asyncio.get_running_loop().time() + _LINE_CLEARED)
+    await settle(session, lambda: line_before_cursor(session).strip() == prompt, soon, asks=never)
 
 
 def _judged(run: TrackedRun, command: str) -> str:

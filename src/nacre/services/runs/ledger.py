@@ -316,8 +316,13 @@ def _look_through(spool: Spool) -> None:
 
 
 def _typed_since(before: TrackedRun | None) -> bool:
-    """Return whether something was typed into a session since the run before this one ended."""
-    return before is not None and before.done and before.session.inputs > before.state.inputs
+    """Return whether something was typed into a session since the run before this one ended.
+
+    If that was not even started, some of its own line may be left.
+    """
+    if before is None or not before.done:
+        return False
+    return before.session.inputs > before.state.inputs or not before.was_started
 
 
 def _read_outputs(folder: str, after: int, until: int | None) -> Outputs:

@@ -84,7 +84,7 @@ async def _at_left_prompt(session: Session, state: State, deadline: float) -> St
     if not line_before_cursor(session).strip():  # its prompt is still on its way
         soon = min(deadline, asyncio.get_running_loop().time() + NEXT_PROMPT)
         await settle(session, lambda: bool(line_before_cursor(session).strip()), soon)
-    known = "the run before ended here, and nothing was typed since"
+    known = "the run before ended here, and no line was entered since"
     return msgspec.structs.replace(
         state, state="prompt", asks=None, hint=None, evidence=[*state.evidence, known]
     )
@@ -207,7 +207,7 @@ def _is_on_its_way(run: TrackedRun) -> bool:
 
 def _left_at_prompt(session: Session, last: TrackedRun | None, state: State) -> bool:
     """Whether a shell is known to wait: behind ssh, or here where the terminal's modes hide it."""
-    if last is None or last.ended_by != "mark" or session.inputs != last.state.inputs:
+    if last is None or last.ended_by != "mark" or session.input.entered > last.state.inputs:
         return False
     if last.request.context != "wrapped" or last.request.program != state.program:
         return False

@@ -142,7 +142,9 @@ class RunWait:
         if late and not await self._waits_for_the_rest(run, settled, unread, deadline):
             how, state = await settle(run.session, settled, deadline, asks=asks)
             late = False
-        if incomplete() or late:
+        if late and prompting.line == "":
+            run.prompt_is_back()  # Ctrl+C has emptied the terminal's input, and the line was in it
+        elif incomplete() or late:
             await self._take_back(run)
         return how, state
 
@@ -278,7 +280,10 @@ class RunWait:
             return False
         if state.program != request.program:  # `exec bash`
             return False
-        same = is_same_prompt(request.prompt, line_before_cursor(run.session))
+        # After Ctrl+C a prompt may say so, as that of fish does.
+        cut_short = run.session.input.interrupts > run.state.interrupts
+        shown = line_before_cursor(run.session)
+        same = is_same_prompt(request.prompt, shown, sure=cut_short)
         return state.state == "prompt" and bool(request.prompt.strip()) and same
 
     # --- in a REPL -------------------------------------------------------------------------

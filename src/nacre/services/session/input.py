@@ -6,7 +6,7 @@ Rule 2: what must not be seen is in no journal and no audit.
 
 from nacre.core.journal import records as journal
 from nacre.core.operations.watch import Receipt
-from nacre.core.shell.entering import TypedLine
+from nacre.core.shell.entering import TypedLine, may_run
 from nacre.core.text.placeholders import PLACE
 from nacre.late_pattern import late_pattern
 from nacre.services.dispatch.permit import require_permit
@@ -20,6 +20,7 @@ from nacre.services.session.supervisor import Supervisor
 from nacre.system.storage.ring import Ring
 
 _ESCAPE_KEY = late_pattern(rb"\x1b(?![\[O])")  # that key itself, not the beginning of another
+_ENDS = late_pattern(rb"[\x03\x1a\x1c]")  # Ctrl+C, Ctrl+Z, Ctrl+\
 _PLACE = PLACE.encode()
 
 
@@ -38,6 +39,7 @@ class SessionInput:
         self.last_input = ring.typed_at or host.loop.time()
         self.in_escape = False  # the last key that was typed is an Escape
         self.inputs = 0  # counts inputs: the loop's clock is too coarse to order them
+        self.entered = 0  # the count at the last input that may have run or ended something
         self.interrupts = 0  # counts Ctrl+C
         self.interrupted: int | None = None  # the foreground processes at the last of them
         self.line = TypedLine()
@@ -88,6 +90,8 @@ class SessionInput:
         at_prompt = prompting.phase in ("prompt", "continuation") and self._supervisor.in_foreground
         self.line.note(data, prompting.place, self.inputs, reads=at_prompt)
         self.inputs += 1
+        if may_run(data) or _ENDS.search(data):
+            self.entered = self.inputs
         if b"\x03" in data and not at_prompt:  # there it cuts nothing short but a line
             self.note_interrupt()
         self.in_escape = data.endswith(b"\x1b")
