@@ -51,6 +51,10 @@ def test_each_query_gets_its_line(recipe: Recipe, one: RecipeTry) -> None:
         "list python wheels",
         "disk usage of everything",
         "delete files recursively",
+        "compare folders a and b",  # a is no name here, and folders is none either
+        "move all txt files to docs",
+        "which python",
+        "delete python",
         # Words that other phrases have are not misspelt.
         "compare two files",
         "encode base64 file notes.txt",

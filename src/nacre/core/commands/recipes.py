@@ -74,7 +74,7 @@ _NO_NAMES = frozenset(
         *("each", "these", "those", "everything", "something", "text", "string", "stdin"),
         *("delete", "remove", "create", "make", "copy", "move", "compress", "extract", "count"),
         *("first", "second", "third", "last", "number", "lines", "words", "between"),
-        *("subfolders", "subdirectories", "recursively"),
+        *("folders", "directories", "subfolders", "subdirectories", "recursively"),
     )
 )
 
@@ -208,6 +208,12 @@ def _match(phrase: str, tokens: list[str], known: frozenset[str]) -> _Fit | None
                 _keep(best, (at + 1, seen), less)
             if seen == len(tokens):
                 continue
+            if (
+                _SLOT.fullmatch(pattern[at])
+                and ":kind" not in pattern[at]
+                and _is_kind(tokens, seen)
+            ):
+                continue
             if (more := _next(fit, pattern[at], tokens[seen], known)) is not None:
                 _keep(best, (at + 1, seen + 1), more)
     found = best.get((len(pattern), len(tokens)))
@@ -236,6 +242,12 @@ def _next(fit: _Fit, word: str, token: str, known: frozenset[str]) -> _Fit | Non
     if _is_filler(bare):
         return fit._replace(score=fit.score + 0.3 * same, said=fit.said + 1, led=True)
     return fit._replace(score=fit.score + same, telling=fit.telling + 1, led=True)
+
+
+def _is_kind(tokens: list[str], at: int) -> bool:
+    """Whether a word says a kind of files, and is no name: "move all txt files"."""
+    after = tokens[at + 1].lower() if at + 1 < len(tokens) else ""
+    return after in ("file", "files") and tokens[at].lower() in _KINDS
 
 
 def _is_telling(token: str) -> bool:
