@@ -172,11 +172,20 @@ HEAVY = {"asyncio", "mcp", "starlette", "argcomplete", "subprocess", "msgspec", 
 
 
 @pytest.mark.parametrize(
-    "words", [["list", "--json"], ["status"], ["run", "light", "--timeout-ms", "9999", "--", ":"]]
+    "words",
+    [
+        ["list", "--json"],
+        ["status"],
+        ["run", "SESSION", "--timeout-ms", "9999", "--", ":"],
+        ["send", "SESSION", ":"],
+        ["screen", "SESSION"],
+        ["read", "SESSION"],
+    ],
 )
 def test_what_is_called_all_the_time_loads_nothing_heavy(running: Nacre, words: list[str]) -> None:
-    if "light" in words:
-        running.call("create_session", name="light", command="sh")
+    if "SESSION" in words:
+        session = running.call("create_session", command="sh")["session_id"]
+        words = [session if word == "SESSION" else word for word in words]
     code = (
         f"import sys; from nacre.cli.parser import run; code = run({words}); "
         "print(*sys.modules, sep='\\n', file=sys.stderr); sys.exit(code)"

@@ -125,3 +125,9 @@ def explain(field: msgspec.structs.FieldInfo) -> str:
     if field.default not in (None, False, msgspec.NODEFAULT):
         text += f" [default: {'on' if field.default is True else field.default}]"
     return text.replace("%", "%%")
+
+
+def describe(struct: type[msgspec.Struct], name: str) -> str:
+    """Return the help of one parameter, as its operation states it."""
+    fields = msgspec.structs.fields(struct)
+    return next(explain(field) for field in fields if field.name == name)

@@ -1,13 +1,10 @@
 """The argument that most commands share: which session; and how arguments are completed."""
 
 from argparse import Action, ArgumentParser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nacre.cli.explained import is_explained
 from nacre.client.calls import complete_sessions
-
-if TYPE_CHECKING:
-    from msgspec import Struct
 
 
 def add_session(parser: ArgumentParser, *, nargs: str | None = None) -> None:
@@ -26,12 +23,3 @@ def _explained() -> str:
 
 def completed_by(action: Action, completer: Any) -> None:
     vars(action)["completer"] = completer  # argcomplete looks for this attribute
-
-
-def describe(struct: "type[Struct]", name: str) -> str:
-    """Return the help of one parameter, as its operation states it."""
-    from msgspec.structs import fields
-
-    from nacre.cli.flags import explain
-
-    return next(explain(field) for field in fields(struct) if field.name == name)

@@ -5,12 +5,16 @@ import binascii
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
+from nacre.cli.explained import explanation
 from nacre.cli.output.answers import add_json, show
-from nacre.cli.session_argument import add_session, completed_by, describe
+from nacre.cli.session_argument import add_session, completed_by
 from nacre.client.calls import Client
-from nacre.core.operations.terminal import PressKeys, SendInput
 from nacre.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from nacre.core.operations.terminal import PressKeys, SendInput
 
 _ENTER = b"\r"
 
@@ -18,7 +22,9 @@ _ENTER = b"\r"
 def add_send(parser: ArgumentParser) -> None:
     parser.usage = "nacre send SESSION [options] [--] TEXT …"
     add_session(parser)
-    parser.add_argument("text", metavar="TEXT", nargs="*", help=describe(SendInput, "input"))
+    parser.add_argument(
+        "text", metavar="TEXT", nargs="*", help=explanation(parser, _find_send, "input")
+    )
     parser.add_argument("--no-enter", action="store_true", help="Send the text without Enter.")
     parser.add_argument(
         "--base64", action="store_true", help="The text is base64; send the bytes it stands for."
@@ -74,7 +80,9 @@ def _as_parameter(data: bytes) -> tuple[str, str]:
 
 def add_keys(parser: ArgumentParser) -> None:
     add_session(parser)
-    keys = parser.add_argument("keys", metavar="KEY", nargs="+", help=describe(PressKeys, "keys"))
+    keys = parser.add_argument(
+        "keys", metavar="KEY", nargs="+", help=explanation(parser, _find_keys, "keys")
+    )
     completed_by(keys, _key_names)
     add_json(parser)
     parser.set_defaults(run=run_keys)
@@ -90,3 +98,15 @@ def run_keys(arguments: Namespace) -> int:
     with Client.open() as client:
         result = client.call("press_keys", session=arguments.session, keys=arguments.keys)
     return show(arguments, result)
+
+
+def _find_send() -> "type[SendInput]":
+    from nacre.core.operations.terminal import SendInput
+
+    return SendInput
+
+
+def _find_keys() -> "type[PressKeys]":
+    from nacre.core.operations.terminal import PressKeys
+
+    return PressKeys

@@ -8,9 +8,9 @@ import json
 import shlex
 import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nacre.cli.explained import is_explained, may_have
+from nacre.cli.explained import add_flags_of, explanation
 from nacre.cli.output.answers import add_json, harmless, print_json
 from nacre.cli.output.words import CommandWords
 from nacre.cli.running.asked import in_commands
@@ -18,20 +18,23 @@ from nacre.cli.running.exit_codes import exit_code_of, missing_code
 from nacre.cli.running.followed_run import FollowedRun, Wanted
 from nacre.cli.running.printers import printer_for
 from nacre.cli.running.standard_input import passes_input
-from nacre.cli.session_argument import add_session, describe
+from nacre.cli.session_argument import add_session
 from nacre.errors import DaemonRestarted, InvalidInput
 from nacre.wording import Hint
+
+if TYPE_CHECKING:
+    from nacre.core.operations.runs import Run
 
 
 def add_run(parser: ArgumentParser) -> None:
     parser.usage = "nacre run SESSION [options] -- COMMAND [ARGS …]"
     add_session(parser)
-    explained = _explained() if is_explained(parser) else None
+    explained = explanation(parser, _find_run, "command")
     parser.add_argument("command", metavar="COMMAND", nargs="*", help=explained)
     parser.add_argument(
         "--timeout-ms", type=int, metavar="N", help="Return after so many ms. [default: never]"
     )
-    _add_max_chars(parser)
+    add_flags_of(parser, _find_run, ("max_chars",))
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
         "--raw",
@@ -58,20 +61,10 @@ def add_run(parser: ArgumentParser) -> None:
     parser.set_defaults(run=run_run)
 
 
-def _explained() -> str:
+def _find_run() -> "type[Run]":
     from nacre.core.operations.runs import Run
 
-    return describe(Run, "command")
-
-
-def _add_max_chars(parser: ArgumentParser) -> None:
-    if not may_have(parser, "--max-chars"):
-        parser.set_defaults(max_chars=None)
-        return
-    from nacre.cli.flags import add_flags
-    from nacre.core.operations.runs import Run
-
-    add_flags(parser, Run, ("max_chars",))
+    return Run
 
 
 def run_run(arguments: Namespace) -> int:

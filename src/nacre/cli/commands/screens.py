@@ -2,17 +2,18 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nacre.cli.flags import add_flags
+from nacre.cli.explained import add_flags_of
 from nacre.cli.output.answers import add_json, budget, harmless, show
 from nacre.cli.output.found_lines import FoundLines
-from nacre.cli.output.paint import paint_line
 from nacre.cli.session_argument import add_session
 from nacre.client.calls import Client
-from nacre.core.operations.runs import ReadRun
-from nacre.core.operations.terminal import GetScreen, GetScrollback, ReadOutput
 from nacre.errors import WIRE, InvalidInput
+
+if TYPE_CHECKING:
+    from nacre.core.operations.runs import ReadRun
+    from nacre.core.operations.terminal import GetScreen, GetScrollback, ReadOutput
 
 _PAGE = 10_000  # lines at once
 _MATCHES = 1000
@@ -20,7 +21,7 @@ _MATCHES = 1000
 
 def add_screen(parser: ArgumentParser) -> None:
     add_session(parser)
-    add_flags(parser, GetScreen, ("max_chars", "since_generation"))
+    add_flags_of(parser, _find_screen, ("max_chars", "since_generation"))
     _add_styled(parser)
     other = parser.add_mutually_exclusive_group()
     other.add_argument(
@@ -120,7 +121,7 @@ def _color(value: Any) -> str:
 
 def add_scrollback(parser: ArgumentParser) -> None:
     add_session(parser)
-    add_flags(parser, GetScrollback, ("offset", "limit", "max_chars", "since_generation"))
+    add_flags_of(parser, _find_scrollback, ("offset", "limit", "max_chars", "since_generation"))
     _add_styled(parser)
     add_json(parser)
     parser.set_defaults(run=run_scrollback)
@@ -162,13 +163,15 @@ def _show_lines(arguments: Namespace, result: dict[str, Any], *, trim: bool) -> 
 def _line(line: str | list[dict[str, Any]]) -> str:
     if isinstance(line, str):
         return harmless(line)
+    from nacre.cli.output.paint import paint_line  # it loads msgspec
+
     return paint_line([{**span, "text": harmless(span["text"])} for span in line])
 
 
 def add_read(parser: ArgumentParser) -> None:
     parser.usage = "nacre read [SESSION | --run RUN_ID] [options]"
     add_session(parser, nargs="?")
-    add_flags(parser, ReadOutput, ("lines", "join", "max_chars", "since_generation"))
+    add_flags_of(parser, _find_read, ("lines", "join", "max_chars", "since_generation"))
     parser.add_argument(
         "--run", dest="run_id", metavar="RUN_ID", help="Read the whole output of a run instead."
     )
@@ -183,7 +186,7 @@ def add_read(parser: ArgumentParser) -> None:
         const=True,
         help="With --find: TEXT is a regular expression (RE2).",
     )
-    add_flags(parser, ReadRun, ("context",))
+    add_flags_of(parser, _find_read_run, ("context",))
     add_json(parser)
     parser.set_defaults(run=run_read)
 
@@ -246,3 +249,27 @@ def _next(page: dict[str, Any]) -> int | None:
         return page.get("next_offset")
     end: int = page["offset"] + page["lines"]
     return end if page["lines"] and end < page["total_lines"] else None
+
+
+def _find_screen() -> "type[GetScreen]":
+    from nacre.core.operations.terminal import GetScreen
+
+    return GetScreen
+
+
+def _find_scrollback() -> "type[GetScrollback]":
+    from nacre.core.operations.terminal import GetScrollback
+
+    return GetScrollback
+
+
+def _find_read() -> "type[ReadOutput]":
+    from nacre.core.operations.terminal import ReadOutput
+
+    return ReadOutput
+
+
+def _find_read_run() -> "type[ReadRun]":
+    from nacre.core.operations.runs import ReadRun
+
+    return ReadRun

@@ -7,9 +7,9 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 
-from nacre.cli.flags import add_flags
+from nacre.cli.flags import add_flags, describe
 from nacre.cli.output.answers import add_json, complain, show
-from nacre.cli.session_argument import add_session, completed_by, describe
+from nacre.cli.session_argument import add_session, completed_by
 from nacre.client.calls import Client
 from nacre.core.operations.sessions import CreateSession, ResizeSession, SignalSession
 from nacre.errors import InvalidInput, NacreError

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from nacre.cli.flags import add_flags
+from nacre.cli.flags import add_flags, describe
 from nacre.cli.output.answers import add_json, show
 from nacre.cli.output.words import CommandWords
 from nacre.cli.running.exit_codes import exit_code_of, missing_code
-from nacre.cli.session_argument import add_session, describe
+from nacre.cli.session_argument import add_session
 from nacre.client.calls import Client
 from nacre.core.operations.runs import AwaitQuiesce, WaitFor
 from nacre.errors import WIRE, DaemonRestarted, InvalidInput
