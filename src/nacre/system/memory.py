@@ -36,7 +36,7 @@ _LARGE = 512 * 1024  # bytes
 _YOUNG, _MIDDLE = 700, 10
 # Collections of the middle generation, each after 7,000 more objects that were made than freed.
 _FULL_BY_ITSELF = 1000  # only if nobody else begins it: a gigabyte of garbage at worst
-_FULL_WORTH = 10
+_FULL_WORTH = 4
 _LONG = 0.005  # seconds of processor time
 _FROZEN_FOR = 3600.0  # seconds at most
 

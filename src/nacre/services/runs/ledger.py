@@ -120,7 +120,7 @@ class Ledger:
             session.stream.taps.append(run.tap)
         while len(self._runs) > self._host.settings.max_runs:
             _, oldest = self._runs.popitem(last=False)
-            _forget(oldest)
+            self._remove_file(oldest)
         if told:
             request.by = ran_by(request.caller)
             entry = session.activity.run_begins(run.id, command, request.by)
@@ -273,6 +273,11 @@ class Ledger:
         if self._host.runtime is not None:
             shutil.rmtree(os.path.join(self._host.runtime, "runs"), ignore_errors=True)
 
+    def _remove_file(self, run: TrackedRun) -> None:
+        """In a thread: to delete a quarter of a gigabyte would hold the loop for 30 ms."""
+        if run.output.spool:
+            self._host.loop.run_in_executor(None, run.output.spool.remove)
+
     def _spool(self, run: TrackedRun) -> Spool | None:
         """Give a run a file for output that does not fit into memory; old files are removed."""
         assert self._host.runtime is not None
@@ -286,7 +291,7 @@ class Ledger:
             if (spool := known.output.spool) and known.done:
                 used -= spool.size
                 del self._runs[known.id]
-                _forget(known)
+                self._remove_file(known)
         path = os.path.join(folder, run.id)
         try:
             make_private(folder)  # the runtime folder may have been deleted
@@ -303,11 +308,6 @@ def _release(run: TrackedRun) -> None:
         stream.taps.remove(run.tap)
     stream.scanner.refuse(run.request.nonce)
     run.let_go()
-
-
-def _forget(run: TrackedRun) -> None:
-    if run.output.spool:
-        run.output.spool.remove()
 
 
 def _look_through(spool: Spool) -> None:
