@@ -313,6 +313,24 @@ TRIED = [
         inner("echo on; sh -c 'exit 3'", "on", 3),
     ),
     Case(
+        "an interrupt by others in a shell that does not tell it",
+        BASH,
+        (
+            opens("zsh -f"),
+            run(
+                "(sleep 0.3; kill -INT $$) & while :; do :; done",
+                None,
+                None,
+                status="timeout",
+                ended_by="deadline",
+                context="wrapped",
+                timeout_ms=100,
+            ),
+            Wait(output=None, code=(None, 130)),  # zsh tells 0, 2 or 130
+            inner("sh -c 'exit 3'", None, 3),
+        ),
+    ),
+    Case(
         "the prompt behind Ctrl+C is on its way",
         DASH,
         (

@@ -24,6 +24,7 @@ from nacre.core.shell.dialects import (
 )
 from nacre.core.shell.marks import Mark, MarkScanner, ShellPlace
 from nacre.core.shell.wrapper import encode, report, wrap, wrap_long
+from nacre.services.runs.request import new_nonce
 
 NONCE = "f" * 32
 SHELLS: list[tuple[list[str], Dialect]] = [
@@ -75,6 +76,12 @@ def test_a_wrapped_command_does_what_the_bare_one_does(
 def test_the_line_for_an_unknown_shell_suits_zsh_too() -> None:
     wrapped = ran(["zsh", "-fc"], wrap("echo x; (exit 4)", ANY_SHELL, NONCE))
     assert b"\x07x\n\x1b]133;E;n=" + NONCE.encode() + b";4;;" in wrapped.stdout
+
+
+def test_a_variable_called_pipestatus_is_no_exit_code() -> None:
+    """As in mksh, where it tells other things than in bash."""
+    wrapped = ran(["dash", "-c"], f"PIPESTATUS=9;{wrap('false', ANY_SHELL, NONCE)}")
+    assert b"E;n=" + NONCE.encode() + b";1;;" in wrapped.stdout
 
 
 @pytest.mark.parametrize("name", ["command", "builtin", "exit", "set", "history", "["])
@@ -201,9 +208,10 @@ def test_only_the_sessions_own_shell_marks_by_its_terminal() -> None:
 @steady
 @given(st.text(alphabet="ab%\\\n'!é", max_size=6000))
 def test_a_long_command_is_cut_between_escapes(command: str) -> None:
-    head, parts = wrap_long(command, ANY_SHELL, NONCE)
+    nonce = new_nonce()
+    head, parts = wrap_long(command, ANY_SHELL, nonce)
     assert parts[-1] == ""
-    bound = f"{NONCE[-6:]}:"  # what is found between two of them is the command
+    bound = f"{nonce[-6:]}:"  # what is found between two of them is the command
     assert "".join(parts) == f"{bound}{encode(command)}{bound}"
     assert all(0 < len(part) <= SHORT_LINE for part in parts[:-1])
     for part in parts:

@@ -135,7 +135,7 @@ _READ = f'{_READ_LINES}_nacre_c="$(\\command printf "$_nacre_c")"'
 _READ_BOUND = (
     "(\\exec stty -echo);{reading};"
     "_nacre_c=$({ \\unset -f read printf test;_nacre_c=;while IFS= \\read -r _nacre_l&&"
-    '\\test "$_nacre_l";do _nacre_c=$_nacre_c$_nacre_l;done;\\printf -- "$_nacre_c";} 2>/dev/null);'
+    '\\test "$_nacre_l";do _nacre_c=$_nacre_c$_nacre_l;done;\\printf "$_nacre_c";} 2>/dev/null);'
     f"{_CUT};(\\exec stty echo)"
 )
 # A pattern that takes all away if it is found. To ask for the host takes a process, once a shell;
@@ -173,10 +173,10 @@ _BASH_BEGIN = (
 # and a DEBUG trap would print into what `uname` says.
 _ANY_WORD = '"$_nacre_b"'
 _ANY_BEGIN = (
-    "{ _nacre_s=$? {noted}_nacre_x=$- _nacre_b=command _nacre_n={nonce};"
+    "{ _nacre_s=$? {noted}_nacre_x=$- _nacre_b=command _nacre_v= _nacre_n={nonce};"
     "case ${ZSH_VERSION+z}${BASH_VERSION+b} in z)_nacre_b=builtin _nacre_h=$$\\ $HOST;"
     "(($+functions[builtin]))&&_nacre_b=-;;"
-    'b)case "$(\\history 1)" in '
+    'b)_nacre_v=1;case "$(\\history 1)" in '
     "*$_nacre_n*)\\history -d -1;;esac;;esac;\\set +x;{host}} >/dev/null 2>&1"
 )
 # In zsh it is `builtin`, or nothing where that is a function.
@@ -344,9 +344,10 @@ def _short(syntax: Syntax) -> Syntax:
 
 _ANY_BEGIN += f";_nacre_k='{_silent(_LEAVE)}'"
 _ANY_LEAVE = f'{_ANY_WORD} eval "$_nacre_k"&&:'
-# In bash as in _BASH_RUN: only there is BASH_VERSINFO, and PIPESTATUS.
+# In bash as in _BASH_RUN: only there $_nacre_v is not empty. In mksh PIPESTATUS is that of the
+# pipelines within what is evaluated.
 _ANY_RUN = (
-    "case $_nacre_x${BASH_VERSINFO-e} in "
+    "case $_nacre_x${_nacre_v:-e} in "
     f'*e*){{leave}};{_ANY_WORD} eval "$_nacre_c";;*){{leave}};! {_ANY_WORD} eval "$_nacre_c";;esac'
 )
 
@@ -358,7 +359,9 @@ ANY_SHELL = Dialect(
             code=_CODE,
             begin=_ANY_BEGIN,
             keep=_silent(
-                _KEEP.replace(";\\unset _nacre_c", " _nacre_c=").replace("$?", "${PIPESTATUS-$?}")
+                _KEEP.replace(";\\unset _nacre_c", " _nacre_c=").replace(
+                    "_nacre_s=$?", "_nacre_s=${_nacre_v:+$PIPESTATUS} _nacre_s=${_nacre_s:-$?}"
+                )
             ),
             leave=_ANY_LEAVE,
             itself='"$$"',

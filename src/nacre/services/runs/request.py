@@ -15,7 +15,8 @@ Context = Literal["native", "wrapped", "repl"]
 
 
 def new_nonce() -> str:
-    return secrets.token_hex(16)
+    """Return a nonce for one command: no longer than needed, as lines for ash are short."""
+    return secrets.token_hex(8)
 
 
 class RunRequest(Struct):

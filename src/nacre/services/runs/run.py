@@ -40,7 +40,7 @@ from nacre.services.session.session import Session
 from nacre.system.processes.tree import folder_now, is_folder_of
 from nacre.wording import Hint, also
 
-_CUT_SHORT = "Ctrl+C was pressed, and its shell does not tell for sure how it ended"
+_CUT_SHORT = "it was interrupted, and its shell does not tell for sure how it ended"
 
 
 class TrackedRun:
@@ -87,7 +87,7 @@ class TrackedRun:
 
     @property
     def what_is_unknown(self) -> str | None:
-        """Why it has no exit code, where Ctrl+C is the reason."""
+        """Why it has no exit code, where an interrupt may be the reason."""
         return _CUT_SHORT if self.state.cut_short else None
 
     @property
@@ -184,22 +184,21 @@ class TrackedRun:
         self.when_done()
 
     def _may_be_cut_short(self, end: RunEnd) -> bool:
-        """Whether Ctrl+C may have ended a builtin of a shell that tells another code then.
+        """Whether an interrupt may have ended a builtin of a shell that tells another code then.
 
         A wrapper that came to its own end mark was not cut short, nor was a shell whose program had
-        the terminal.
+        the terminal. Where that mark did not come, a signal of others may be the reason, too.
         """
         request, typed = self.request, self.session.input
         if request.context == "repl" or end.exit_code in (None, 128 + SIGINT):
             return False
+        if request.context == "wrapped":
+            return end.by == "prompt" and request.dialect.forgets_interrupts
         if typed.interrupts == self.state.interrupts or self.state.own_code is not None:
             return False
-        if end.by not in ("mark", "prompt") or (request.context, end.by) == ("wrapped", "mark"):
-            return False
-        native = request.context == "native"
-        dialect = dialect_of(self.session.launch.program) if native else request.dialect
-        shell = self.session.leader if native else request.group
-        return dialect.forgets_interrupts and typed.interrupted == shell
+        forgets = dialect_of(self.session.launch.program).forgets_interrupts
+        ended = end.by in ("mark", "prompt")
+        return ended and forgets and typed.interrupted == self.session.leader
 
     # --- following the session -------------------------------------------------------------
 
