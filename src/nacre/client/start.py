@@ -23,9 +23,7 @@ def connect(paths: Paths) -> socket.socket:
     if connection is None and (elsewhere := _written_address(paths)) is not None:
         connection = _connected(elsewhere)
     if connection is None:
-        from nacre.client.lock import is_free  # only here, because mostly a daemon is running
-
-        if not is_free(paths):
+        if _is_held(paths):
             raise DaemonUnreachable(
                 "a daemon is running or just starting, but its socket is missing; it is made "
                 "again within a moment",
@@ -36,6 +34,16 @@ def connect(paths: Paths) -> socket.socket:
             "'nacre server' starts one that stays"
         )
     return connection
+
+
+def _is_held(paths: Paths) -> bool:
+    """Return whether a daemon is known to hold the home's lock."""
+    from nacre.client.lock import is_free  # only here, because mostly a daemon is running
+
+    try:
+        return not is_free(paths)
+    except OSError:  # what is wrong with the folder, a start says
+        return False
 
 
 def connect_started(paths: Paths, patience: float) -> socket.socket:
