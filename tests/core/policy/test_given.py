@@ -45,6 +45,8 @@ def test_every_line_of_the_table_can_be_read() -> None:
     "line",
     [
         "git log -n 5 -p",
+        "sort <(ls a) <(ls b)",
+        "goreleaser build --snapshot --clean",
         "npx prettier --check .github/workflows/ci.yml",
         "mkdir -p .github/workflows",
         "pnpm build:types",
@@ -119,6 +121,9 @@ def test_options_that_are_known_run(line: str) -> None:
         "cargo clippy -- -C linker=x",
         "terraform plan -var-file=https://example.org/x",
         "gzip -r src",
+        "vale sync",
+        "conftest pull x",
+        "nix eval --expr x",
         "npx prettier --write .github/workflows/ci.yml",
         "npx prettier -w .vscode/tasks.json",
         "git mv ci.yml .github/workflows/ci.yml",

@@ -100,6 +100,8 @@ ASKED = {
     "git fetch origin --tags --force --dry-run",
     "git submodule foreach --help",
     "just build release=false",
+    "ls | parallel --version",
+    "declare -p PATH",
 }
 
 
