@@ -138,6 +138,37 @@ _FETCHING = frozenset(("npx", "bunx", "pnpx", "uvx"))
 _RUNNERS = frozenset(
     ("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "npm", "pnpm", "yarn", "bun")
 )
+# Who runs a project's scripts by their names, which may be those of other programs (ls, test).
+_SCRIPTED = frozenset(("npm", "pnpm", "yarn", "bun"))
+_TOOLS_OF_SCRIPTS = frozenset(
+    (
+        *(
+            "tsc",
+            "vue-tsc",
+            "eslint",
+            "prettier",
+            "jest",
+            "vitest",
+            "mocha",
+            "playwright",
+            "cypress",
+        ),
+        *("stylelint", "webpack", "vite", "astro", "svelte-check", "nuxt", "next", "rollup", "nx"),
+        *("turbo", "lerna", "ava", "tap", "karma", "typedoc", "knip", "depcheck", "tailwindcss"),
+        *(
+            "postcss",
+            "swc",
+            "babel",
+            "markdownlint",
+            "cspell",
+            "commitlint",
+            "ng",
+            "esbuild",
+            "sass",
+        ),
+        *("storybook", "tsup", "madge", "biome", "oxlint"),
+    )
+)
 
 
 def _tools(texts: list[str]) -> list[list[str]]:
@@ -161,10 +192,12 @@ def _behind_runner(texts: list[str]) -> list[str]:
     if first == "php" and "/" in second:
         return [second.rpartition("/")[2], *texts[2:]]
     if len(texts) > 2 and first in _RUNNERS and second in ("run", "exec", "dlx", "run-script"):
-        return texts[3:] if texts[2] == "--" else texts[2:]
+        behind = texts[3:] if texts[2] == "--" else texts[2:]
+        script = first in _SCRIPTED and second.startswith("run")
+        return texts if script and behind[:1] and behind[0] not in _TOOLS_OF_SCRIPTS else behind
     if first == "yarn" and second == "workspace":
         return texts[3:]
-    if first in ("yarn", "pnpm", "bun"):
+    if first in _SCRIPTED and second in _TOOLS_OF_SCRIPTS:
         return texts[1:]
     if first in ("python", "py") and second == "-m":
         return texts[2:]

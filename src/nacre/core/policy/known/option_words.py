@@ -246,7 +246,6 @@ NAMES = frozenset(
     import-mode install-hooks
     js_opt js_out jsx-import-source jsximportsource
     keepdb key-only keys-only known-first-party
-    load
     mirror
     network-concurrency network-timeout noclearscreen
     open optimize-autoloader
