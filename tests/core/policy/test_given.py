@@ -45,6 +45,8 @@ def test_every_line_of_the_table_can_be_read() -> None:
     "line",
     [
         "git log -n 5 -p",
+        "mypy --html-report /tmp/mypy src",
+        "mvn dependency:tree -DoutputFile=/tmp/tree.txt",
         "sort <(ls a) <(ls b)",
         "goreleaser build --snapshot --clean",
         "npx prettier --check .github/workflows/ci.yml",
@@ -121,6 +123,8 @@ def test_options_that_are_known_run(line: str) -> None:
         "cargo clippy -- -C linker=x",
         "terraform plan -var-file=https://example.org/x",
         "gzip -r src",
+        "docker build --cache-to=type=registry,ref=x .",
+        "eslint --parser-options=project:/tmp/x src",
         "mvn --load x test",
         "prettier --run x",
         "pnpm ls --exec x",

@@ -279,8 +279,8 @@ def told_by(words: Sequence[Word], known: Known, *, runs: bool) -> Iterator[Told
         if given.kind == ">":
             yield Told(given.value, written=True)
         elif given.kind == "#":
-            named = (given.value.text or "").partition("=")[2]
-            yield Told(Word(named, named), written=False)
+            named, _, value = (given.value.text or "").partition("=")
+            yield Told(Word(value, value), _is_written(f"--{named}"))
         elif given.kind == "=" and (runs or "=" in (given.value.text or "")):
             yield Told(given.value, written=False)
     for index, word in enumerate(read.own):
@@ -288,13 +288,18 @@ def told_by(words: Sequence[Word], known: Known, *, runs: bool) -> Iterator[Told
         name, equals, value = text.partition("=")
         if not text.startswith("--") or _NO_PATH.match(name) or known.kind_of(name) is not None:
             continue
-        written = _WRITES.fullmatch(_HUMP.sub("-", name).lower()) is not None
+        written = _is_written(name)
         if equals:
             yield Told(
                 word._replace(text=None if word.text is None else value, lead=value), written
             )
         elif index + 1 < len(read.own):
             yield Told(read.own[index + 1], written)
+
+
+def _is_written(name: str) -> bool:
+    """Return whether a long option's value is a file or folder that is written, by its name."""
+    return _WRITES.fullmatch(_HUMP.sub("-", name).lower()) is not None
 
 
 def _is_fine(given: Given) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 from nacre.core.policy.checks import CHECKS, FILES
-from nacre.core.policy.given import Known, Read, are_harmless, read_options
+from nacre.core.policy.given import Known, Read, are_harmless, read_options, told_by
 from nacre.core.policy.known.option_names import harmless_names
 from nacre.core.policy.known.task_names import is_risky_subcommand
 from nacre.core.policy.options import operands
@@ -63,7 +63,7 @@ def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], Known]) -> boo
     options = known() if rule.names else _NOTHING
     read = read_options(given, options, rule.values) if rule.names and not options.all else None
     if rule.unless:
-        written = [one.value for one in read.given if one.kind == ">"] if read else []
+        written = [one.value for one in told_by(given, options, runs=False) if one.written]
         judged = [word for word in rest if not any(word is one for one in written)]
         if _is_excluded(judged, rule.unless, read, dashes=options.dashes):
             return False

@@ -5,7 +5,7 @@ target of a redirection is; and code lies in the workspace, not in scratch.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nacre.core.policy.paths import Where, starts_by_itself
 from nacre.core.policy.programs import (
@@ -51,7 +51,7 @@ def _options(program: Program, rule: Rule, rules: RuleBook, where: Where) -> Ite
             starts = any(starts_by_itself(f"/{part}") for part in parts if "." in part)
             if starts or (written and (path is None or not where.may_write(path))):
                 yield f"{program.name} would write {why_not(path or '', text)}"
-            elif runs and not written and path and where.is_in_scratch(path):
+            elif runs and not written and _any_in_scratch((text, *parts), where):
                 yield _in_scratch(program)
 
 
@@ -78,6 +78,11 @@ def _code(program: Program, rules: RuleBook, where: Where) -> Iterator[str]:
         path = None if word.text is None else where.path(word.text)
         if path is None or ((word.text or "")[:1] in ("/", "~") and not where.is_own(path)):
             yield f"{program.name} would run what is outside of the workspace"
+
+
+def _any_in_scratch(texts: Sequence[str], where: Where) -> bool:
+    paths = (where.path(text) for text in texts if text[:1] == "/")
+    return any(path is not None and where.is_in_scratch(path) for path in paths)
 
 
 def _in_scratch(program: Program) -> str:

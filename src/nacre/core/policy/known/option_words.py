@@ -102,7 +102,7 @@ WORDS = frozenset(
     interleave intermediate internal interop interpolate interval into invalid inverse
     invert inverted invisible invokable ios ipv4 ipv6 is isatty iso isolate isolated
     isolation isort issue issues ita item items iter iteration iterations iters
-    jacoco java javascript jitter job jobs join jq jsdom json jsonl jsx junit junit5
+    jacoco java javadoc javascript jitter job jobs join jq jsdom json jsonl jsx junit junit5
     junitfile junitxml just
     keep killed kind kinds known kotlin kustomize
     l label labels lang language languages large last late latest launch layer layers
@@ -182,7 +182,7 @@ WORDS = frozenset(
     sizes skew skip skipped skiprows skips slice slope slow slowest slowmo small smart
     snapshot snapshots soft solution some sort sorted sorting source sourcefile
     sourcemap sourcemaps sources space spaces span sparse speaker spec specs speed
-    spellcheck spinner splice split splits splitting spotbugs spotless spread spring
+    specified spellcheck spinner splice split splits splitting spotbugs spotless spread spring
     springboot sq sql sqlite square squash squeeze src ssl ssr stable stack stacktrace
     stage staged stale standalone standard start starts startup stash stat state states
     static statistics stats status statuses std stderr stdin stdout step steps stepwise
