@@ -18,7 +18,7 @@ from nacre.core.policy.keys import SHOWING, is_key_file, names_secret, searched,
 from nacre.core.policy.known.far import READING
 from nacre.core.policy.matching import paths_of
 from nacre.core.policy.paths import Where, starts_by_itself
-from nacre.core.policy.programs import (
+from nacre.core.policy.programs.traits import (
     EMPTY_MAKERS,
     FORMATTERS,
     NOTHING,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nacre.core.policy.paths import Where, starts_by_itself
-from nacre.core.policy.programs import (
+from nacre.core.policy.programs.traits import (
     changes_files,
     makes_files,
     paths_in,

@@ -12,7 +12,7 @@ from functools import lru_cache
 from nacre.core.policy.known.option_words import NAMES, WORDS
 from nacre.core.policy.words import Word
 
-# What is known of an option of that name, if anything is (given.py).
+# What is known of an option of that name, if anything is (programs/given.py).
 Listed = Callable[[str], str | None]
 
 # camelCase and digits end a word: maxWorkers, py311, log2.
