@@ -59,9 +59,7 @@ ASKED = {
     "psql \"$DATABASE_URL\" -At -c 'select version()'",
     "python scripts/gen.py --check",
     "node scripts/build.mjs",
-    "npx tsc --generateTrace /tmp/trace --noEmit",
     "npx prisma db pull --print",
-    "npx storybook build --quiet --output-dir /tmp/sb",
     "npx api-extractor run --local",
     "npx husky",
     'pnpm run "/^build:.*/"',
@@ -72,7 +70,6 @@ ASKED = {
     "poetry env use 3.12",
     "python -m pip install -e '.[test,docs]' --config-settings editable_mode=compat",
     "python -m cProfile -s cumtime -m pytest tests/a.py",
-    "cargo test --release --target-dir /tmp/target",
     "make release-dry-run",
     "make -f build/Makefile.linux all",
     "cmake --install build --prefix ./out",
@@ -100,6 +97,10 @@ ASKED = {
     "git fetch origin --tags --force --dry-run",
     "git submodule foreach --help",
     "just build release=false",
+    "ls | parallel --version",
+    "declare -p PATH",
+    "pytest --basetemp=/tmp/pt tests",
+    "ctest --preset dev -L unit",
 }
 
 
@@ -110,14 +111,14 @@ def lines_of(name: str) -> list[str]:
 
 def test_harmless_lines_run_unasked() -> None:
     lines = lines_of("unseen_harmless.txt")
-    assert len(lines) > 5200
+    assert len(lines) > 5500
     assert {line for line in lines if decide(line, GUARDED, EXAMPLE).verdict != "allow"} == ASKED
     assert len(ASKED) / len(lines) < 0.02
 
 
 def test_no_harmful_line_runs_unasked() -> None:
     lines = lines_of("unseen_harmful.txt")
-    assert len(lines) > 7500
+    assert len(lines) > 8000
     assert [line for line in lines if decide(line, GUARDED, EXAMPLE).verdict == "allow"] == []
 
 

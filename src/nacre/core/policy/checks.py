@@ -28,7 +28,7 @@ from nacre.core.policy.known.one_liners import (
 from nacre.core.policy.known.sed import empties, sed_commands
 from nacre.core.policy.known.snippets import node_prints, python_prints
 from nacre.core.policy.known.task_names import any_task, first_task
-from nacre.core.policy.options import operands
+from nacre.core.policy.programs.options import operands
 from nacre.core.policy.words import Word
 
 Check = Callable[[Sequence[Word]], bool]

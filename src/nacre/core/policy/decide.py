@@ -18,22 +18,20 @@ from nacre.core.policy.keys import SHOWING, is_key_file, names_secret, searched,
 from nacre.core.policy.known.far import READING
 from nacre.core.policy.matching import paths_of
 from nacre.core.policy.paths import Where, starts_by_itself
-from nacre.core.policy.programs import (
+from nacre.core.policy.programs.traits import (
     EMPTY_MAKERS,
     FORMATTERS,
     NOTHING,
     applies_patch,
-    changes_files,
     is_endless,
     is_installed,
-    makes_files,
     paths_in,
-    runs_more_than_hooks,
 )
 from nacre.core.policy.resolved import Resolved
 from nacre.core.policy.resolving import resolve_line, resolve_words
 from nacre.core.policy.rulebook import RuleBook
 from nacre.core.policy.rules import Rule
+from nacre.core.policy.straying import strays, why_not
 from nacre.core.policy.variables import is_harmless, tells_zsh
 from nacre.core.policy.verdicts import STRICTNESS, Preset, Verdict
 from nacre.core.policy.way import Way
@@ -47,7 +45,6 @@ _UNPROVEN: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict":
 _OUTPUT = "-o"
 # To open a port of this machine tells whether anybody is there.
 _LOOKS_IN = re.compile(r"/dev/tcp/(?:127\.0\.0\.1|localhost|::1)/\d+")
-_LIST = re.compile(r"[\s,:;=\"']+")  # between what an option is told
 
 
 class Decision(NamedTuple):
@@ -185,15 +182,12 @@ class _Judge:
             self._find("ask", f"{program.name} may change another machine")
         if applies_patch(program):
             self._written.append((program.at, program.at))
-        if makes_files(program):
-            self._judge_made(program)
-        if rule.runs:
-            self._judge_code(program)
-            if program.name != "git":  # its hooks are where no line writes unasked (paths.py)
-                self._run.append((program.at, program.name))
+        if rule.runs and program.name != "git":  # no line writes its hooks unasked (paths.py)
+            self._run.append((program.at, program.name))
         if not rule.speaks:
             self._judge_paths(program, rule)
-        self._judge_options(program, rule)
+        for why in strays(program, rule, self._policy.rules, self._where):
+            self._find("ask", why)
 
     def _judge_fed(self) -> None:
         for program in fed_programs(self._resolved):
@@ -213,33 +207,6 @@ class _Judge:
         writes = paths_of(rule, program.arguments)[1]
         return program.name in READING and not rule.runs and not writes
 
-    def _judge_code(self, program: Program) -> None:
-        """What runs lies in the workspace; scratch is anybody's, and git's files are git's."""
-        if program.name != "git" and self._where.is_in_scratch():
-            self._find("ask", f"{program.name} may run what anybody has put into scratch")
-        for word in self._policy.rules.operands_of(program):
-            path = None if word.text is None else self._where.path(word.text)
-            if path is None:
-                continue
-            if not runs_more_than_hooks(program):
-                continue
-            if "/.git/" in f"{path}/" or (changes_files(program) and starts_by_itself(path)):
-                self._find("ask", f"{program.name} would write {_why_not(path, word.raw)}")
-            elif self._where.is_in_scratch(path):
-                self._find("ask", f"{program.name} may run what anybody has put into scratch")
-        for word in self._policy.rules.places_of_code(program):
-            path = None if word.text is None else self._where.path(word.text)
-            if path is None or (
-                (word.text or "")[:1] in ("/", "~") and not self._where.is_own(path)
-            ):
-                self._find("ask", f"{program.name} would run what is outside of the workspace")
-
-    def _judge_made(self, program: Program) -> None:
-        for word in program.arguments:
-            path = None if word.text is None else self._where.path(word.text)
-            if path is not None and (starts_by_itself(path) or starts_by_itself(f"{path}/x")):
-                self._find("ask", f"{program.name} would write {_why_not(path, word.raw)}")
-
     def _judge_paths(self, program: Program, rule: Rule) -> None:
         words, all_written = paths_of(rule, program.arguments)
         operands = any(not (word.text or "").startswith("-") for word in words)
@@ -257,7 +224,7 @@ class _Judge:
                 elif self._where.asks_for(path):
                     self._find("ask", f"{text} is in a folder of the system's")
                 elif writes and not self._may_put_into(program, path):
-                    self._find("ask", f"{program.name} would write {_why_not(path, text)}")
+                    self._find("ask", f"{program.name} would write {why_not(path, text)}")
                 elif (
                     rule.runs
                     and text[0] in "/~"
@@ -271,25 +238,6 @@ class _Judge:
                 self._find("ask", f"{word.raw} may be where keys and passwords are")
             if all_written and may_lead_up(word):
                 self._find("ask", f"where {program.name} writes is known only when it runs")
-
-    def _judge_options(self, program: Program, rule: Rule) -> None:
-        """Judge what options write to as a redirection's target; other things there may be code."""
-        runs = rule.runs and runs_more_than_hooks(program)
-        for word, written in self._policy.rules.told_by(program, runs=runs):
-            if word.text is None and not word.lead:
-                if written:
-                    self._find("ask", f"where {program.name} writes is known only when it runs")
-                continue
-            for text in paths_in(word):
-                path = self._where.path(text)
-                parts = (f"/{part}" for part in _LIST.split(text) if "." in part)
-                starts = any(starts_by_itself(part) for part in parts)
-                if any(self._where.asks_for(one) for one in _LIST.split(text) if one[:1] == "/"):
-                    self._find("ask", f"{text} names a folder of the system's")
-                if starts or (written and (path is None or not self._where.may_write(path))):
-                    self._find("ask", f"{program.name} would write {_why_not(path or '', text)}")
-                elif runs and not written and path and self._where.is_in_scratch(path):
-                    self._find("ask", f"{program.name} may run what anybody has put into scratch")
 
     def _may_put_into(self, program: Program, path: str) -> bool:
         """Return whether it may write there, also if that is a folder; an empty one is harmless."""
@@ -387,7 +335,7 @@ class _Judge:
 
     def _judge_target(self, text: str, path: str, redirect: Redirect, *, emptied: bool) -> None:
         if not self._where.may_write(path):
-            self._find("ask", f"it would write {_why_not(path, text)}")
+            self._find("ask", f"it would write {why_not(path, text)}")
         elif path.startswith("/dev/"):
             return
         elif emptied:
@@ -418,12 +366,6 @@ def _reason(program: Program, rule: Rule) -> str:
         return f"{program.name}{behind}: {rule.justification}"
     word = "is forbidden" if rule.verdict == "deny" else "asks first"
     return f"{program.name}{behind} {word}"
-
-
-def _why_not(path: str, text: str) -> str:
-    if starts_by_itself(path):
-        return f"what runs by itself: {text}"
-    return f"outside of the workspace: {text}"
 
 
 def _no_rule(program: Program) -> str:

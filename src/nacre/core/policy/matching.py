@@ -9,22 +9,22 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 from nacre.core.policy.checks import CHECKS, FILES
-from nacre.core.policy.given import Known, Read, are_harmless, read_options
 from nacre.core.policy.known.option_names import harmless_names
 from nacre.core.policy.known.task_names import is_risky_subcommand
-from nacre.core.policy.options import operands
 from nacre.core.policy.paths import DISKS, Where
+from nacre.core.policy.programs.given import KnownOptions, Read, are_harmless, read_options, told_by
+from nacre.core.policy.programs.options import operands
 from nacre.core.policy.rules import Rule
 from nacre.core.policy.words import Word
 
 _FETCHING = frozenset(("npx", "bunx", "pnpx"))  # the tool is their first word
 _MOST_WORDS = 200  # of a program that is allowed: each is compared with many patterns
-_nothing = Known  # is known of a program's options
-_NOTHING = Known()
+_nothing = KnownOptions  # is known of a program's options
+_NOTHING = KnownOptions()
 
 
 def holds(
-    rule: Rule, words: Sequence[Word], where: Where, known: Callable[[], Known] = _nothing
+    rule: Rule, words: Sequence[Word], where: Where, known: Callable[[], KnownOptions] = _nothing
 ) -> bool:
     """Return whether a rule is about these words, which follow the program's name."""
     following = rule.pattern[1:]
@@ -48,7 +48,7 @@ def _is_word(text: str, wanted: Sequence[str]) -> bool:
     )
 
 
-def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], Known]) -> bool:
+def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], KnownOptions]) -> bool:
     if len(rest) > _MOST_WORDS:
         return False
     if rule.options or rule.most is not None:
@@ -63,7 +63,7 @@ def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], Known]) -> boo
     options = known() if rule.names else _NOTHING
     read = read_options(given, options, rule.values) if rule.names and not options.all else None
     if rule.unless:
-        written = [one.value for one in read.given if one.kind == ">"] if read else []
+        written = [one.value for one in told_by(given, options, runs=False) if one.written]
         judged = [word for word in rest if not any(word is one for one in written)]
         if _is_excluded(judged, rule.unless, read, dashes=options.dashes):
             return False

@@ -11,9 +11,9 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from nacre.core.policy.given import OptionTable, Told, read_options, told_by
 from nacre.core.policy.matching import holds, is_like, is_path
 from nacre.core.policy.paths import Where
+from nacre.core.policy.programs.given import NamedPath, OptionTable, read_options, told_by
 from nacre.core.policy.rules import ProgramOptions, Rule, RuleFile, written_arguments
 from nacre.core.policy.verdicts import STRICTNESS
 from nacre.core.policy.words import Program, Word
@@ -81,7 +81,7 @@ class RuleBook:
             found = [rule for rule in found if not rule.folder or _is_in(places, rule, where)]
         return strictest(found) if found else None
 
-    def told_by(self, program: Program, *, runs: bool) -> Iterator[Told]:
+    def told_by(self, program: Program, *, runs: bool) -> Iterator[NamedPath]:
         """Yield the paths that a program's options are given, as far as they are known."""
         words = self._words_after_options(program)
         return told_by(words, self._table.of(program.name, words), runs=runs)

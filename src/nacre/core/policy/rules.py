@@ -38,10 +38,10 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     tool: str = ""  # an upstream tool's name, or a pattern of them; then there is no pattern
     arguments: str = ""  # of that tool: exactly these, as JSON; an approval that was saved
     check: str = ""  # a test of its own (checks.py)
-    options: tuple[str, ...] = ()  # it has no other options than these (options.py)
+    options: tuple[str, ...] = ()  # it has no other options than these (programs/options.py)
     most: int | None = None  # it has at most so many words that are no options
-    # Its short options are in the table (given.py), and its long ones are there too or known by the
-    # words of their names (option_names.py).
+    # Its short options are in the table (programs/given.py), and its long ones are there too or
+    # known by the words of their names (option_names.py).
     names: bool = False
     values: tuple[str, ...] = ()  # options whose next word is a text, whatever it is
     known: bool = False  # every word must be known: what a variable holds would leave the machine
@@ -78,7 +78,9 @@ class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class RuleFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rule: tuple[Rule, ...] = ()
     program: tuple[ProgramOptions, ...] = ()
-    options: Mapping[str, str] = msgspec.field(default_factory=dict)  # harmless ones (given.py)
+    options: Mapping[str, str] = msgspec.field(
+        default_factory=dict
+    )  # harmless ones (programs/given.py)
 
 
 def rules_from(data: Mapping[str, Any], source: str) -> RuleFile:

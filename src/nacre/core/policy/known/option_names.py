@@ -12,7 +12,7 @@ from functools import lru_cache
 from nacre.core.policy.known.option_words import NAMES, WORDS
 from nacre.core.policy.words import Word
 
-# What is known of an option of that name, if anything is (given.py).
+# What is known of an option of that name, if anything is (programs/given.py).
 Listed = Callable[[str], str | None]
 
 # camelCase and digits end a word: maxWorkers, py311, log2.
@@ -46,6 +46,8 @@ _TOLD = frozenset(
         *("env", "open", "delete", "remove", "upload", "publish", "push", "write", "unsafe"),
     )
 )
+# What to run or load; tools that mean something else by them have them in the table.
+_ORDERS = frozenset(("run", "load", "extension", "extensions", "use", "with"))
 # What to run when something has happened: --onSuccess, --watch.onEnd.
 _HANDLER = re.compile(r"(?:^|[.])on(?=[A-Z-])")
 # Who is told to listen or to ask there: this machine alone.
@@ -105,7 +107,7 @@ def is_harmless_name(name: str) -> bool:
     if not parts or len("".join(parts)) != len(re.sub(r"[-_.:/@]", "", name)):
         return False
     words = [part.lower() for part in parts]
-    if _HANDLER.search(name):
+    if _HANDLER.search(name) or name in _ORDERS:
         return False
     if words[0] in _LESS or (words[0] in _TELLS and not _TOLD & set(words)):
         return name != "no-preserve-root"

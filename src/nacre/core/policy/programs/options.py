@@ -49,7 +49,7 @@ def operands(words: Sequence[Word], options: tuple[str, ...]) -> list[Word] | No
         if text == "--":
             return [*found, *words[index:]]
         if text is None or word.globs or not text.startswith("-") or text == "-":
-            if word.may_be_option:
+            if word.may_be_option and not word.raw.startswith("<("):  # that is a path in /dev
                 return None
             found.append(word)
             continue

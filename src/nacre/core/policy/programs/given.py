@@ -57,7 +57,7 @@ _NO_PATH = re.compile(
 )
 
 
-class Given(NamedTuple):
+class OptionValue(NamedTuple):
     """A value that an option was given."""
 
     kind: str  # the sign of the table; `=` if nothing more is known
@@ -65,7 +65,7 @@ class Given(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownOptions:
     """What is known of a program's options."""
 
     letters: Mapping[str, str] = field(default_factory=dict)  # by what kind of value they take
@@ -87,7 +87,7 @@ class Known:
 
 
 @lru_cache(maxsize=1024)
-def known_options(text: str) -> Known:
+def known_options(text: str) -> KnownOptions:
     """Read a line of the table."""
     letters: dict[str, str] = {}
     long: dict[str, str] = {}
@@ -108,7 +108,7 @@ def known_options(text: str) -> Known:
             patterns.append((name, kind))
         else:
             long[name] = kind
-    return Known(letters, long, tuple(patterns), "--" in signs, "|" in signs, "*" in signs)
+    return KnownOptions(letters, long, tuple(patterns), "--" in signs, "|" in signs, "*" in signs)
 
 
 class OptionTable:
@@ -124,7 +124,7 @@ class OptionTable:
                 before = self._lines.get(name.strip(), "")
                 self._lines[name.strip()] = f"{before} {line}".strip()
 
-    def of(self, name: str, words: Sequence[Word]) -> Known:
+    def of(self, name: str, words: Sequence[Word]) -> KnownOptions:
         """Return what is known of a program that is given these words."""
         for texts in _tools([name, *(word.text or "" for word in words[:8])]):
             for count in (3, 2, 1):
@@ -137,6 +137,37 @@ class OptionTable:
 _FETCHING = frozenset(("npx", "bunx", "pnpx", "uvx"))
 _RUNNERS = frozenset(
     ("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "npm", "pnpm", "yarn", "bun")
+)
+# Who runs a project's scripts by their names, which may be those of other programs (ls, test).
+_SCRIPTED = frozenset(("npm", "pnpm", "yarn", "bun"))
+_TOOLS_OF_SCRIPTS = frozenset(
+    (
+        *(
+            "tsc",
+            "vue-tsc",
+            "eslint",
+            "prettier",
+            "jest",
+            "vitest",
+            "mocha",
+            "playwright",
+            "cypress",
+        ),
+        *("stylelint", "webpack", "vite", "astro", "svelte-check", "nuxt", "next", "rollup", "nx"),
+        *("turbo", "lerna", "ava", "tap", "karma", "typedoc", "knip", "depcheck", "tailwindcss"),
+        *(
+            "postcss",
+            "swc",
+            "babel",
+            "markdownlint",
+            "cspell",
+            "commitlint",
+            "ng",
+            "esbuild",
+            "sass",
+        ),
+        *("storybook", "tsup", "madge", "biome", "oxlint"),
+    )
 )
 
 
@@ -161,10 +192,12 @@ def _behind_runner(texts: list[str]) -> list[str]:
     if first == "php" and "/" in second:
         return [second.rpartition("/")[2], *texts[2:]]
     if len(texts) > 2 and first in _RUNNERS and second in ("run", "exec", "dlx", "run-script"):
-        return texts[3:] if texts[2] == "--" else texts[2:]
+        behind = texts[3:] if texts[2] == "--" else texts[2:]
+        script = first in _SCRIPTED and second.startswith("run")
+        return texts if script and behind[:1] and behind[0] not in _TOOLS_OF_SCRIPTS else behind
     if first == "yarn" and second == "workspace":
         return texts[3:]
-    if first in ("yarn", "pnpm", "bun"):
+    if first in _SCRIPTED and second in _TOOLS_OF_SCRIPTS:
         return texts[1:]
     if first in ("python", "py") and second == "-m":
         return texts[2:]
@@ -176,16 +209,16 @@ def _behind_runner(texts: list[str]) -> list[str]:
 class Read(NamedTuple):
     """The options among some words."""
 
-    given: list[Given]  # the values of short ones, and of long ones that are in the table
+    given: list[OptionValue]  # the values of short ones, and of long ones that are in the table
     own: Sequence[Word]  # the words that are not somebody else's
     operands: Sequence[Word]  # those of them that are no option's, unless it is a long one's
     letters: str  # of the short ones
     known: bool  # none of the short ones is unknown
 
 
-def read_options(words: Sequence[Word], known: Known, texts: Sequence[str] = ()) -> Read:
+def read_options(words: Sequence[Word], known: KnownOptions, texts: Sequence[str] = ()) -> Read:
     """Read the options that a program was given; behind those of `texts` stands a text."""
-    given: list[Given] = []
+    given: list[OptionValue] = []
     operands: list[Word] = []
     letters, sure = "", True
     index = 0
@@ -218,9 +251,11 @@ def read_options(words: Sequence[Word], known: Known, texts: Sequence[str] = ())
             while index < len(words) and words[index].text not in (";", "+"):
                 index += 1
         elif glued is not None:
-            given.append(Given(kind, Word(None if word.text is None else glued, glued, glued)))
+            given.append(
+                OptionValue(kind, Word(None if word.text is None else glued, glued, glued))
+            )
         elif kind not in ("", "?") and word.text is not None:
-            given.append(Given(kind, words[index] if index < len(words) else Word("", "")))
+            given.append(OptionValue(kind, words[index] if index < len(words) else Word("", "")))
             index += 1
     return Read(given, words, operands, letters, sure)
 
@@ -230,41 +265,46 @@ def are_harmless(read: Read) -> bool:
     return read.known and all(_is_fine(given) for given in read.given)
 
 
-class Told(NamedTuple):
+class NamedPath(NamedTuple):
     """A path that an option was given."""
 
     value: Word
     written: bool  # else nobody knows what it is for
 
 
-def told_by(words: Sequence[Word], known: Known, *, runs: bool) -> Iterator[Told]:
+def told_by(words: Sequence[Word], known: KnownOptions, *, runs: bool) -> Iterator[NamedPath]:
     """Yield what options write to, and what else they are given; short ones if it runs code."""
     if known.all:
         return
     read = read_options(words, known)
     for given in read.given:
         if given.kind == ">":
-            yield Told(given.value, written=True)
+            yield NamedPath(given.value, written=True)
         elif given.kind == "#":
-            named = (given.value.text or "").partition("=")[2]
-            yield Told(Word(named, named), written=False)
+            named, _, value = (given.value.text or "").partition("=")
+            yield NamedPath(Word(value, value), _is_written(f"--{named}"))
         elif given.kind == "=" and (runs or "=" in (given.value.text or "")):
-            yield Told(given.value, written=False)
+            yield NamedPath(given.value, written=False)
     for index, word in enumerate(read.own):
         text = word.text if word.text is not None else word.lead
         name, equals, value = text.partition("=")
         if not text.startswith("--") or _NO_PATH.match(name) or known.kind_of(name) is not None:
             continue
-        written = _WRITES.fullmatch(_HUMP.sub("-", name).lower()) is not None
+        written = _is_written(name)
         if equals:
-            yield Told(
+            yield NamedPath(
                 word._replace(text=None if word.text is None else value, lead=value), written
             )
         elif index + 1 < len(read.own):
-            yield Told(read.own[index + 1], written)
+            yield NamedPath(read.own[index + 1], written)
 
 
-def _is_fine(given: Given) -> bool:
+def _is_written(name: str) -> bool:
+    """Return whether a long option's value is a file or folder that is written, by its name."""
+    return _WRITES.fullmatch(_HUMP.sub("-", name).lower()) is not None
+
+
+def _is_fine(given: OptionValue) -> bool:
     text = given.value.text if given.value.text is not None else given.value.lead
     if given.kind == ":":
         return True
@@ -283,7 +323,7 @@ def _is_fine(given: Given) -> bool:
     return not text.startswith("-") or text == "-" or _NUMBER.match(text) is not None
 
 
-def _option(text: str, known: Known) -> tuple[str | None, str | None]:
+def _option(text: str, known: KnownOptions) -> tuple[str | None, str | None]:
     """Return the kind of an option's value, and the value if it is glued to it.
 
     No kind: it is not known. A long one that is not in the table is judged by its name elsewhere.

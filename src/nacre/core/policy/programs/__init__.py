@@ -1,0 +1,1 @@
+"""Programs with the words that they are given."""

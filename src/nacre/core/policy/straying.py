@@ -1,0 +1,89 @@
+"""Where the words of a program lead beyond what its rule allows.
+
+Rule: it does not matter who writes. What an option writes to, or a git makes, is judged as the
+target of a redirection is; and code lies in the workspace, not in scratch.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from nacre.core.policy.paths import Where, starts_by_itself
+from nacre.core.policy.programs.traits import (
+    changes_files,
+    makes_files,
+    paths_in,
+    runs_more_than_hooks,
+)
+from nacre.core.policy.rulebook import RuleBook
+from nacre.core.policy.rules import Rule
+from nacre.core.policy.words import Program
+
+_BETWEEN = re.compile(r"[\s,:;=\"']+")  # the parts of what an option is told
+
+
+def strays(program: Program, rule: Rule, rules: RuleBook, where: Where) -> Iterator[str]:
+    """Yield why a program that a rule allows must be asked about."""
+    yield from _options(program, rule, rules, where)
+    if makes_files(program):
+        yield from _made(program, where)
+    if rule.runs:
+        yield from _code(program, rules, where)
+
+
+def why_not(path: str, text: str) -> str:
+    if starts_by_itself(path):
+        return f"what runs by itself: {text}"
+    return f"outside of the workspace: {text}"
+
+
+def _options(program: Program, rule: Rule, rules: RuleBook, where: Where) -> Iterator[str]:
+    runs = rule.runs and runs_more_than_hooks(program)
+    for word, written in rules.told_by(program, runs=runs):
+        if word.text is None and not word.lead:
+            if written:
+                yield f"where {program.name} writes is known only when it runs"
+            continue
+        for text in paths_in(word):
+            path = where.path(text)
+            parts = _BETWEEN.split(text)
+            if any(where.asks_for(part) for part in parts if part[:1] == "/"):
+                yield f"{text} names a folder of the system's"
+            starts = any(starts_by_itself(f"/{part}") for part in parts if "." in part)
+            if starts or (written and (path is None or not where.may_write(path))):
+                yield f"{program.name} would write {why_not(path or '', text)}"
+            elif runs and not written and _any_in_scratch((text, *parts), where):
+                yield _in_scratch(program)
+
+
+def _made(program: Program, where: Where) -> Iterator[str]:
+    for word in program.arguments:
+        path = None if word.text is None else where.path(word.text)
+        if path is not None and (starts_by_itself(path) or starts_by_itself(f"{path}/x")):
+            yield f"{program.name} would write {why_not(path, word.raw)}"
+
+
+def _code(program: Program, rules: RuleBook, where: Where) -> Iterator[str]:
+    if program.name != "git" and where.is_in_scratch():
+        yield _in_scratch(program)
+    if runs_more_than_hooks(program):
+        for word in rules.operands_of(program):
+            path = None if word.text is None else where.path(word.text)
+            if path is None:
+                continue
+            if "/.git/" in f"{path}/" or (changes_files(program) and starts_by_itself(path)):
+                yield f"{program.name} would write {why_not(path, word.raw)}"
+            elif where.is_in_scratch(path):
+                yield _in_scratch(program)
+    for word in rules.places_of_code(program):
+        path = None if word.text is None else where.path(word.text)
+        if path is None or ((word.text or "")[:1] in ("/", "~") and not where.is_own(path)):
+            yield f"{program.name} would run what is outside of the workspace"
+
+
+def _any_in_scratch(texts: Sequence[str], where: Where) -> bool:
+    paths = (where.path(text) for text in texts if text[:1] == "/")
+    return any(path is not None and where.is_in_scratch(path) for path in paths)
+
+
+def _in_scratch(program: Program) -> str:
+    return f"{program.name} may run what anybody has put into scratch"
