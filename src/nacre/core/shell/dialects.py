@@ -130,12 +130,12 @@ _READ_LINES = (
 # Where `read` was switched off, the parts of the command would be run one by one.
 _READABLE = "\\enable read 2>/dev/null;"
 _READ = f'{_READ_LINES}_nacre_c="$(\\command printf "$_nacre_c")"'
-# Read in a subshell, where functions of these names can be taken away. The parts bring the words of
-# ours with them (wrapper.py).
+# Read in a subshell, where functions of these names can be taken away, and names can be short. The
+# parts bring the words of ours with them (wrapper.py).
 _READ_BOUND = (
     "(\\exec stty -echo);{reading};"
-    "_nacre_c=$({ \\unset -f read printf test;_nacre_c=;while IFS= \\read -r _nacre_l&&"
-    '\\test "$_nacre_l";do _nacre_c=$_nacre_c$_nacre_l;done;\\printf "$_nacre_c";} 2>/dev/null);'
+    "_nacre_c=$({ \\unset -f read printf test;_c=;while IFS= \\read -r _l&&"
+    '\\test "$_l";do _c=$_c$_l;done;\\printf "$_c";} 2>/dev/null);'
     f"{_CUT};(\\exec stty echo)"
 )
 # A pattern that takes all away if it is found. To ask for the host takes a process, once a shell;

@@ -142,8 +142,10 @@ def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:
     A hook that shows the line that runs, as terminal titles have it, may read its backslashes. So
     the format alone is no mark, and its octal numbers are of the short kind that echo leaves alone.
     """
-    form = f"\\33]%s;{kind};n=%s" + "".join(";%s" if one else ";" for one in values) + "\\7"
-    given = " ".join(one for one in (words.nonce or nonce, *values) if one)
+    told = "".join(f";{one}" if one.isalpha() else ";%s" if one else ";" for one in values)
+    form = f"\\33]%s;{kind};n=%s{told}\\7"
+    expanded = (one for one in values if one and not one.isalpha())
+    given = " ".join((words.nonce or nonce, *expanded))
     return f"{words.printf} '{form}' 133 {given} {'>/dev/tty' if own else '>&2'}"
 
 
