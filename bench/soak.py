@@ -79,7 +79,7 @@ class Soak:
 
     def held(self) -> Held:
         proc = Path(f"/proc/{self.pid}")
-        files = sum(len(names) for _, _, names in os.walk(self.home))
+        files = len(self.files())
         return Held(
             memory_of(self.pid),
             len(os.listdir(proc / "fd")),
@@ -87,6 +87,13 @@ class Soak:
             len(_below(self.keeper.pid)),
             files,
         )
+
+    def files(self) -> set[str]:
+        return {
+            os.path.relpath(os.path.join(folder, name), self.home)
+            for folder, _, names in os.walk(self.home)
+            for name in names
+        }
 
     # --- the doors -------------------------------------------------------------------------
 
@@ -240,7 +247,7 @@ def main() -> int:
                 call()
             soak.end_all()
             time.sleep(5)  # the rest of what is loaded late
-            start = settled(soak, soak.held(), 0)
+            start, files = settled(soak, soak.held(), 0), soak.files()
             callers = [
                 threading.Thread(target=soak.keep_calling, args=(call,)) for call in soak.callers
             ]
@@ -253,6 +260,7 @@ def main() -> int:
                 caller.join()
             soak.end_all()
             end = settled(soak, start, options.allowed_mb)
+            more = sorted(soak.files() - files)
         finally:
             soak.keeper.terminate()
             soak.keeper.wait(60)
@@ -260,6 +268,7 @@ def main() -> int:
     print("\nrounds:", ", ".join(f"{name} {count}" for name, count in soak.counts.items()))
     print(f"calls that failed: {len(soak.failures)}", *soak.failures[:10], sep="\n  ")
     grown = _grown(start, end, options.allowed_mb)
+    print("files that were not there:", ", ".join(more) or "none")
     print("more than at the start:", ", ".join(grown) or "nothing")
     return 1 if grown or soak.failures else 0
 

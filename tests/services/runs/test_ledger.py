@@ -158,6 +158,7 @@ async def test_oldest_run_makes_room_and_takes_its_file_along(tmp_path: Path) ->
         assert os.listdir(tmp_path / "runs") == [first.id]
         others = [ledger.begin(session, "native", "ls") for _ in range(2)]
         assert ledger.all() == others
+        await asyncio.gather(*ledger.removing)
         assert os.listdir(tmp_path / "runs") == []
         with pytest.raises(InvalidInput, match="it is unknown, or too old"):
             ledger.find(first.id)
@@ -176,6 +177,7 @@ async def test_files_over_the_quota_make_room_but_not_those_of_runs_under_way(
                 end(run, 0)
         runs[3].output.record(b"x" * 15_000)
         assert ledger.all() == [runs[0], runs[3]]
+        await asyncio.gather(*ledger.removing)
         assert set(os.listdir(tmp_path / "runs")) == {runs[0].id, runs[3].id}
         for run in ledger.all():
             end(run, 0)

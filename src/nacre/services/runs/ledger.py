@@ -45,6 +45,7 @@ class Ledger:
         self._last: dict[str, TrackedRun] = {}  # by session id
         self._kept: dict[str, OrderedDict[str, bytes]] = {}  # by session id, then packed by run id
         self._reading: dict[str, asyncio.Task[None]] = {}  # reads of journals, by run id
+        self.removing: set[asyncio.Future[None]] = set()  # files of runs that are too old
         host.events.on_end(self.sessions_ended)
 
     # --- what there is ---------------------------------------------------------------------
@@ -276,7 +277,9 @@ class Ledger:
     def _remove_file(self, run: TrackedRun) -> None:
         """In a thread: to delete a quarter of a gigabyte would hold the loop for 30 ms."""
         if run.output.spool:
-            self._host.loop.run_in_executor(None, run.output.spool.remove)
+            removing = self._host.loop.run_in_executor(None, run.output.spool.remove)
+            self.removing.add(removing)
+            removing.add_done_callback(self.removing.discard)
 
     def _spool(self, run: TrackedRun) -> Spool | None:
         """Give a run a file for output that does not fit into memory; old files are removed."""
