@@ -249,6 +249,12 @@ TRIED = [
     ),
     _far(
         "@ash@",
+        "programs that the signals of keys end",
+        inner("sh -c 'kill -INT $$'", None, 130, ended_by="prompt"),
+        inner("sh -c 'kill -QUIT $$'", None, 131, ended_by="prompt"),
+    ),
+    _far(
+        "@ash@",
         "ash asks for the cursor in the first row",
         *(
             step

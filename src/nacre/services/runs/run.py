@@ -9,7 +9,7 @@ here and judged in ending.py.
 
 import asyncio
 from collections.abc import Callable
-from signal import SIGINT
+from signal import SIGINT, SIGQUIT
 from typing import Literal
 
 from msgspec.structs import replace
@@ -40,6 +40,7 @@ from nacre.services.session.session import Session
 from nacre.system.processes.tree import folder_now, is_folder_of
 from nacre.wording import Hint, also
 
+_BY_KEYS = (128 + SIGINT, 128 + SIGQUIT)  # codes that say themselves how it ended
 _CUT_SHORT = "it was interrupted, and its shell does not tell for sure how it ended"
 
 
@@ -190,7 +191,7 @@ class TrackedRun:
         the terminal. Where that mark did not come, a signal of others may be the reason, too.
         """
         request, typed = self.request, self.session.input
-        if request.context == "repl" or end.exit_code in (None, 128 + SIGINT):
+        if request.context == "repl" or end.exit_code in (None, *_BY_KEYS):
             return False
         if request.context == "wrapped":
             return end.by == "prompt" and request.dialect.forgets_interrupts
