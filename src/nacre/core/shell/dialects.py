@@ -114,8 +114,7 @@ _TAKE = "_nacre_c=\"$(\\command printf '{body}')\""
 # TRAPEXIT): the command is what stands between two words of ours, letters of the nonce.
 _BOUND = "{bound}"
 # The last two: such a trap may show the line itself.
-# Not by `##*`: from its end dash looks through the whole command for each of its characters.
-_CUT = f'_nacre_c=${{_nacre_c%{_BOUND}*}};_nacre_c=${{_nacre_c#"${{_nacre_c%{_BOUND}*}}"{_BOUND}}}'
+_CUT = f"_nacre_c=${{_nacre_c%{_BOUND}*}};_nacre_c=${{_nacre_c##*{_BOUND}}}"
 _TAKE_BOUND = f"_nacre_c=\"$(\\command printf '{_BOUND}{{body}}{_BOUND}')\";{_CUT}"
 # Where the subshell failed they are missing. Reserved words only: `false` may be a function.
 _CUT_FOUND = f"case $_nacre_c in *{_BOUND}*{_BOUND}*){_CUT};;*)! case . in esac;;esac"
@@ -130,13 +129,16 @@ _READ_LINES = (
 # Where `read` was switched off, the parts of the command would be run one by one.
 _READABLE = "\\enable read 2>/dev/null;"
 _READ = f'{_READ_LINES}_nacre_c="$(\\command printf "$_nacre_c")"'
+# The line that reads has neither of them, so the first one is ours. By `##*` dash would look through
+# the whole command for each of its characters.
+_CUT_READ = f"_nacre_c=${{_nacre_c%{_BOUND}*}};_nacre_c=${{_nacre_c#*{_BOUND}}}"
 # Read in a subshell, where functions of these names can be taken away, and names can be short. The
 # parts bring the words of ours with them (wrapper.py).
 _READ_BOUND = (
     "(\\exec stty -echo);{reading};"
     "_nacre_c=$({ \\unset -f read printf test;_c=;while IFS= \\read -r _l&&"
     '\\test "$_l";do _c=$_c$_l;done;\\printf "$_c";} 2>/dev/null);'
-    f"{_CUT};(\\exec stty echo)"
+    f"{_CUT_READ};(\\exec stty echo)"
 )
 # A pattern that takes all away if it is found. To ask for the host takes a process, once a shell;
 # $HOSTNAME may be another machine's, which was passed on. The id tells whose $_nacre_h it is. By
@@ -270,7 +272,7 @@ ZSH = Dialect(
         take=_by(_ZSH_WORD, _TAKE_BOUND).replace(_CUT, _CUT_FOUND),
         run=_by(_ZSH_WORD, _RUN),
         place=f'"$$ $HOST;{_FOLDER}"',
-        read=_READABLE + _READ_BOUND.replace(_CUT, _CUT_FOUND),
+        read=_READABLE + _READ_BOUND.replace(_CUT_READ, _CUT_FOUND),
     ),
     programs=("zsh",),
     offered=("zsh",),
