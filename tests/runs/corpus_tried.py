@@ -248,10 +248,15 @@ TRIED = [
         ),
     ),
     _far(
+        "zsh -f",
+        "a program that Ctrl+\\ ends",
+        inner("sh -c 'kill -QUIT $$'", None, 131, ended_by="prompt"),
+    ),
+    _far(
         "@ash@",
         "programs that the signals of keys end",
         inner("sh -c 'kill -INT $$'", None, 130, ended_by="prompt"),
-        inner("sh -c 'kill -QUIT $$'", None, 131, ended_by="prompt"),
+        inner("sh -c 'kill -QUIT $$'", None, 131),
     ),
     _far(
         "@ash@",
