@@ -311,18 +311,6 @@ TRIED = [
             inner("echo on; sh -c 'exit 4'", "on", 4),
         ),
     ),
-    _far(
-        "fish",
-        "Ctrl+C, after which the prompt says so",
-        inner(
-            "echo begun; while true; true; end",
-            None,
-            130,
-            ended_by="prompt",
-            meanwhile=Keys(b"\x03", after="\nbegun"),
-        ),
-        inner("echo on; sh -c 'exit 3'", "on", 3),
-    ),
     Case(
         "an interrupt by others in a shell that does not tell it",
         BASH,
