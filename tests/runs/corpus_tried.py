@@ -248,10 +248,15 @@ TRIED = [
         ),
     ),
     _far(
+        "zsh -f",
+        "a program that Ctrl+\\ ends",
+        inner("sh -c 'kill -QUIT $$'", None, 131, ended_by="prompt"),
+    ),
+    _far(
         "@ash@",
         "programs that the signals of keys end",
         inner("sh -c 'kill -INT $$'", None, 130, ended_by="prompt"),
-        inner("sh -c 'kill -QUIT $$'", None, 131, ended_by="prompt"),
+        inner("sh -c 'kill -QUIT $$'", None, 131),
     ),
     _far(
         "@ash@",
@@ -305,18 +310,6 @@ TRIED = [
             Keys(b"'open", shows="'open"),
             inner("echo on; sh -c 'exit 4'", "on", 4),
         ),
-    ),
-    _far(
-        "fish",
-        "Ctrl+C, after which the prompt says so",
-        inner(
-            "echo begun; while true; true; end",
-            None,
-            130,
-            ended_by="prompt",
-            meanwhile=Keys(b"\x03", after="\nbegun"),
-        ),
-        inner("echo on; sh -c 'exit 3'", "on", 3),
     ),
     Case(
         "an interrupt by others in a shell that does not tell it",
