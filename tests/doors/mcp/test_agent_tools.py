@@ -116,8 +116,8 @@ async def test_calls_of_one_batch_queue(connected: Tools) -> None:
 
 
 async def test_a_wait_and_a_search_by_the_names_that_models_know(connected: Tools) -> None:
-    # One program: between two of them Ctrl+C may reach the shell alone.
-    line = "sh -c 'seq 3000; sleep 1000'"
+    # One program: between two of them Ctrl+C may reach the shell alone, and dash lives on.
+    line = "sh -c 'seq 3000; exec sleep 1000'"
     started = text_of(await connected.result("run", command=line, wait=0))
     number = re.search(r"run (\d+)", started)
     assert number is not None

@@ -25,6 +25,7 @@ from services.living import (
     shows,
     start,
     start_marked,
+    until,
 )
 
 pytestmark = pytest.mark.anyio
@@ -70,7 +71,7 @@ async def test_hit_says_its_moment_its_run_and_what_stood_around_it(tmp_path: Pa
         run = await services.runs.run(CALLER, Run(session=session.identity.id, command=command))
         shown = r"printf '\033[?1049h\033[2J\033[2;1Habove\033[3;1Hin full screen'; read -sn1 x"
         session.write(f"{shown}; printf '\\033[?1049l'\r".encode())
-        await shows(session, "above")
+        await until(session, lambda: "in full screen" in session.terminal.plain_lines())
         session.write(b"x")
         result = await search(services, "^the needle", regex=True)
         (hit,) = result.hits

@@ -129,8 +129,8 @@ _READ_LINES = (
 # Where `read` was switched off, the parts of the command would be run one by one.
 _READABLE = "\\enable read 2>/dev/null;"
 _READ = f'{_READ_LINES}_nacre_c="$(\\command printf "$_nacre_c")"'
-# The line that reads has neither of them, so the first one is ours. By `##*` dash would look through
-# the whole command for each of its characters.
+# The line that reads has none of these words, so the first one is ours. By `##*` dash would look
+# through the whole command for each of its characters.
 _CUT_READ = f"_nacre_c=${{_nacre_c%{_BOUND}*}};_nacre_c=${{_nacre_c#*{_BOUND}}}"
 # Read in a subshell, where functions of these names can be taken away, and names can be short. The
 # parts bring the words of ours with them (wrapper.py).
