@@ -834,7 +834,7 @@ def test_neither_nonces_nor_the_wrapper_of_a_run_are_recorded(tmp_path: Path) ->
             nonces = {session.record.nonce, *runs}
             assert len(nonces) == len(commands) + 1
             for secret in (*nonces, session.record.cookie):
-                assert len(secret) == 32
+                assert len(secret) >= 16
                 assert secret.encode() not in found
             assert b"_nacre_" not in found
             assert around(found, b"133;") == b""
