@@ -10,6 +10,7 @@ from typing import NamedTuple
 from nacre.core.policy.known.awk import only_prints
 from nacre.core.policy.known.builds import (
     elsewhere,
+    loads_from_elsewhere,
     packages_of_scratch,
     repository_names,
     settings,
@@ -381,6 +382,7 @@ CHECKS: Mapping[str, Check] = {
     "code destroys": code_destroys,
     "elsewhere": elsewhere,
     "packages of scratch": packages_of_scratch,
+    "program from elsewhere": loads_from_elsewhere,
     "risky task": first_task,
     "risky tasks": any_task,
     "sed": _sed,

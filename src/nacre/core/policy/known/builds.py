@@ -95,15 +95,18 @@ _SCRATCH = re.compile(r"(?:[^/]*(?:file|link):(?://)?)?(?:/private)?/(?:tmp|var/
 # Behind them stands no package.
 _NO_PACKAGE = frozenset(
     (
-        *("-r", "-c", "-o", "-d", "-w", "--requirement", "--constraint", "--cache-dir", "--cache"),
+        *("-o", "-d", "-w", "--cache-dir", "--cache"),
         *("--python", "-p", "--dest", "--wheel-dir", "--output-file", "--report", "--prefix"),
         *("--root", "--target-dir", "--userconfig", "--store-dir", "--pack-destination"),
     )
 )
 
 
+_LISTING = ("-r", "-c", "-e")
+
+
 def packages_of_scratch(words: Sequence[Word]) -> bool:
-    """Return whether a package is one that lies in scratch, where anybody may have put it."""
+    """Return whether a package, or a list of them, lies where anybody may have put it."""
     before = ""
     for word in words:
         text, last = word.text or word.lead, before
@@ -111,5 +114,26 @@ def packages_of_scratch(words: Sequence[Word]) -> bool:
         value = text.partition("=")[2] if text.startswith("-") else text
         name = text.partition("=")[0] if text.startswith("-") else last
         if name not in _NO_PACKAGE and _SCRATCH.match(value):
+            return True
+        # What a list names is installed as well, glued to its option or not.
+        if text[:2] in _LISTING and _SCRATCH.match(text[2:]):
+            return True
+    return False
+
+
+# Of jq: a program in a file, and a folder of them; alone, in a group, or with the value glued on.
+_LOADS = re.compile(r"-[A-Za-z]*[fL](.*)|--(?:from-file|library-path)(?:=(.*))?")
+
+
+def loads_from_elsewhere(words: Sequence[Word]) -> bool:
+    """Return whether a program file is given by an absolute path, or one that leads up."""
+    for index, word in enumerate(words):
+        found = _LOADS.fullmatch(word.text or "")
+        if found is None:
+            continue
+        given = found[1] or found[2]
+        if not given and index + 1 < len(words):
+            given = words[index + 1].text or words[index + 1].lead
+        if (given or "").startswith(("/", "~", "../")):
             return True
     return False
