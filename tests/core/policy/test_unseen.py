@@ -45,7 +45,6 @@ ASKED = {
     "python -m cProfile --help",
     "psql \"$DATABASE_URL\" -c '\\dt'",
     "ln -s ../shared shared",
-    "uname -a; cat /proc/cpuinfo | grep 'model name' | head -1",
     "cat requirements.txt | xargs -n1 pip show 2>/dev/null | grep -E '^(Name|Version)'",
     "git remote add upstream https://github.com/org/repo.git",
     "gh pr view --web=false --json number,url -q .url",

@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 from nacre.core.policy.feeding import fed_programs
 from nacre.core.policy.grammar.listing import may_lead_up
 from nacre.core.policy.grammar.signs import Syntax
-from nacre.core.policy.keys import SHOWING, is_key_file, names_secret, searched, shows_secret
+from nacre.core.policy.keys import (
+    SHOWING,
+    file_of_names,
+    is_key_file,
+    names_secret,
+    searched,
+    shows_secret,
+)
 from nacre.core.policy.known.far import READING
 from nacre.core.policy.matching import paths_of
 from nacre.core.policy.paths import Where, starts_by_itself
@@ -35,7 +42,7 @@ from nacre.core.policy.straying import strays, why_not
 from nacre.core.policy.variables import is_harmless, tells_zsh
 from nacre.core.policy.verdicts import STRICTNESS, Preset, Verdict
 from nacre.core.policy.way import Way
-from nacre.core.policy.words import FOLDER_COMMANDS, Program, Redirect, literal
+from nacre.core.policy.words import FOLDER_COMMANDS, Program, Redirect, Word, literal
 
 # What a preset says where no rule does: of a program, and of a line that nobody can prove.
 _NO_RULE: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "deny"}
@@ -186,6 +193,8 @@ class _Judge:
             self._run.append((program.at, program.name))
         if not rule.speaks:
             self._judge_paths(program, rule)
+        for word in file_of_names(program):
+            self._judge_read(word)
         for why in strays(program, rule, self._policy.rules, self._where):
             self._find("ask", why)
 
@@ -221,7 +230,7 @@ class _Judge:
                 if path is None:
                     if writes or ".." in text.split("/"):
                         self._find("ask", f"where {text} leads is not known")
-                elif self._where.asks_for(path):
+                elif self._where.asks_for(path, known=word.text is not None):
                     self._find("ask", f"{text} is in a folder of the system's")
                 elif writes and not self._may_put_into(program, path):
                     self._find("ask", f"{program.name} would write {why_not(path, text)}")
@@ -259,10 +268,21 @@ class _Judge:
                     self._find("ask", f"{program.name} would read keys and passwords below {text}")
 
         for redirect in self._resolved.redirects:
-            if redirect.operator == "<" and is_key_file(redirect.target):
-                self._find("ask", f"it would read keys and passwords in {redirect.target.raw}")
+            if redirect.operator == "<":
+                self._where = self._way.at(redirect.at)
+                self._judge_read(redirect.target)
         for program, text in shows_secret(self._resolved.programs):
             self._find("ask", f"{program.name} would show a key or password: {text}")
+
+    def _judge_read(self, word: Word) -> None:
+        """A file that is read without being an operand: by < or by xargs -a."""
+        if is_key_file(word) or names_secret(word):
+            self._find("ask", f"it would read keys and passwords in {word.raw}")
+        text = word.text if word.text is not None else word.lead
+        path = self._where.path(text) if text else None
+        known = word.text is not None
+        if path is not None and self._where.asks_for(path, known=known):
+            self._find("ask", f"{word.raw} is in a folder of the system's")
 
     def _leaves(self, text: str, path: str) -> bool:
         """Return whether a path goes up and ends outside of the workspace."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
+from nacre.core.policy.known.key_files import holds_keys
 from nacre.core.policy.words import Program, Word, has_glob
 
 # Below a home. What only programs that sign in use; an agent has no business with it.
@@ -53,14 +54,6 @@ _KEY_FILES = frozenset(
         *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "master.key", ".git-credentials", ".netrc"),
         *(".pgpass", ".pypirc", ".htpasswd", ".vault-token", "kubeconfig", "terraform.tfstate"),
     )
-)
-# In any folder; what only shows which names there are (.env.example) and a chart's template do not
-# hold any.
-_VALUES = re.compile(
-    r"(?:^|/)(?:\.env(?:\.(?!example|sample|template|tpl|dist|defaults?|test|ci|schema|dev\b|development$)"
-    r"[\w.*-]+|\*)?|secrets?\.(?:ya?ml|json|toml|env)|credentials(?:\.(?:json|ya?ml|toml))?"
-    r"|service[-_]account[\w-]*\.json|[\w.-]+\.key|[\w.-]*key\.pem|\.dockerconfigjson)$"
-    r"|^(?:/var)?/run/secrets(?:/|$)"
 )
 _IN_CODE = re.compile(r"[\"'`/](\.env(?:\.[\w.]+)?)[\"'`]")
 # They print what is in a file; of git those sub-commands.
@@ -119,8 +112,20 @@ SHOWING = frozenset(
             "iconv",
             "envsubst",
             "mapfile",
+            "cut",
+            "openssl",
+            "zgrep",
+            "zdiff",
+            "xzcat",
+            "bzcat",
         ),
     )
+)
+_COMPRESSING = frozenset(("gzip", "bzip2", "xz", "zstd", "pigz", "lz4", "brotli"))
+_TO_OUTPUT = re.compile(r"-[A-Za-z0-9]*c[A-Za-z0-9]*|--(?:to-)?stdout")
+# Of openssl: what prints a key, or may; a certificate, a request and a digest are public.
+_KEYS_OF_OPENSSL = frozenset(
+    ("rsa", "ec", "dsa", "pkey", "pkcs8", "pkcs12", "asn1parse", "enc", "base64", "storeutl")
 )
 _GIT_SHOWING = frozenset(("show", "diff", "log", "blame", "cat-file", "grep", "annotate"))
 _QUIET = re.compile(r"-[A-Za-z]*[qclL]|--(?:quiet|count|files-with(?:out)?-match(?:es)?)")
@@ -133,6 +138,7 @@ _SECRET_VALUE = re.compile(
 _SECRET_NAME = re.compile(r"(?i)token|secret|passw|api_?key|\bkey|_key|credential|\baws")
 _PRINTING = frozenset(("echo", "printf", "printenv"))
 _ENVIRONMENT = frozenset(("env", "printenv", "set", "export", "declare", "history"))
+_NAMES_FROM = {"xargs": ("-a", "--arg-file"), "file": ("-f", "--files-from")}
 _MASKING = frozenset(("cut", "sed", "awk", "wc"))
 _ANYBODYS = ("/home/*", "/Users/*")
 _SEARCHING = frozenset(("rg", "ag", "ack", "ugrep", "ast-grep", "sg"))
@@ -241,23 +247,26 @@ def _is_handed_on(program: Program) -> bool:
 
 def is_key_file(word: Word) -> bool:
     """Return whether a file holds keys and passwords by its name, in whatever folder."""
-    return _holds_values(word.text if word.text is not None else word.raw)
-
-
-def _holds_values(path: str) -> bool:
-    return _VALUES.search(path) is not None and "templates/" not in path
+    return holds_keys(word.text if word.text is not None else word.raw)
 
 
 def _shown_files(program: Program) -> Iterator[str]:
     """Yield the files with keys and passwords of which a program prints what is in them."""
     words = program.arguments
     if program.name in _RUNNING:
+        if any(word.text in ("json.tool", "base64", "zipfile", "tarfile") for word in words[:2]):
+            yield from (word.shown for word in words if is_key_file(word))
         for word in words:
-            if (found := _IN_CODE.search(word.shown)) is not None and _holds_values(found[1]):
+            if (found := _IN_CODE.search(word.shown)) is not None and holds_keys(found[1]):
                 yield found[1]
         return
     git = program.name == "git" and any(word.text in _GIT_SHOWING for word in words[:3])
+    if program.name in _COMPRESSING and any(_TO_OUTPUT.fullmatch(one.shown) for one in words):
+        yield from (word.shown for word in words if is_key_file(word))
+        return
     if not git and program.name not in SHOWING:
+        return
+    if program.name == "openssl" and not _prints_key(words):
         return
     if program.name in _GREPS | _SEARCHING and any(_QUIET.fullmatch(one.shown) for one in words):
         return
@@ -268,8 +277,33 @@ def _shown_files(program: Program) -> Iterator[str]:
         return  # the pattern
     for word in places:
         text = word.text if word.text is not None else word.raw
-        if _holds_values(text.rpartition(":")[2] if git else text):
+        if holds_keys(text.rpartition(":")[2] if git else text):
             yield text
+
+
+def _prints_key(words: Sequence[Word]) -> bool:
+    """Return whether openssl may print a private key that it is given."""
+    texts = {word.text for word in words}
+    if not texts & _KEYS_OF_OPENSSL or "-pubin" in texts:
+        return False
+    return "-text" in texts or not texts & {"-pubout", "-noout"}
+
+
+def file_of_names(program: Program) -> Iterator[Word]:
+    """Yield the files whose lines a program takes for words: xargs -a FILE, file -f FILE."""
+    option = _NAMES_FROM.get(program.name)
+    if option is None:
+        return
+    words = program.arguments
+    for index, word in enumerate(words):
+        text = word.text if word.text is not None else word.lead
+        name, equals, value = text.partition("=")
+        if name == option[1] and equals:
+            yield word._replace(text=None if word.text is None else value, lead=value)
+        elif text in option and index + 1 < len(words):
+            yield words[index + 1]
+        elif len(text) > 2 and text.startswith(option[0]):
+            yield word._replace(text=None if word.text is None else text[2:], lead=text[2:])
 
 
 def shows_secret(programs: Sequence[Program]) -> Iterator[tuple[Program, str]]:

@@ -29,6 +29,16 @@ DISKS = (
 )
 # The document's rules of paths: system folders, and privileged areas.
 BLOCKED = ("/etc", "/sys", "/proc", "/root", "/boot")
+# Plain facts about the machine or a process, and no word of what a program was told or holds.
+_FACTS = re.compile(
+    r"/proc/(?:cpuinfo|meminfo|loadavg|uptime|version|stat|mounts|filesystems|swaps|partitions|diskstats"
+    r"|vmstat|interrupts|softirqs|devices|modules|zoneinfo|buddyinfo|slabinfo|cgroups|misc|locks"
+    r"|pressure/\w+|driver/rtc|version_signature"
+    r"|net/(?:dev|route|tcp6?|udp6?|unix|arp|snmp|netstat|sockstat6?|if_inet6|protocols)"
+    r"|sys/(?:kernel|vm|fs|net)/[\w./-]+"
+    r"|(?:self|thread-self|\d+)/(?:status|stat|statm|limits|cgroup|mounts|mountinfo|mountstats|io|sched"
+    r"|schedstat|comm|oom_score|oom_score_adj|oom_adj|cpuset|wchan|uid_map|gid_map|net/\w+))"
+)
 # To begin in such a folder does not make it a workspace: agents choose where they begin.
 _SYSTEM = (*BLOCKED, "/bin", "/sbin", "/lib", "/lib64", "/usr", "/dev", "/run", "/var/spool")
 _SOURCES = ("/usr/src", "/usr/local/src")  # where images of containers have their programs' code
@@ -158,11 +168,14 @@ class Where:
         """Return whether who reads all below it reads keys: it is a home, or above one."""
         return path != self.workspace and holds_secrets(path, self.home)
 
-    def asks_for(self, path: str) -> bool:
+    def asks_for(self, path: str, *, known: bool = True) -> bool:
         """Return whether to name it asks first: what is blocked, but for the user's own home.
 
-        That is root's, which is one of the blocked folders to everybody else.
+        That is root's, which is one of the blocked folders to everybody else. Of the kernel's
+        files some are plain facts, if the whole path is known.
         """
+        if known and path.startswith("/proc/") and _FACTS.fullmatch(path):
+            return False
         if path.startswith("/dev/") and any(fnmatchcase(path, disk) for disk in DISKS):
             return True
         if not self.is_blocked(path):

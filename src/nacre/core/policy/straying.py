@@ -6,8 +6,9 @@ target of a redirection is; and code lies in the workspace, not in scratch.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from nacre.core.policy.paths import Where, starts_by_itself
+from nacre.core.policy.paths import Where, is_below, starts_by_itself
 from nacre.core.policy.programs.traits import (
     changes_files,
     makes_files,
@@ -18,12 +19,17 @@ from nacre.core.policy.rulebook import RuleBook
 from nacre.core.policy.rules import Rule
 from nacre.core.policy.words import Program
 
+# They make a repository, or need none.
+_NO_REPOSITORY = frozenset(("clone", "init", "ls-remote", "version", "--version", "help", "--help"))
+_SHARED = ("/dev/shm",)  # noqa: S108  # to compare with
 _BETWEEN = re.compile(r"[\s,:;=\"']+")  # the parts of what an option is told
 
 
 def strays(program: Program, rule: Rule, rules: RuleBook, where: Where) -> Iterator[str]:
     """Yield why a program that a rule allows must be asked about."""
     yield from _options(program, rule, rules, where)
+    if program.name == "git":
+        yield from _repository(program, where)
     if makes_files(program):
         yield from _made(program, where)
     if rule.runs:
@@ -53,6 +59,20 @@ def _options(program: Program, rule: Rule, rules: RuleBook, where: Where) -> Ite
                 yield f"{program.name} would write {why_not(path or '', text)}"
             elif runs and not written and _any_in_scratch((text, *parts), where):
                 yield _in_scratch(program)
+
+
+def _repository(program: Program, where: Where) -> Iterator[str]:
+    """A repository has its own settings, which name programs that git runs (fsmonitor, pagers)."""
+    words = program.arguments
+    if any(word.text in _NO_REPOSITORY for word in words[:4]):
+        return
+    told = [after for before, after in pairwise(words) if before.text == "-C"]
+    folders = [where.path(word.text) for word in told if word.text is not None] or [where.folder]
+    if any(
+        folder is not None and (where.is_in_scratch(folder) or is_below(folder, _SHARED))
+        for folder in folders
+    ):
+        yield "git runs what a repository's own settings say, and anybody may have put it there"
 
 
 def _made(program: Program, where: Where) -> Iterator[str]:
