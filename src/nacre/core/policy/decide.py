@@ -38,7 +38,7 @@ from nacre.core.policy.resolved import Resolved
 from nacre.core.policy.resolving import resolve_line, resolve_words
 from nacre.core.policy.rulebook import RuleBook
 from nacre.core.policy.rules import Rule
-from nacre.core.policy.straying import strays, why_not
+from nacre.core.policy.straying import fetched, strays, why_not
 from nacre.core.policy.variables import is_harmless, tells_zsh
 from nacre.core.policy.verdicts import STRICTNESS, Preset, Verdict
 from nacre.core.policy.way import Way
@@ -141,6 +141,8 @@ class _Judge:
         self._judge_redirects()
         if guarded:
             self._judge_searches()
+            for why in fetched(self._resolved, self._policy.rules, self._way):
+                self._find("ask", why)
             self._judge_assignments()
             self._judge_order()
         for why in self._resolved.doubts:

@@ -113,7 +113,6 @@ SHOWING = frozenset(
             "envsubst",
             "mapfile",
             "cut",
-            "openssl",
             "zgrep",
             "zdiff",
             "xzcat",
@@ -121,6 +120,7 @@ SHOWING = frozenset(
         ),
     )
 )
+_PRINTS = SHOWING | {"openssl"}
 _COMPRESSING = frozenset(("gzip", "bzip2", "xz", "zstd", "pigz", "lz4", "brotli"))
 _TO_OUTPUT = re.compile(r"-[A-Za-z0-9]*c[A-Za-z0-9]*|--(?:to-)?stdout")
 # Of openssl: what prints a key, or may; a certificate, a request and a digest are public.
@@ -264,7 +264,7 @@ def _shown_files(program: Program) -> Iterator[str]:
     if program.name in _COMPRESSING and any(_TO_OUTPUT.fullmatch(one.shown) for one in words):
         yield from (word.shown for word in words if is_key_file(word))
         return
-    if not git and program.name not in SHOWING:
+    if not git and program.name not in _PRINTS:
         return
     if program.name == "openssl" and not _prints_key(words):
         return

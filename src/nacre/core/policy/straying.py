@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from nacre.core.policy.known.fetched import fetches, is_code, named_by_address
+from nacre.core.policy.matching import paths_of
 from nacre.core.policy.paths import Where, is_below, starts_by_itself
 from nacre.core.policy.programs.traits import (
     changes_files,
@@ -15,8 +17,10 @@ from nacre.core.policy.programs.traits import (
     paths_in,
     runs_more_than_hooks,
 )
+from nacre.core.policy.resolved import Resolved
 from nacre.core.policy.rulebook import RuleBook
 from nacre.core.policy.rules import Rule
+from nacre.core.policy.way import Way
 from nacre.core.policy.words import Program
 
 # They make a repository, or need none.
@@ -98,6 +102,36 @@ def _code(program: Program, rules: RuleBook, where: Where) -> Iterator[str]:
         path = None if word.text is None else where.path(word.text)
         if path is None or ((word.text or "")[:1] in ("/", "~") and not where.is_own(path)):
             yield f"{program.name} would run what is outside of the workspace"
+
+
+def fetched(resolved: Resolved, rules: RuleBook, way: Way) -> Iterator[str]:
+    """Yield why code that a line fetches into the workspace must be asked about."""
+    fetching = [program for program in resolved.programs if fetches(program)]
+    for at, text in _targets(resolved, rules, fetching, way) if fetching else ():
+        where = way.at(at)
+        path = where.path(text)
+        if path is not None and is_code(path) and not where.is_in_scratch(path):
+            yield f"{text} would be code that nobody has seen"
+
+
+def _targets(
+    resolved: Resolved, rules: RuleBook, fetching: Sequence[Program], way: Way
+) -> Iterator[tuple[int, str]]:
+    """Yield where it may go: by an option, by a redirection, and by tee."""
+    for program in fetching:
+        rule = rules.for_program(program, way.at(program.at))
+        if rule is not None and rule.verdict == "allow":
+            for word in paths_of(rule, program.arguments)[0]:
+                yield program.at, word.text or word.lead
+        if program.name == "curl":
+            yield from ((program.at, name) for name in named_by_address(program.arguments))
+    first = fetching[0].at
+    for redirect in resolved.redirects:
+        if redirect.writes and redirect.begin >= first:
+            yield redirect.at, redirect.target.text or redirect.target.lead
+    for program in resolved.programs:
+        if program.name in ("tee", "sponge") and program.at > first:
+            yield from ((program.at, word.text or word.lead) for word in program.arguments)
 
 
 def _any_in_scratch(texts: Sequence[str], where: Where) -> bool:
