@@ -30,6 +30,7 @@ from nacre.core.policy.programs.traits import (
     FORMATTERS,
     NOTHING,
     applies_patch,
+    is_built,
     is_endless,
     is_installed,
     paths_in,
@@ -182,7 +183,10 @@ class _Judge:
         if rule is None:
             self._find(self._unlisted(program), _no_rule(program))
             return
-        if not is_installed(program.words[0]):
+        built = rule.check == "version" and is_built(program.words[0])
+        if built:
+            self._run.append((program.at, program.name))
+        if not is_installed(program.words[0]) and (not built or self._where.is_in_scratch()):
             self._find(
                 "ask", f"{program.words[0].shown} may be another program than {program.name}"
             )

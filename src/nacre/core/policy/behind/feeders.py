@@ -30,7 +30,8 @@ class Feeder(Inner):
             elif text.startswith("--replace="):
                 places.add(text[10:])
         places.discard("")
-        lead = "./" if self._fed else ""
+        told = any(text.startswith(("-a", "--arg")) for text in options)
+        lead = "./" if self._fed and not told else ""
         self._fed = False
         rest = tuple(with_unknown(word, places, lead) for word in self._words[begin:])
         if rest:

@@ -19,11 +19,21 @@ _ELSEWHERE = re.compile(r"-printf|-exec|-ok|-fprint|--format|--pretty|\.\.|(?:^|
 # A hash, a number, a name: no option, and no path.
 _NAMES = re.compile(
     r"git (?:rev-parse (?:--short(?:=\d+)? |--abbrev-ref |--verify )*[\w@][\w@{}^~./-]*"
-    r"|merge-base [\w@][\w@{}^~./ -]*|describe(?: --[a-z]+)*|branch --show-current"
+    r"|merge-base [\w@][\w@{}^~./ -]*|branch --show-current"
+    r"|describe(?: --[a-z-]+(?:=\d+)?)*(?: [\w@][\w@{}^~./-]*)?"
     r"|branch --format='?%\(refname:short\)'?"
     r"|rev-list --count [\w@{}^~./-]+|symbolic-ref --short HEAD|log -1 --format=%[Hh])"
     r"|date(?: -u)? \+?['\"]?%[\w%:.-]*['\"]?|nproc|whoami|hostname(?: -s)?|id -un?|uname -[a-z]"
     r"|wc -l(?: <? ?[\w./-]+)?|node -v|go env GO(?:OS|ARCH|VERSION)"
+)
+# Many such names: hashes of commits, containers, packages. None begins with a dash or leads up.
+_IDS = re.compile(
+    r"git rev-list(?: --(?:max-count=\d+|reverse|all|no-merges|first-parent)| -n ?\d+| -\d+"
+    r"| [\w@][\w@{}^~./-]*)+"
+    r"|git log(?: -\d+| -n ?\d+| --reverse)* --(?:format|pretty)=['\"]?%[hH]['\"]?(?: -n? ?\d+)*"
+    r"|(?:docker|podman) (?:container )?(?:ps|ls)(?: -a)?"
+    r" (?:-a?q|-qa|--format[ =]['\"]?\{\{ ?\.(?:Names|ID) ?\}\}['\"]?)"
+    r"|go list(?: \./[\w./-]*\.\.\.)+"
 )
 # What stands for such a name, of which nobody knows more.
 NAME = Word("0", "0")
@@ -37,8 +47,17 @@ _TOGETHER = re.compile(r"[;&\n<>]|\$")
 
 
 def are_lists(commands: Sequence[str]) -> bool:
-    """Return whether the commands of a pipe list files of the workspace."""
+    """Return whether the commands of a pipe list files of the workspace, or names."""
+    if are_ids(commands):
+        return True
     if not commands or not _LISTS.fullmatch(commands[0]) or _ELSEWHERE.search(commands[0]):
+        return False
+    return all(_FILTERS.fullmatch(text) for text in commands[1:])
+
+
+def are_ids(commands: Sequence[str]) -> bool:
+    """Return whether the commands of a pipe print names, one a line, and nothing else."""
+    if not commands or not (_IDS.fullmatch(commands[0]) or _NAMES.fullmatch(commands[0])):
         return False
     return all(_FILTERS.fullmatch(text) for text in commands[1:])
 

@@ -4,11 +4,14 @@ Rule: a program that gets words from its input (xargs) may get options too. Only
 the workspace is known not to.
 """
 
+import re
+
 from tree_sitter import Node
 
-from nacre.core.policy.grammar.listing import are_lists
+from nacre.core.policy.grammar.listing import are_ids, are_lists
 from nacre.core.policy.grammar.spelling import text_of
 
+_READS = re.compile(r"while (?:IFS= )?read(?: -r)? ([A-Za-z_]\w*);")
 _TELLING = frozenset(("find", "echo", "printf", "ls"))
 
 
@@ -51,14 +54,35 @@ def _operator(redirect: Node) -> str:
 
 
 def lists_files(command: Node) -> bool:
-    """Return whether the commands before this one in its pipeline list files."""
+    """Return whether the commands before this one in its pipeline list files, or names."""
+    return are_lists(_before(command))
+
+
+def reads_names(loop: Node) -> str | None:
+    """Return the variable into which a `while read` takes names that programs print for it."""
+    found = _READS.match(text_of(loop))
+    return found[1] if found is not None and are_ids(_before(loop)) else None
+
+
+def _before(command: Node) -> list[str]:
+    """Return the commands before this one in its pipeline; empty: there is more than commands."""
     at: Node | None = command
     if at is not None and at.parent is not None and at.parent.type == "redirected_statement":
         at = at.parent
     if at is None or at.parent is None or at.parent.type != "pipeline":
-        return False
+        return []
+    if any(_is_read(one) for one in (command, at, at.parent.parent) if one is not None):
+        return []  # it reads a file or a text instead
     before = [child for child in at.parent.named_children if child.end_byte <= at.start_byte]
     if any(child.type not in ("command", "redirected_statement") for child in before):
-        return False
-    texts = [text_of(child).replace(" 2>/dev/null", "") for child in before]
-    return are_lists(texts)
+        return []
+    return [text_of(child).replace(" 2>/dev/null", "") for child in before]
+
+
+def _is_read(node: Node) -> bool:
+    """Return whether a redirection of its own gives it its input."""
+    return any(
+        child.type in ("herestring_redirect", "heredoc_redirect")
+        or (child.type == "file_redirect" and "<" in _operator(child))
+        for child in node.named_children
+    )

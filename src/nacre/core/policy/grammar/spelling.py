@@ -64,7 +64,7 @@ class Speller:
             return word
         if not word.lead:
             # $(git merge-base a b)..HEAD begins with a name as well.
-            named = with_names(raw.strip('"')) or ""
+            named = with_names(raw.replace('"', "")) or ""
             lead = lead_of(raw) or ("" if "/" in named else named[:1])
             word = word._replace(lead=lead)
         plain = _ECHO.sub(lambda found: found[1] or ".", raw)

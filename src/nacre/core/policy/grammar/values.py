@@ -64,6 +64,10 @@ class Values:
         if body is not None and self._is_sole(name):
             self._note(name, values, body.start_byte, body.end_byte)
 
+    def lines(self, node: Node, name: str) -> None:
+        """Note what a `while read` gets of the names that a program prints for it."""
+        self.rounds(node, name, (Word(None, "$(…)", lead="./"),))
+
     def ways(self, node: Node) -> Iterator[Mapping[str, Word]]:
         """Yield what the variables hold here, once for each round; at least once."""
         here = {
@@ -104,7 +108,7 @@ class Values:
     def _is_sole(self, name: str) -> bool:
         if self._sets:
             return False
-        mentions = re.findall(rb"(?<![\w$])(?<!\$\{)%s(?!\w)" % name.encode(), self._data)
+        mentions = re.findall(rb"(?<![\w$])(?<!\w-)(?<!\$\{)%s(?!\w)" % name.encode(), self._data)
         return len(mentions) == 1
 
     def _is_first(self, node: Node) -> bool:

@@ -24,7 +24,7 @@ from nacre.core.policy.grammar.nodes import (
     REPEATING,
     RESERVED,
 )
-from nacre.core.policy.grammar.pipes import fed_part, is_fed, lists_files
+from nacre.core.policy.grammar.pipes import fed_part, is_fed, lists_files, reads_names
 from nacre.core.policy.grammar.rough import MOST_ROUGH, rough_commands
 from nacre.core.policy.grammar.signs import Syntax
 from nacre.core.policy.grammar.spelling import Speller, text_of
@@ -328,6 +328,10 @@ class Walk:
         if assigned and self._syntax == "posix" and node.children[0].type == "for":
             self._values.rounds(node, assigned[0].name, words)
 
+    def _while(self, node: Node) -> None:
+        if self._syntax == "posix" and (name := reads_names(node)) is not None:
+            self._values.lines(node, name)
+
     def _subshell(self, node: Node) -> None:
         # Two parentheses are arithmetic to the shell first, whatever the parser makes of them: the
         # quotes in it count for nothing then, and what they hold runs.
@@ -360,6 +364,7 @@ _HANDLERS = {
     "arithmetic_expansion": Walk._calculation,
     "c_style_for_statement": Walk._calculation,
     "for_statement": Walk._for,
+    "while_statement": Walk._while,
     "raw_string": Walk._quoted,
     "ansi_c_string": Walk._quoted,
 }

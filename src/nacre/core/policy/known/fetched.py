@@ -34,7 +34,8 @@ def fetches(program: Program) -> bool:
     """Return whether a program fetches from elsewhere than this machine."""
     if program.name not in _FETCHING:
         return False
-    addresses = [word.text for word in program.arguments if word.text and "://" in word.text]
+    texts = [word.text for word in program.arguments if word.text]
+    addresses = [text for text in texts if "://" in text or _NEAR.match(text)]
     return not addresses or not all(_NEAR.match(address) for address in addresses)
 
 

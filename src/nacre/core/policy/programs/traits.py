@@ -1,5 +1,6 @@
 """What a program is known for by its name and words: what it prints, changes and runs."""
 
+import re
 from collections.abc import Iterable
 
 from nacre.core.policy.behind.wrappers import SCRIPT
@@ -13,6 +14,9 @@ NOTHING = frozenset(
     )
 )
 _ENDLESS = frozenset(("/dev/zero", "/dev/urandom", "/dev/random"))
+_BUILT = re.compile(
+    r"(?:\./)?(?:build|dist|out|target|_build|\.build|bazel-bin|cmake-build-\w+)(?:/(?!\.\.?/)[\w.+-]+)+"
+)
 _CHANGING = frozenset(
     ("--write", "-w", "--fix", "-i", "--in-place", "--inplace", "-a", "-A", "--autocorrect", "fix")
 )
@@ -54,6 +58,11 @@ def is_endless(program: Program) -> bool:
     return program.name == "yes" or (
         program.name == "cat" and any(word.text in _ENDLESS for word in program.arguments)
     )
+
+
+def is_built(name: Word) -> bool:
+    """Return whether it is a program of the workspace, in a folder that builds write to."""
+    return name.text is not None and _BUILT.fullmatch(name.text) is not None
 
 
 def is_installed(name: Word) -> bool:
