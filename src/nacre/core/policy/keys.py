@@ -127,6 +127,7 @@ _TO_OUTPUT = re.compile(r"-[A-Za-z0-9]*c[A-Za-z0-9]*|--(?:to-)?stdout")
 _KEYS_OF_OPENSSL = frozenset(
     ("rsa", "ec", "dsa", "pkey", "pkcs8", "pkcs12", "asn1parse", "enc", "base64", "storeutl")
 )
+_QUOTES = "\"'"
 _GIT_SHOWING = frozenset(("show", "diff", "log", "blame", "cat-file", "grep", "annotate"))
 _QUIET = re.compile(r"-[A-Za-z]*[qclL]|--(?:quiet|count|files-with(?:out)?-match(?:es)?)")
 _RUNNING = frozenset(("python", "python3", "node", "ruby", "php", "bun", "deno"))
@@ -183,7 +184,11 @@ def is_secret(path: str, home: str) -> bool:
 
 def names_secret(word: Word) -> bool:
     """Return whether a word of which not all is known ($X/.ssh/id_rsa) names such a place."""
-    return word.text is None and any(f"/{name}/" in f"{word.raw}/" for name in SECRET_NAMES)
+    if word.text is not None:
+        return False
+    raw = f"{word.raw.rstrip(_QUOTES)}/"
+    # Of a process: what its variables hold.
+    return raw.endswith("/environ/") or any(f"/{name}/" in raw for name in SECRET_NAMES)
 
 
 def holds_secrets(path: str, home: str) -> bool:
