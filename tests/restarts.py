@@ -76,6 +76,12 @@ class PlayedDaemon:
         connection, _ = self._listener.accept()
         connection.close()
 
+    def end_with_keeper(self) -> None:
+        """Take the next client and end; nobody listens any more."""
+        connection, _ = self._listener.accept()
+        self._listener.close()
+        connection.close()
+
     def die(self, line: Line) -> None:
         """Close a connection as a killed daemon's is."""
         line.reader.close()

@@ -202,6 +202,18 @@ def test_wait_goes_on_with_the_time_that_is_left(
     process.communicate()
 
 
+def test_a_daemon_that_ends_as_it_is_reached_is_none(
+    played: PlayedDaemon, nacre_here: Nacre
+) -> None:
+    process = nacre_here.start("list")
+    played.end_with_keeper()
+    assert process.communicate(timeout=PATIENCE) == (
+        "no sessions; start one with 'nacre new'\n",
+        "",
+    )
+    assert process.returncode == 0
+
+
 def test_wait_without_time_left_looks_once_more(played: PlayedDaemon, nacre_here: Nacre) -> None:
     process = nacre_here.start("wait", "dev", "--text", "x", "--timeout-ms", "0")
     line = played.accept(door="call")

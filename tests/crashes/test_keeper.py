@@ -225,6 +225,7 @@ def test_daemon_on_demand_survives_a_crash_and_ends_with_its_last_client(tmp_pat
     try:
         bridge.handshake()
         bridge.call("create_session", name="work", command="echo on the screen; exec cat")
+        bridge.call("await_quiesce", session="work", last_generation=0, timeout_ms=1)
         pid = daemon_pid(env)
         keeper = os.pidfd_open(int(Path(f"/proc/{pid}/stat").read_text().split()[3]))
         os.kill(pid, signal.SIGKILL)

@@ -110,8 +110,12 @@ class Client:
             return None
         try:
             return cls(connection, paths=paths, timeout=timeout)
-        except DaemonRestarted:
-            return cls(connect(paths), paths=paths, timeout=timeout)
+        except DaemonRestarted:  # its keeper has the next one, or it was just ending
+            try:
+                connection = connect_started(paths, timeout or _START_PATIENCE)
+            except DaemonUnreachable:
+                return None
+            return cls(connection, paths=paths, timeout=timeout)
 
     def __enter__(self) -> "Client":
         return self
