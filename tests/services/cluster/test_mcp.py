@@ -53,6 +53,7 @@ async def door(
         tools = Tools(client, (await client.list_tools()).tools)
         made = await tools("create_session", command="bash --norc", host="b")
         assert made["host"] == "b"
+        await tools("wait_for", session=made["session"], state=["prompt"])
         yield AtDoor(tools, request.param, made["session"], heard)
         await tools("manage_session", session=made["session"], action="kill")
 
