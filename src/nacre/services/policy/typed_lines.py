@@ -5,7 +5,7 @@ soon as a key has changed it otherwise (history, completion), what the shell its
 Rule 2: a line that nobody knows asks.
 Rule 3: what goes to a program that reads the terminal (a REPL, an editor) is not judged; the answer
 says so. Several lines at once may outlive the program: they are typed one by one then, and each is
-judged by who reads it.
+judged by who reads it. While a program has not read what came before, nobody knows who that is.
 """
 
 from collections.abc import Sequence
@@ -31,6 +31,7 @@ from nacre.services.policy.reader import (
     reader_of,
     shown_line,
 )
+from nacre.services.policy.unread import UnreadInput
 from nacre.services.policy.verdicts import Line, Verdicts
 from nacre.services.runs.ask_shell import QUICK, ask_shell, waits_for_keys
 from nacre.services.session.session import Session
@@ -44,6 +45,7 @@ class TypedLines:
         self._judge = judge
         self._verdicts = verdicts
         self._host = host
+        self._unread = UnreadInput()
 
     async def typed(
         self,
@@ -60,7 +62,10 @@ class TypedLines:
         reader = "own" if own_shell_reads(session) else reader_of(look(session))
         if reader == "own":
             return await self._at_prompt(permit, session, site, typing, strokes)
-        if reader == "program":
+        unread = reader == "program" and self._unread.is_left(session)
+        if unread and await self._until_it_has_read(session):
+            return typing.data, True
+        if reader == "program" and not unread:
             return await self._for_program(permit, session, site, typing, strokes)
         if strokes[0].data == b"\x04" and len(strokes) == 1 and not session.typed.partial:
             return typing.data, False  # it ends a shell, with nothing in its line
@@ -68,7 +73,9 @@ class TypedLines:
         text = text_of(run).rstrip("\n")
         doubt = ""
         ours = permit.typed_last.get(session.identity.id) == session.inputs
-        if reader == "unseen":
+        if unread:
+            doubt = "the program has not read yet what was typed before"
+        elif reader == "unseen":
             doubt = "who reads this is not seen from here"
         elif typing.part_of is not None and (ours or not session.typed.partial):
             text = typing.part_of.rstrip("\r\n")
@@ -80,6 +87,19 @@ class TypedLines:
             doubt = "the shell puts older lines in the site of ! and ^"
         line = Line(text, doubt, typing.data if doubt else b"")
         return typing.data, await self._verdicts.judge(permit, session, site, line)
+
+    async def _until_it_has_read(self, session: Session) -> bool:
+        """Wait until a program has read what came before, or is gone; return whether it has."""
+        prompting = session.stream.prompting
+        deadline = self._host.loop.time() + self._host.settings.first_prompt_wait
+        await settle(
+            session,
+            lambda: prompting.phase == "prompt" and session.in_foreground,
+            deadline,
+            asks=lambda state: waits_for_somebody(state) and not self._unread.is_left(session),
+            looks_at=_TAKES_SOON,
+        )
+        return not self._unread.is_left(session)
 
     async def _until_read(self, session: Session) -> bool:
         """Wait until the shell has taken an Enter that was pressed before; whether that took time.
@@ -217,14 +237,16 @@ class TypedLines:
         first, rest = first_entry(strokes)
         text = text_of(up_to_last_enter(strokes)).rstrip("\n")
         if not rest or (is_plain(strokes) and self._judge.line(text, site).verdict == "allow"):
+            self._unread.note(session)
             return typing.data, False
+        self._unread.note(session)
         permit.write(session, bytes_of(first))
         prompting = session.stream.prompting
         await settle(
             session,
             lambda: prompting.phase == "prompt" and session.in_foreground,
             self._host.loop.time() + self._host.settings.mark_wait,
-            asks=waits_for_somebody,
+            asks=lambda state: waits_for_somebody(state) and not self._unread.is_left(session),
             looks_at=_TAKES_SOON,
         )
         return bytes_of(rest), True

@@ -98,6 +98,24 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
+def times_waited(pid: int) -> int | None:
+    """Return how often the threads of a process have gone to wait; None if nobody may know.
+
+    Who has read what came, and waits for more, has gone to wait once more (proc_pid_status(5)).
+    """
+    found = 0
+    try:
+        for task in os.listdir(f"/proc/{pid}/task")[:_MOST]:
+            with open(f"/proc/{pid}/task/{task}/status", "rb") as file:
+                _, there, counted = file.read().partition(b"\nvoluntary_ctxt_switches:")
+            if not there:
+                return None
+            found += int(counted.split(None, 1)[0])
+    except OSError:
+        return None
+    return found
+
+
 def _members(master: int, group: int) -> tuple[list[int], bool]:
     """Return the processes of a group, its leader first, and whether these are all.
 
