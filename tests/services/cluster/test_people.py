@@ -160,6 +160,7 @@ def test_the_question_of_a_program_is_answered_from_another_host(hosts: Hosts) -
     command = "read -s -p 'Password: ' it; echo; echo got ${#it}"
     with page(hosts["b"]) as told:
         ran = rest(hosts["a"].daemon, "/sessions/prompts/run", agent, command=command)
+        assert "state" in ran, ran
         assert ran["state"]["asks"] == "password"
         asked = next_question(told)
         assert (asked["kind"], asked["host"]) == ("password", "d")

@@ -81,6 +81,18 @@ async def test_one_question_is_asked_once_however_often_the_agent_comes(tmp_path
         assert [one.id for one in await asked(ask)] == [question.id]
 
 
+async def test_a_run_that_asks_when_too_much_is_asked_already_is_told_as_it_is(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path, max_approvals=1) as ask:
+        await meets(ask, await start_marked(ask.services), ASKS)
+        other = await start_marked(ask.services)
+        operation = parse_operation("run", {"session": other.identity.id, "command": ASKS})
+        answer: Any = await ask.dispatch.ask(AGENT, operation)
+        assert answer.result.state.asks == "password"
+        assert "no person was called" in "".join(answer.notices)
+
+
 async def test_a_question_that_is_no_longer_asked_leaves_and_gets_no_answer(tmp_path: Path) -> None:
     async with house(tmp_path) as ask:
         session = await start_marked(ask.services)

@@ -27,7 +27,7 @@ from nacre.core.operations.safety.approvals import (
 from nacre.core.shell.programs import is_confirm
 from nacre.core.shell.quiet import Until
 from nacre.core.shell.state import State
-from nacre.errors import BadParameter, Forbidden, InvalidInput, PolicyDenied
+from nacre.errors import BadParameter, Forbidden, InvalidInput, LimitReached, PolicyDenied
 from nacre.late_pattern import late_pattern
 from nacre.services.dispatch.asking import asking_of_call
 from nacre.services.dispatch.handlers import Handlers
@@ -118,7 +118,10 @@ class Prompts:
         else:
             if known is not None:
                 self._approvals.drop(known[0])
-            identifier = self._ask(caller, asked, kind)
+            try:
+                identifier = self._ask(caller, asked, kind)
+            except LimitReached:  # what the call did, it has done
+                return "no person was called: too many questions are open (max_approvals)"
         if kind == "confirm" and types and asking_of_call() is not None:
             answer = await self._approvals.elicited(caller, identifier)
             if answer in ("yes", "no"):
@@ -136,16 +139,14 @@ class Prompts:
                 return None
             return await self._type(asked, _typed(asked, answer, text))
 
-        identifier = self._approvals.open_prompt(
-            caller,
-            bound,
-            session,
-            kind,
-            "a program asks this in the session",
-            answers,
-            type_answer,
-            stop,
-        )
+        why = "a program asks this in the session"
+        try:
+            identifier = self._approvals.open_prompt(
+                caller, bound, session, kind, why, answers, type_answer, stop
+            )
+        except LimitReached:
+            stop()
+            raise
         self._open[session.identity.id] = (identifier, asked)
         return identifier
 
