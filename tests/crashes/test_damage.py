@@ -213,7 +213,9 @@ def test_damaged_journal_is_said_and_never_shown_wrong(spoilt: Spoilt, name: str
 
 def test_full_disk_stops_the_journal_and_nothing_else(begin: Start) -> None:
     limit = ("/bin/bash", "-c", 'ulimit -f 1024; exec "$@"', "limit")  # 1 MiB a file
-    daemon = begin(wrapper=limit, journal_segment_bytes=4 * 1024 * 1024)
+    # The next file would have room again.
+    never = {"journal_segment_bytes": 4 * 1024 * 1024, "journal_retry": 1000}
+    daemon = begin(wrapper=limit, **never)
     create(daemon, "loud", "seq -f %070.0f 1 30000; exec cat")
     create(daemon, "quiet", "echo little; exec cat")
     until(daemon, "loud", text="0030000")

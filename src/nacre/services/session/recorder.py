@@ -27,7 +27,6 @@ _log = logging.getLogger("nacre.journal")
 
 _LARGE = 96 * 1024  # bytes; with more, the journal writes without waiting
 _LEAST = 65536  # least bytes of a segment, however long a replay takes
-_RETRY = 10.0  # seconds until a full disk is tried again
 
 ABOUT = "session.json"
 
@@ -222,7 +221,7 @@ class Recorder:
         self._pause(error.strerror or str(error))
 
     def _pause(self, reason: str) -> None:
-        self._retry_at = self._loop.time() + _RETRY
+        self._retry_at = self._loop.time() + self._settings.journal_retry
         if self.stopped is None:
             _log.warning(
                 "the journal has stopped; the session continues",

@@ -29,6 +29,16 @@ class JournalSettings(McpSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 0.2
+    journal_retry: Annotated[
+        float,
+        Meta(
+            gt=0,
+            description=(
+                "Seconds after which a journal that has stopped, mostly because the disk was full, "
+                "is written again. Each try costs a full disk a few writes."
+            ),
+        ),
+    ] = 10.0
     journal_segment_bytes: Annotated[
         int,
         Meta(
