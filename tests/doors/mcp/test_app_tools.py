@@ -245,12 +245,12 @@ async def test_passthrough_is_the_programs_last_bytes(tools: Tools) -> None:
     screen = await tools("view_screen", session_id=session, format="passthrough")
     printed = "\x1b[2J\x1b[H\x1b[31mred\x1b[0m plain  \r\n\r\n\x1b[1;44m bold \x1b[0m\x1b[1;5H"
     assert screen["content"] == printed
-    code = "print('x' * 500 + 'end', flush=True); input()"
-    session = await launch(tools, sys.executable, "-c", code, wait="end")
+    code = "print('x' * 500 + 'end', flush=True); input('asks')"
+    session = await launch(tools, sys.executable, "-c", code, wait="asks")
     short = await tools("view_screen", session_id=session, format="passthrough", max_chars=400)
-    assert short["content"].endswith("xend\r\n")
-    assert len(short["content"]) + short["omitted_chars"] == 505
-    assert 0 < short["omitted_chars"] < 505
+    assert short["content"].endswith("xend\r\nasks")
+    assert len(short["content"]) + short["omitted_chars"] == 509
+    assert 0 < short["omitted_chars"] < 509
 
 
 async def test_passthrough_has_none_of_our_marks(tools: Tools) -> None:
