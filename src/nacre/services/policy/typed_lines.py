@@ -59,10 +59,11 @@ class TypedLines:
             return typing.data, False  # a line editor runs nothing for Ctrl+D
         if await self._until_read(session):
             return typing.data, True
+        left = self._unread.is_left(session)  # before the look: it may read, and end, in between
         reader = "own" if own_shell_reads(session) else reader_of(look(session))
         if reader == "own":
             return await self._at_prompt(permit, session, site, typing, strokes)
-        unread = reader == "program" and self._unread.is_left(session)
+        unread = reader == "program" and left
         if unread and await self._until_it_has_read(session):
             return typing.data, True
         if reader == "program" and not unread:
