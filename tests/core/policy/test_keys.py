@@ -54,3 +54,39 @@ def test_a_line_that_may_read_keys_asks(line: str) -> None:
 )
 def test_names_and_other_files_are_no_keys(line: str) -> None:
     assert decide(line, GUARDED, EXAMPLE).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cp .env notes.txt",
+        "cp .env /tmp/",
+        "cp server.key /tmp/server.key",
+        "mv .env.local src/x.txt",
+        "ln .env x",
+        "install -m 644 server.key public.txt",
+        "tar cf - .env | base64",
+        "tar -czf x.tgz src .env",
+        "zip x.zip .env",
+        "7z a x.7z secrets.yml",
+    ],
+)
+def test_keys_that_get_another_name_or_are_packed_ask(line: str) -> None:
+    assert decide(line, GUARDED, EXAMPLE).verdict == "ask"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cp .env.example .env",
+        "cp .env .env.backup",
+        "cp .env config/",
+        "mv .env.local .env",
+        "tar -tzf x.tgz .env",
+        "tar xzf x.tgz .env",
+        "tar czf x.tgz src",
+        "zip -r x.zip src",
+    ],
+)
+def test_copies_whose_names_tell_that_they_are_keys_run(line: str) -> None:
+    assert decide(line, GUARDED, EXAMPLE).verdict == "allow"

@@ -278,7 +278,7 @@ class _Judge:
                 self._where = self._way.at(redirect.at)
                 self._judge_read(redirect.target)
         for program, text in shows_secret(self._resolved.programs):
-            self._find("ask", f"{program.name} would show a key or password: {text}")
+            self._find("ask", f"{program.name} would show or pass on a key or password: {text}")
 
     def _judge_read(self, word: Word) -> None:
         """A file that is read without being an operand: by < or by xargs -a."""

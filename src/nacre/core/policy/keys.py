@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from nacre.core.policy.known.key_files import holds_keys
+from nacre.core.policy.programs.copies import disguised_keys
 from nacre.core.policy.words import Program, Word, has_glob
 
 # Below a home. What only programs that sign in use; an agent has no business with it.
@@ -318,6 +319,7 @@ def shows_secret(programs: Sequence[Program]) -> Iterator[tuple[Program, str]]:
     handed_on = any(one.name in SHOWING and _is_handed_on(one) for one in programs)
     for program in programs:
         yield from ((program, text) for text in _shown_files(program))
+        yield from ((program, text) for text in disguised_keys(program))
         if handed_on and program.name in _LISTING:
             yield from ((program, one.raw) for one in program.arguments if is_key_file(one))
         named = program.name == "printenv" or (filtered and program.name in _GREPS)
