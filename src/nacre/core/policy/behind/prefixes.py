@@ -5,6 +5,8 @@ import re
 from nacre.core.policy.behind.inner import Inner
 from nacre.core.policy.behind.wrappers import (
     ACTIVATE,
+    COMPOSE_VALUES,
+    CONTAINER,
     LINE_OPTION,
     SCRIPT,
     SHELL_OPTIONS,
@@ -15,6 +17,7 @@ from nacre.core.policy.known.far import remote_line
 from nacre.core.policy.words import UNKNOWN, Assignment, Word
 
 _SPLITS = re.compile(r"(?:-[i0v]*S|--s[plit-]*string=?|--s)(.*)", re.DOTALL)  # of env
+_ENVIRONMENT = re.compile(r"(?:-[itT]*e|--env(?:=|$))(.*)", re.DOTALL)  # of docker exec
 # Builtins whose words are names of variables; the second ones give them a value of their own.
 NAMING = frozenset(
     (
@@ -145,6 +148,28 @@ class Prefix(Inner):
         line = remote_line(self._words)
         if line is not None:
             self._resolver.far(line, self._via, self._depth, self._at)
+
+    def in_container(self) -> None:
+        """docker exec, docker compose exec and run: what runs in a container of the project."""
+        texts = [word.text for word in self._words]
+        compose = self._via[-1] == "docker-compose" or texts[:1] == ["compose"]
+        index = 1 if texts[:1] == ["compose"] else 0
+        while compose and index < len(texts) and texts[index] in COMPOSE_VALUES:
+            index += 2
+        if texts[index : index + 1] not in (["exec"], ["run"] if compose else ["exec"]):
+            return
+        self._words = self._words[index + 1 :]
+        begin = self._after_options(CONTAINER)
+        if begin is None:
+            return
+        given = self._words[:begin]
+        for index, word in enumerate(given):
+            if (found := _ENVIRONMENT.match(word.text or "")) is not None:
+                text = found[1] or "".join(one.shown for one in given[index + 1 : index + 2])
+                name, _, value = text.partition("=")
+                self._resolver.assign(Assignment(name, Word(value, value)))
+        if self._words[begin + 1 :]:
+            self._run(self._words[begin + 1 :])
 
     def behind_dashes(self) -> None:
         """mise exec [TOOL@VERSION …] -- command: what stands behind the dashes."""

@@ -107,6 +107,14 @@ PREFIXES: dict[str, Options] = {
     "dbus-run-session": Options(),
     "systemd-run": Options("dGPqrSt", "HMpuE", ("--user", "--scope", "--wait", "--pty", "--pipe")),
 }
+# Of docker and podman: exec, and run of a service of the project.
+CONTAINER = Options(
+    "itT",
+    "uwe",
+    ("--interactive", "--tty", "--no-TTY", "--rm", "--no-deps", "--no-tty", "--quiet-pull"),
+    ("--user", "--workdir", "--env", "--index"),
+)
+COMPOSE_VALUES = frozenset(("-f", "--file", "-p", "--project-name", "--profile"))
 # They run a line of the shell's that is one of their words.
 LINE_OPTION = {"script": "-c", "su": "-c", "runuser": "-c", "flock": "-c"}
 XARGS = Options(
@@ -151,7 +159,9 @@ HYPERFINE = Options(
     ("--ignore-failure", "--show-output", "--style", "--warmup", "--runs", "--command-name"),
     ("--warmup", "--runs", "--min-runs", "--max-runs", "--style", "--command-name", "--time-unit"),
 )
-PERF = Options("adgv", "erF", ("--event", "--repeat", "--detailed"), ("--event", "--repeat"))
+PERF = Options(
+    "adgv", "erF", ("--event", "--repeat", "--detailed", "--append"), ("--event", "--repeat")
+)
 # A virtual environment's own script; its programs are believed too (.venv/bin/pytest).
 ACTIVATE = re.compile(
     r"(?:\./)?(?:[\w-]+/)*\.?v?env/bin/activate(?:\.fish)?"
