@@ -35,6 +35,7 @@ from nacre.core.policy.programs.traits import (
     is_installed,
     paths_in,
 )
+from nacre.core.policy.programs.written import Written, is_no_matter, script_of, text_of
 from nacre.core.policy.resolved import Resolved
 from nacre.core.policy.resolving import resolve_line, resolve_words
 from nacre.core.policy.rulebook import RuleBook
@@ -122,9 +123,8 @@ class _Judge:
         self._resolved = resolved
         self._line = line
         self._findings: list[_Finding] = []
-        # Where in the line something is written, and where the command begins that does it.
-        self._written: list[tuple[int, int]] = []
-        self._run: list[tuple[int, str]] = []  # where it runs code of the workspace
+        self._written: list[Written] = []
+        self._run: list[tuple[int, Program]] = []  # where it runs code of the workspace
         self._matched: list[str] = []
 
     def decide(self) -> Decision:
@@ -178,14 +178,14 @@ class _Judge:
         if rule is not None and rule.verdict != "allow":
             self._find(rule.verdict, _reason(program, rule), rule.title)
             return
-        if self._policy.preset == "open" or program.name in self._resolved.functions:
+        if self._policy.preset == "open" or self._is_function(program):
             return
         if rule is None:
             self._find(self._unlisted(program), _no_rule(program))
             return
         built = rule.check == "version" and is_built(program.words[0])
         if built:
-            self._run.append((program.at, program.name))
+            self._run.append((program.at, program))
         if not is_installed(program.words[0]) and (not built or self._where.is_in_scratch()):
             self._find(
                 "ask", f"{program.words[0].shown} may be another program than {program.name}"
@@ -194,15 +194,20 @@ class _Judge:
         if "ssh" in program.via and not self._only_reads(program, rule):
             self._find("ask", f"{program.name} may change another machine")
         if applies_patch(program):
-            self._written.append((program.at, program.at))
+            self._written.append(Written(program.at, program.at))
         if rule.runs and program.name != "git":  # no line writes its hooks unasked (paths.py)
-            self._run.append((program.at, program.name))
+            self._run.append((program.at, program))
         if not rule.speaks:
             self._judge_paths(program, rule)
         for word in file_of_names(program):
             self._judge_read(word)
         for why in strays(program, rule, self._policy.rules, self._where):
             self._find("ask", why)
+
+    def _is_function(self, program: Program) -> bool:
+        """Return whether the line's own function of that name runs, not behind `command`."""
+        called = program.words[0].text == program.name and not program.via
+        return called and program.name in self._resolved.functions
 
     def _judge_fed(self) -> None:
         for program in fed_programs(self._resolved):
@@ -226,7 +231,7 @@ class _Judge:
         words, all_written = paths_of(rule, program.arguments)
         operands = any(not (word.text or "").startswith("-") for word in words)
         if all_written and operands and program.name not in EMPTY_MAKERS | FORMATTERS:
-            self._written.append((program.at, program.at))
+            self._note_written(program, words)
         before = ""
         for word in words:
             output, before = before == _OUTPUT, word.text or ""
@@ -253,6 +258,15 @@ class _Judge:
                 self._find("ask", f"{word.raw} may be where keys and passwords are")
             if all_written and may_lead_up(word):
                 self._find("ask", f"where {program.name} writes is known only when it runs")
+
+    def _note_written(self, program: Program, words: Sequence[Word]) -> None:
+        paths = tuple(word.text or "" for word in words if not word.shown.startswith("-"))
+        places = [self._where.path(path) for path in paths]
+        if program.name == "cp":
+            places = places[-1:]
+        if places and all(place and self._where.keeps_no_code(place) for place in places):
+            return
+        self._written.append(Written(program.at, program.at, paths, script_of(program, words)))
 
     def _may_put_into(self, program: Program, path: str) -> bool:
         """Return whether it may write there, also if that is a folder; an empty one is harmless."""
@@ -366,8 +380,9 @@ class _Judge:
             return
         elif emptied:
             self._find("ask", f"it would empty {text}")
-        else:
-            self._written.append((redirect.at, redirect.begin))
+        elif not self._where.keeps_no_code(path):
+            what = text_of(redirect, self._resolved)
+            self._written.append(Written(redirect.at, redirect.begin, (path,), what))
 
     def _judge_assignments(self) -> None:
         for assignment in self._resolved.assignments:
@@ -377,12 +392,14 @@ class _Judge:
 
     def _judge_order(self) -> None:
         """What was just written may be what a build runs."""
-        for at, name in self._run:
-            for written, begin in self._written:
-                own = begin <= at < written  # it writes down what it prints itself
-                if written >= at and (own or not self._resolved.repeats):
+        for at, program in self._run:
+            for written in self._written:
+                own = written.begin <= at < written.at  # it writes down what it prints itself
+                if written.at >= at and (own or not self._resolved.repeats):
                     continue
-                self._find("ask", f"{name} may run what this line writes")
+                if is_no_matter(program, written):
+                    continue
+                self._find("ask", f"{program.name} may run what this line writes")
                 return
 
 

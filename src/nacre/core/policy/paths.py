@@ -112,6 +112,10 @@ class Where:
             return any(fnmatchcase(folder, base) for folder in _VITAL if folder.count("/") == 1)
         return any(base.startswith(homes) and base.count("/") == 2 for homes in _HOMES)
 
+    def keeps_no_code(self, path: str) -> bool:
+        """Return whether nothing in the workspace runs what is written there: a log, scratch."""
+        return path.endswith((".log", ".orig", ".bak")) or self.is_in_scratch(path)
+
     def may_write(self, path: str) -> bool:
         """Return whether it is the workspace's or scratch, and nothing that runs by itself.
 

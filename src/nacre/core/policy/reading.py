@@ -23,8 +23,7 @@ from nacre.core.policy.grammar.walk import Walk
 
 MOST_BYTES = 16 * 1024  # of a line; longer ones are scripts, which nobody reads before they run
 _TIMED = re.compile(rb"((?:^|[;&|({\n]|\bdo|\bthen|\belse)[ \t]*)(time[ \t]+(?:-p[ \t]+)?)(?=[({])")
-# The grammar loses the - of python3 - <<EOF, which changes nothing, and the string of >f <<<x.
-_INPUT = re.compile(rb"((?:^|[;&|(\s/])(?:python3?|node)[ \t]+)-(?=[ \t]+<<)")
+# The grammar loses the string of >f <<<x.
 _STRING_LAST = re.compile(
     rb"(>>?[ \t]*[\w./-]+)([ \t]+)(<<<[ \t]*(?:\"[^\"$`\\]*\"|'[^']*'|[\w./-]+))"
     rb"(?=[ \t]*(?:$|[;&|\n)]))"
@@ -49,7 +48,6 @@ def read_line(line: str, syntax: Syntax = "posix") -> LineReading:
         # A reserved word, of which the grammar knows nothing before a group.
         data = _TIMED.sub(lambda found: found[1] + b" " * len(found[2]), data)
     if b"<<" in data:
-        data = _INPUT.sub(lambda found: found[1] + b" ", data)
         data = _STRING_LAST.sub(rb"\3\2\1", data)
     tree = _parser().parse(data)
     Walk(reading, data, syntax).walk(tree.root_node)

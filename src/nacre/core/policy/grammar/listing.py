@@ -15,7 +15,9 @@ _LISTS = re.compile(
     r"|rg (?:\S+ )*(?:-l|--files\S*)|grep -\w*l|fd\b|fdfind\b)[^`$]*"
 )
 # They print what they are told, or lead elsewhere.
-_ELSEWHERE = re.compile(r"-printf|-exec|-ok|-fprint|--format|--pretty|\.\.|(?:^|\s)['\"]?[/~]")
+_ELSEWHERE = re.compile(
+    r"-printf|-exec|-ok|-fprint|--format|--pretty|(?:^|[\s'\"/=])\.\.(?:[/\s'\"]|$)|(?:^|\s)['\"]?[/~]"
+)
 # A hash, a number, a name: no option, and no path.
 _NAMES = re.compile(
     r"git (?:rev-parse (?:--short(?:=\d+)? |--abbrev-ref |--verify )*[\w@][\w@{}^~./-]*"

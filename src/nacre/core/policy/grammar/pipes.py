@@ -8,7 +8,7 @@ import re
 
 from tree_sitter import Node
 
-from nacre.core.policy.grammar.listing import are_ids, are_lists
+from nacre.core.policy.grammar.listing import are_lists
 from nacre.core.policy.grammar.spelling import text_of
 
 _READS = re.compile(r"while (?:IFS= )?read(?: -r)? ([A-Za-z_]\w*);")
@@ -59,9 +59,9 @@ def lists_files(command: Node) -> bool:
 
 
 def reads_names(loop: Node) -> str | None:
-    """Return the variable into which a `while read` takes names that programs print for it."""
+    """Return the variable into which a `while read` takes files or names that programs print."""
     found = _READS.match(text_of(loop))
-    return found[1] if found is not None and are_ids(_before(loop)) else None
+    return found[1] if found is not None and lists_files(loop) else None
 
 
 def _before(command: Node) -> list[str]:

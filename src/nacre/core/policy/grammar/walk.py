@@ -10,7 +10,12 @@ from itertools import islice
 from tree_sitter import Node
 
 from nacre.core.policy.grammar.arithmetic import CODE, Calculations
-from nacre.core.policy.grammar.documents import with_code
+from nacre.core.policy.grammar.documents import (
+    document_of,
+    has_lost_dash,
+    is_where_it_says,
+    with_code,
+)
 from nacre.core.policy.grammar.folders import reach_of
 from nacre.core.policy.grammar.forks import starts_copies
 from nacre.core.policy.grammar.line import LineReading
@@ -63,7 +68,7 @@ class Walk:
         self._data = data
         self._syntax = syntax
         self._calculations = Calculations()
-        self._heredocs = 0
+        self._documents: list[Node] = []
         self._values = Values(data)
         self._speller = Speller(data, reading.doubt, self._note_text)
 
@@ -126,8 +131,9 @@ class Walk:
         """Between two nodes stand only blanks; in quoted text also what no leaf has."""
         quoted = node.type in ("string", "heredoc_body")
         at = node.start_byte
-        for child in children:
-            if child.start_byte > at:
+        lost_dash = node.type == "redirected_statement" and has_lost_dash(children[0], self._data)
+        for index, child in enumerate(children):
+            if child.start_byte > at and not (lost_dash and index == 1):
                 self._check_gap(node, self._data[at : child.start_byte], quoted=quoted)
             at = max(at, child.end_byte)
         if at < node.end_byte:
@@ -171,6 +177,8 @@ class Walk:
             else:
                 words.append(self._speller.word(child))
         reach = Reach()
+        if words and has_lost_dash(node, self._data):
+            words.append(literal("-"))
         if words:
             words = with_code(node, words)
             self._check_name(words[0])
@@ -245,7 +253,13 @@ class Walk:
             self._reading.doubt("a redirection has more than one target")
         if not targets and "&" not in operator:
             self._reading.doubt("a redirection has no target")
-        begin = node.start_byte if node.parent is None else node.parent.start_byte
+        above = node.parent
+        if above is not None and above.type == "heredoc_redirect":
+            above = above.parent  # it stands behind the document's operator
+        begin = node.start_byte if above is None else above.start_byte
+        if above is not None and above.type == "redirected_statement" and above.children[0] == node:
+            # Without a command it is the same as with one that does nothing.
+            self._reading.commands.append(SimpleCommand((literal(":"),), (), begin))
         for values in self._values.ways(node):
             self._speller.values = values
             target = self._speller.word(targets[0]) if targets else Word("-", "-")
@@ -265,9 +279,11 @@ class Walk:
                 self._reading.feeds.append(Feed((literal("echo"), literal(word.text)), *part))
 
     def _heredoc(self, node: Node) -> None:
-        self._heredocs += 1
-        if self._heredocs > 1:
-            self._reading.doubt("it has several here-documents")
+        self._documents.append(node)
+        if len(self._documents) > 1 and not all(
+            is_where_it_says(one, self._data) for one in self._documents[-2:]
+        ):
+            self._reading.doubt("it has several here-documents, and which is whose is not known")
         starts = [child for child in node.named_children if child.type == "heredoc_start"]
         if len(starts) != 1 or not _DELIMITER.fullmatch(text_of(starts[0])):
             self._reading.doubt("a here-document has an odd delimiter")
@@ -283,7 +299,10 @@ class Walk:
                 seen = child.named_child_count > 0
                 if not quoted and ("`" in text or not seen):
                     self._check_leaf(text)
-        self._reading.redirects.append(Redirect("<<", UNKNOWN, node.start_byte, 0))
+        whole = document_of(node)
+        target = UNKNOWN if whole is None else literal(whole)
+        begin = 0 if node.parent is None else node.parent.start_byte
+        self._reading.redirects.append(Redirect("<<", target, node.start_byte, begin))
 
     def _function(self, node: Node) -> None:
         names = [child for child in node.named_children if child.type == "word"]
@@ -296,7 +315,7 @@ class Walk:
             self._reading.forks_itself = name
 
     def _expansion(self, node: Node) -> None:
-        text = text_of(node)
+        text = text_of(node).lstrip(" \t")  # the grammar counts blanks before it in a string
         if not _EXPANSION.fullmatch(text):
             self._reading.doubt(f"what {text[:40]} stands for is not known")
 

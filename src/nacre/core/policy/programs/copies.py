@@ -1,7 +1,7 @@
 """Files with keys that are copied or packed: the new name may no longer tell what they hold.
 
-Rule: a copy under a name that tells it (.env.backup), or into a folder of the project under its own,
-is none of these: who reads it there is asked.
+Rule: a copy under a name that tells it (.env.backup), or into a folder of the project under its
+own, is none of these: who reads it there is asked.
 """
 
 import re
