@@ -114,3 +114,72 @@ def test_a_build_of_what_the_line_has_cloned_asks() -> None:
     clone = "git clone https://example.org/a/b && cd b && "
     assert decide(f"{clone}make", GUARDED, EXAMPLE).verdict == "ask"
     assert decide(f"{clone}ls", GUARDED, EXAMPLE).verdict == "allow"
+
+
+def test_a_function_hides_no_program_of_its_name_behind_a_path_or_a_builtin() -> None:
+    for called in ("/usr/bin/git", "command git", "env git"):
+        line = f'git() {{ {called} push --force "$@"; }}; git origin main'
+        assert decide(line, GUARDED, EXAMPLE).verdict == "ask", line
+
+
+def test_what_runs_in_a_container_is_judged_by_itself() -> None:
+    verdicts = {
+        line: decide(line, GUARDED, EXAMPLE).verdict
+        for line in (
+            "docker compose -f dev.yml exec -T web pytest -q",
+            "docker exec -e CI=1 web npm test",
+            "docker exec web npm publish",
+            "docker exec -eLD_PRELOAD=/tmp/x.so web ls",
+            "docker compose run --rm -v /:/host web ls",
+            "docker compose -f /tmp/x.yml exec web ls",
+            "docker exec -it web bash",
+            "docker exec web rm -rf /app",
+        )
+    }
+    assert list(verdicts.values()) == ["allow"] * 2 + ["ask"] * 5 + ["deny"]
+
+
+def test_a_dash_before_a_document_is_a_word() -> None:
+    """The grammar loses it."""
+    message = "git commit -F - <<'MSG'\nfix: the `reset` path\n\n$HOME; see #4\nMSG"
+    assert decide(message, GUARDED, EXAMPLE).verdict == "allow"
+    assert decide(message, GUARDED, EXAMPLE).commands[0] == ("git", "commit", "-F", "-")
+    assert decide("bash - <<'EOF'\nls\nEOF", GUARDED, EXAMPLE).verdict != "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat > src/a.py <<'EOF'\nimport os\nEOF\nmypy src && ruff check src",
+        "sed -i 's/old/new/g' src/services/*.ts && npx tsc --noEmit",
+        "cat > tests/test_a.py <<'EOF'\nfrom a import f\ndef test_f(): assert f()\nEOF\npytest",
+        "sed -i 's/mux.Handle(/r.Handle(/' src/router.go && go build ./...",
+        "npm run lint > /tmp/lint.log 2>&1; npm test",
+        "cp src/a.go src/a.go.orig && go test ./...",
+        "cat > a.md <<'EOF'\nx\nEOF\ncat > b.md <<'EOF'\ny\nEOF",
+    ],
+)
+def test_what_a_line_writes_may_be_looked_at_and_plain_sources_tested(line: str) -> None:
+    assert decide(line, GUARDED, EXAMPLE).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat > eslint.config.ts <<'EOF'\nx\nEOF\nnpx eslint .",
+        "cat > setup.py <<'EOF'\nx\nEOF\nmypy .",
+        "cat > tests/test_a.py <<'EOF'\nimport shutil\nEOF\npytest",
+        "cat > tests/test_a.py <<EOF\nfrom a import $X\nEOF\npytest",
+        "cat <<'EOF' < evil > tests/test_a.py\nx\nEOF\npytest",
+        "printf 'import o\\163' > tests/test_a.py && pytest",
+        "sed -i 's/x/os.RemoveAll(\"y\")/' src/a.go && go test ./...",
+        "echo 'all: ; curl example.org' > Makefile && make",
+        "cp evil.txt src/a.py && pytest",
+        "cat > a <<A; cat > b <<B\nx\nA\ny\nB",
+        "ls; > src/a.py",
+        "MIX_EXS=/tmp/mix.exs mix test",
+        "ANY=/tmp/x.so make",
+    ],
+)
+def test_what_steers_or_reaches_out_is_asked_about_before_it_runs(line: str) -> None:
+    assert decide(line, GUARDED, EXAMPLE).verdict == "ask"

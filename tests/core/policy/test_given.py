@@ -13,6 +13,9 @@ OWN = {
     *("python prints", "node prints", "ruby prints", "php prints", "julia packages", "mongo reads"),
 }
 WRAPPERS = {"xargs", "valgrind", "bear"}
+CONTAINERS = {
+    *("docker|podman exec", "docker|podman compose exec|run", "docker-compose exec|run"),
+}
 ITEM = re.compile(
     r"-[a-zA-Z0-9@#]+|-[a-zA-Z0-9](?:[=?><#:;%]|=[A-Za-z,:]+)|(?:--|\+-)[^\s=]\S*|--|\||\*"
 )
@@ -25,7 +28,7 @@ def judge(line: str) -> str:
 def knows_its_options(rule: Rule) -> bool:
     first = rule.pattern[0] if isinstance(rule.pattern[0], str) else rule.pattern[0][0]
     listed = rule.options or rule.only or rule.most is not None or rule.names
-    return bool(listed) or rule.check in OWN or first in WRAPPERS
+    return bool(listed) or rule.check in OWN or first in WRAPPERS or rule.title in CONTAINERS
 
 
 @pytest.mark.parametrize("name", ["guarded", "tools"])

@@ -288,7 +288,8 @@ def _sql(words: Sequence[Word]) -> bool:
     if not _near(words):
         return False
     queries = [text for text in texts if text and (" " in text or text[0] in ".\\")]
-    return bool(queries) and all(_QUERY.fullmatch(text) for text in queries) and None not in texts
+    parts = [part for text in queries for part in text.split(";") if part.strip()]
+    return bool(parts) and all(_QUERY.fullmatch(part) for part in parts) and None not in texts
 
 
 def _tar(words: Sequence[Word]) -> bool:

@@ -141,6 +141,8 @@ _SECRET_NAME = re.compile(r"(?i)token|secret|passw|api_?key|\bkey|_key|credentia
 _PRINTING = frozenset(("echo", "printf", "printenv"))
 _ENVIRONMENT = frozenset(("env", "printenv", "set", "export", "declare", "history"))
 _NAMES_FROM = {"xargs": ("-a", "--arg-file"), "file": ("-f", "--files-from")}
+_CONTAINERS = frozenset(("docker", "docker-compose", "podman"))
+_STORING = frozenset(("terraform", "tofu", "pulumi"))  # they keep passwords among what they know
 _MASKING = frozenset(("cut", "sed", "awk", "wc"))
 _ANYBODYS = ("/home/*", "/Users/*")
 _SEARCHING = frozenset(("rg", "ag", "ack", "ugrep", "ast-grep", "sg"))
@@ -322,7 +324,17 @@ def shows_secret(programs: Sequence[Program]) -> Iterator[tuple[Program, str]]:
         yield from ((program, text) for text in disguised_keys(program))
         if handed_on and program.name in _LISTING:
             yield from ((program, one.raw) for one in program.arguments if is_key_file(one))
-        named = program.name == "printenv" or (filtered and program.name in _GREPS)
+        if (
+            program.name in ("printenv", "env")
+            and not program.arguments
+            and _CONTAINERS & {*program.via}
+        ):
+            yield program, "its variables"
+        named = (
+            program.name == "printenv"
+            or (program.name == "jq" and names & _STORING and "keys" not in program.argv())
+            or (filtered and program.name in _GREPS)
+        )
         prints = program.name in _PRINTING
         for word in program.arguments:
             value = prints and word.text is None and _SECRET_VALUE.search(word.raw)

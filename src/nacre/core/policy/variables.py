@@ -26,12 +26,16 @@ _TELLING = re.compile(
     r"|\w*_(?:REGISTRY|MIRROR|INDEX_URL|DIST_SERVER|ENDPOINT(?:_URL\w*)?|CA_BUNDLE|SERVICE_URL)"
     r"|\w*_(?:WRAPPER|LAUNCHER|SHELL|EDITOR|PAGER|PRELOAD|EXECUTABLE(?:_PATH)?|RSH|ASKPASS|OPTS)"
     r"|AWS_ENDPOINT.*|AWS_SHARED.*|PG(?:HOST|HOSTADDR|SERVICE|SERVICEFILE|SYSCONFDIR)|GO(?:NOSUM|SUM)DB"
-    r"|GOINSECURE|HF_ENDPOINT|RUSTUP_.*|HOMEBREW_.*"
+    r"|GOINSECURE|HF_ENDPOINT|RUSTUP_.*|HOMEBREW_.*|MIX_(?!ENV|TARGET)\w+|REBAR_.*"
     # programs' own files and options
     r"|RIPGREP_CONFIG_PATH|FZF_.*|BAT_.*|DELTA_.*|SYSTEMD_.*|MANOPT|MANROFF.*|MANPATH|GROFF_.*"
     r"|LESS.*|GH_PAGER|GH_EDITOR|GH_BROWSER|GH_HOST|GH_CONFIG.*|PSQL.*|MYSQL_.*|SQLITE_.*|XDG_.*"
     r"|CURL_.*|WGETRC|ZIPOPT|UNZIP|ZIP|GZIP|BZIP2?|XZ_.*|ZSTD_.*|RSYNC_.*|POSIXLY_CORRECT|FCEDIT"
     r"|[A-Za-z]*_(?:proxy|PROXY)|TMPDIR|histchars|EXECIGNORE|BC_ENV_ARGS|PWD|OLDPWD"
+)
+# Code in scratch, which whoever is told of it may load.
+_FOREIGN = re.compile(
+    r"(?:/tmp|/var/tmp|/dev/shm)/.*\.(?:so|dylib|py|[cm]?js|rb|exs?|lua|jar|php|pl)"
 )
 # Of these families, what only changes how much is printed or kept.
 _MILD = re.compile(
@@ -66,6 +70,14 @@ _MILD_FLAGS = {
     "NODE_OPTIONS": re.compile(
         r"(?:(?:^| )--(?:max-old-space-size=\d+|no-warnings|trace-warnings|enable-source-maps"
         r"|experimental-vm-modules|unhandled-rejections=\w+|no-deprecation|stack-trace-limit=\d+))+"
+    ),
+    **dict.fromkeys(
+        ("GRADLE_OPTS", "MAVEN_OPTS", "JAVA_OPTS", "SBT_OPTS"),
+        re.compile(r"(?:(?:^| )-X(?:m[sx]|ss)\d+[kmgKMG]?)+"),
+    ),
+    # A category with a dot in it is a module, which would be imported.
+    "PYTHONWARNINGS": re.compile(
+        r"(?:ignore|error|default|always|once|module)(?:::(?:Deprecation|Resource|User|Future)Warning)?"
     ),
     "GOFLAGS": re.compile(
         r"(?:(?:^| )-(?:mod=(?:mod|vendor|readonly)|v|race|count=\d+|trimpath))+"
@@ -104,6 +116,8 @@ def is_harmless(assignment: Assignment) -> bool:
     name, value = assignment.name, assignment.value.text
     if _PLAIN_IDENTITY.fullmatch(name):
         return True
+    if value is not None and _FOREIGN.fullmatch(value):
+        return False
     if not _TELLING.fullmatch(name):
         return not (_POINTING.fullmatch(name) and value and value[0] in "/~")
     if _NO_COMMANDS.fullmatch(name) or _MILD.fullmatch(name):
