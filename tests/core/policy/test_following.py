@@ -183,3 +183,13 @@ def test_what_a_line_writes_may_be_looked_at_and_plain_sources_tested(line: str)
 )
 def test_what_steers_or_reaches_out_is_asked_about_before_it_runs(line: str) -> None:
     assert decide(line, GUARDED, EXAMPLE).verdict == "ask"
+
+
+def test_a_file_that_is_read_and_written_by_one_command_is_emptied_first() -> None:
+    lines = ("sed s/a/b/ x.yml > x.yml", "cat x | sort > ./x", "tr a b < x > x", "sort x > y")
+    assert [decide(line, GUARDED, EXAMPLE).verdict for line in lines] == ["ask"] * 3 + ["allow"]
+
+
+def test_a_subscript_that_a_builtin_calculates_asks() -> None:
+    lines = ('declare -a "x[\\$(rm -rf src)]=1"', "unset 'a[$(id)]'", "declare -a 'x[1]=2'")
+    assert [decide(line, GUARDED, EXAMPLE).verdict for line in lines] == ["ask", "ask", "allow"]

@@ -50,6 +50,7 @@ from nacre.core.policy.words import FOLDER_COMMANDS, Program, Redirect, Word, li
 _NO_RULE: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "deny"}
 _UNPROVEN: dict[Preset, Verdict] = {"open": "allow", "guarded": "ask", "strict": "ask"}
 
+_SAYING = frozenset(("echo", "printf"))
 # The word behind it is a file that is written, or a name.
 _OUTPUT = "-o"
 # To open a port of this machine tells whether anybody is there.
@@ -378,11 +379,23 @@ class _Judge:
             self._find("ask", f"it would write {why_not(path, text)}")
         elif path.startswith("/dev/"):
             return
-        elif emptied:
+        elif emptied or (redirect.operator == ">" and self._reads(path, redirect)):
             self._find("ask", f"it would empty {text}")
         elif not self._where.keeps_no_code(path):
             what = text_of(redirect, self._resolved)
             self._written.append(Written(redirect.at, redirect.begin, (path,), what))
+
+    def _reads(self, path: str, redirect: Redirect) -> bool:
+        """Return whether the commands that write to a file read it: the shell empties it first."""
+        words = [
+            one.target
+            for one in self._resolved.redirects
+            if one.operator == "<" and one.begin == redirect.begin
+        ]
+        for program in self._resolved.programs:
+            if redirect.begin <= program.at < redirect.at and program.name not in _SAYING:
+                words += program.arguments
+        return any(word.text and self._where.path(word.text) == path for word in words)
 
     def _judge_assignments(self) -> None:
         for assignment in self._resolved.assignments:

@@ -73,7 +73,8 @@ def _allows(rule: Rule, rest: Sequence[Word], known: Callable[[], KnownOptions])
         own = without_texts(read.own, rule.values)
         if not harmless_names(own, options.kind_of):
             return False
-        if len(rule.pattern) <= 1 + (_first(rule) in _FETCHING) and is_risky_subcommand(rest):
+        first = len(rule.pattern) <= 1 + (_first(rule) in _FETCHING)
+        if first and rule.check != "grep" and is_risky_subcommand(rest):
             return False
     if rule.only and not all(
         word.text is not None and is_like(word.text, rule.only) for word in rest

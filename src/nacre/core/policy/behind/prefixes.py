@@ -18,6 +18,7 @@ from nacre.core.policy.words import UNKNOWN, Assignment, Word
 
 _SPLITS = re.compile(r"(?:-[i0v]*S|--s[plit-]*string=?|--s)(.*)", re.DOTALL)  # of env
 _ENVIRONMENT = re.compile(r"(?:-[itT]*e|--env(?:=|$))(.*)", re.DOTALL)  # of docker exec
+_PLAIN_PLACE = re.compile(r"\w+\[(?:\d+|[@*])\]\+?")
 # Builtins whose words are names of variables; the second ones give them a value of their own.
 NAMING = frozenset(
     (
@@ -140,6 +141,8 @@ class Prefix(Inner):
             elif not word.text.startswith("-"):
                 name, equals, value = word.text.partition("=")
                 known = Word(value, value) if equals else UNKNOWN
+                if "[" in name and not _PLAIN_PLACE.fullmatch(name):
+                    self._resolver.doubt(f"{self._via[-1]} calculates what stands between [ and ]")
                 if equals or self._via[-1] in _SETTING:
                     self._resolver.assign(Assignment(name, known))
 
