@@ -11,6 +11,7 @@ GUARDED = load_policy("guarded")
 OWN = {
     *("sed", "awk", "tar", "test", "printf", "grep", "version", "far", "perl reads", "perl edits"),
     *("python prints", "node prints", "ruby prints", "php prints", "julia packages", "mongo reads"),
+    *("elixir prints", "r prints"),
 }
 WRAPPERS = {"xargs", "valgrind", "bear"}
 CONTAINERS = {

@@ -5,6 +5,7 @@ Rule: a test says yes only to what it knows.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from nacre.core.policy.known.awk import only_prints
@@ -23,12 +24,11 @@ from nacre.core.policy.known.one_liners import (
     perl_edits,
     perl_files,
     perl_reads,
-    php_prints,
-    ruby_prints,
 )
 from nacre.core.policy.known.sed import empties, sed_commands
 from nacre.core.policy.known.snippets import node_prints, python_prints
 from nacre.core.policy.known.task_names import any_task, first_task
+from nacre.core.policy.programs.expressions import only_computes
 from nacre.core.policy.programs.options import operands
 from nacre.core.policy.words import Word
 
@@ -368,8 +368,10 @@ def _moves_away(words: Sequence[Word]) -> bool:
 CHECKS: Mapping[str, Check] = {
     "julia packages": julia_packages,
     "mongo reads": mongo_reads,
-    "ruby prints": ruby_prints,
-    "php prints": php_prints,
+    "ruby prints": partial(only_computes, "ruby"),
+    "php prints": partial(only_computes, "php"),
+    "elixir prints": partial(only_computes, "elixir"),
+    "r prints": partial(only_computes, "Rscript"),
     "perl reads": perl_reads,
     "moves away": _moves_away,
     "perl edits": perl_edits,

@@ -1,4 +1,4 @@
-"""Lines of small languages on a command line: perl, ruby, php, julia, and MongoDB's shell.
+"""Lines of small languages on a command line: perl, julia, and MongoDB's shell.
 
 Rule: an expression says all of what is allowed; what it does not know is no proof.
 """
@@ -34,12 +34,6 @@ _MONGO = re.compile(
 )
 _MONGO_WORDS = re.compile(
     r"\w+|(?:mongodb://)?(?:localhost|127\.0\.0\.1)(?::\d+)?(?:/\w*)?|--quiet|--json\S*"
-)
-# A constant, a number, a text without code in it, and calculations with them.
-_VALUE = r"(?:[A-Z][A-Z_]*(?:::[A-Z]\w*)?|\d[\d.]*|'[^'\\]*'|\"[^\"\\#$]*\"|Time\.now|Dir\.pwd)"
-_RUBY = re.compile(rf"(?:puts|p|print) ?\(?{_VALUE}(?: ?[-+*/] ?{_VALUE})*\)?;?")
-_PHP = re.compile(
-    rf"echo {_VALUE}(?: ?[-+*/.,] ?{_VALUE})*;?|(?:echo )?(?:phpversion|php_sapi_name)\(\);"
 )
 
 
@@ -80,14 +74,6 @@ def perl_files(words: Sequence[Word]) -> tuple[Sequence[Word], bool]:
         (index for index, word in enumerate(words) if not (word.text or "").startswith("-")), 0
     )
     return words[at + 1 :], any(re.match(r"-\w*i", word.text or "") for word in words[:at])
-
-
-def ruby_prints(words: Sequence[Word]) -> bool:
-    return len(words) == 1 and _RUBY.fullmatch(words[0].text or "$") is not None
-
-
-def php_prints(words: Sequence[Word]) -> bool:
-    return len(words) == 1 and _PHP.fullmatch(words[0].text or "$") is not None
 
 
 def julia_packages(words: Sequence[Word]) -> bool:
