@@ -90,3 +90,16 @@ def test_keys_that_get_another_name_or_are_packed_ask(line: str) -> None:
 )
 def test_copies_whose_names_tell_that_they_are_keys_run(line: str) -> None:
     assert decide(line, GUARDED, EXAMPLE).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("grep -r API_KEY . --include=.env", "ask"),
+        ("rg KEY -g '*.key'", "ask"),
+        ("grep -r KEY . --include='*.py'", "allow"),
+        ("rg KEY -g '!.env'", "allow"),
+    ],
+)
+def test_a_search_in_files_with_keys_alone_asks(line: str, verdict: str) -> None:
+    assert decide(line, GUARDED, EXAMPLE).verdict == verdict

@@ -130,6 +130,7 @@ _KEYS_OF_OPENSSL = frozenset(
 )
 _QUOTES = "\"'"
 _GIT_SHOWING = frozenset(("show", "diff", "log", "blame", "cat-file", "grep", "annotate"))
+_ONLY_THESE = re.compile(r"--include=|-g|--glob=|--iglob=")
 _QUIET = re.compile(r"-[A-Za-z]*[qclL]|--(?:quiet|count|files-with(?:out)?-match(?:es)?)")
 _RUNNING = frozenset(("python", "python3", "node", "ruby", "php", "bun", "deno"))
 # A variable by whose name its value is one; not whether it is set (${X:+yes}), nor its length.
@@ -280,6 +281,10 @@ def _shown_files(program: Program) -> Iterator[str]:
         return
     if program.name == "sed" and any(one.shown.startswith(("-i", "--in-place")) for one in words):
         return
+    if program.name in _GREPS | _SEARCHING:
+        # Of what it searches only such files: grep -r X . --include=.env
+        given = (one.shown for one in words if _ONLY_THESE.match(one.shown))
+        yield from (text for text in given if holds_keys(text.partition("=")[2] or text[2:]))
     places = _places(program)
     if program.name in _PATTERNED and len(places) == len(words) == 1:
         return  # the pattern

@@ -16,6 +16,7 @@ from nacre.core.policy.words import Assignment
 CODE = re.compile(r"\$\(|`|\\(?:x24|0?44|u0*24|U0*24|x60|0?140|u0*60|U0*60)")
 _RUNS = re.compile(r"\$\(|`")
 _MISCOUNTED = re.compile(r"\bcase\b|#|<<")  # in which a parenthesis may stand alone
+_BASE = re.compile(r"\b\d{1,2}#(?=\w)")  # of a number: 16#ff
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _COMPARES = re.compile(r"\s-(?:eq|ne|lt|le|gt|ge)\s")
 _NAMES_A_VARIABLE = re.compile(r"\s-v\s")
@@ -62,7 +63,9 @@ class Calculations:
                 return None
         self._used.update(_NAME.findall(text))
         # The shell counts the parentheses of $(( first; if they do not fit, it runs the text.
-        if _RUNS.search(text) and (_MISCOUNTED.search(text) or text.count("(") != text.count(")")):
+        if _RUNS.search(text) and (
+            _MISCOUNTED.search(_BASE.sub("", text)) or text.count("(") != text.count(")")
+        ):
             return "its parentheses may be read as commands"
         if any(not _NUMBERS.fullmatch(printed) for printed in _printed_in(node)):
             return "it calculates with what a program prints"

@@ -11,7 +11,20 @@ import re
 _ENDINGS = (
     *(".py", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".go", ".rs", ".java", ".kt", ".scala", ".cs"),
     *(".c", ".h", ".cc", ".cpp", ".hpp", ".rb", ".php", ".ex", ".exs", ".swift", ".dart", ".css"),
-    *(".hs", ".ml", ".elm", ".vue", ".svelte", ".html", ".md", ".txt", ".csv", ".sql", ".scss"),
+    *(
+        ".hs",
+        ".ml",
+        ".elm",
+        ".vue",
+        ".svelte",
+        ".html",
+        ".md",
+        ".txt",
+        ".csv",
+        ".sql",
+        ".scss",
+        ".graphql",
+    ),
 )
 # They say how the others are built or tested, or are read at each start.
 _STEERS = re.compile(
