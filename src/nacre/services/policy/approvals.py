@@ -254,7 +254,9 @@ class Approvals:
         """
         question = self._question(caller, bound, session, reasons, rule, tool)
         if beside:
-            question.shown = replace(question.shown, command=bytes_spelled_out(f"{bound.text}\n{beside}"))
+            question.shown = replace(
+                question.shown, command=bytes_spelled_out(f"{bound.text}\n{beside}")
+            )
         question.waiting += 1  # before anything is awaited: another call asks a question of its own
         began = self._host.loop.time()
         asking = asking_of_call()
