@@ -101,9 +101,11 @@ def save_rule(config: str, fields: Mapping[str, str | Sequence[str]]) -> str:
         raise InvalidInput(f"cannot read {path}: {error}", "correct the file") from error
     if before and not before.endswith("\n"):
         before += "\n"
-    # A string, or a list of them, is written in TOML as in JSON, but for DEL.
+    # A string, or a list of them, is written in TOML as in JSON, but for DEL and JSON's pairs of
+    # surrogates: an emoji stands as it is.
     lines = [
-        f"{name} = {json.dumps(value)}".replace("\x7f", "\\u007f") for name, value in fields.items()
+        f"{name} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
+        for name, value in fields.items()
     ]
     after = before + ("\n" if before else "") + "\n".join(("[[rule]]", *lines, ""))
     try:

@@ -5,7 +5,7 @@ import hashlib
 import msgspec
 import pytest
 
-from nacre.core.audit.chain import ORIGIN, ChainHead, Link, Sealer
+from nacre.core.audit.chain import ORIGIN, ChainHead, Link, Sealer, read_fields
 from nacre.core.audit.verify import AuditFinding, LinePlace, Verification
 
 SEALER = Sealer(b"k" * 32)
@@ -41,6 +41,14 @@ def told(lines: list[bytes], head: ChainHead | None, boot: str = "b") -> list[tu
 def test_a_log_as_it_was_written_is_intact() -> None:
     lines, link = chain(5)
     assert told(lines, head_at(link)) == []
+
+
+def test_a_record_with_half_a_character_is_no_changed_one() -> None:
+    odd, link = SEALER.record(ORIGIN, rb'{"kind":"input","text":"x\udcff \ud83d\ude00"}')
+    more, link = chain(1, link)
+    assert told([odd, *more], head_at(link)) == []
+    assert (read_fields(odd) or {})["text"] == "x? \U0001f600"
+    assert read_fields(rb'{"text": "\udcff"') is None
 
 
 def test_lines_that_the_head_does_not_know_yet_are_no_finding() -> None:

@@ -1,5 +1,6 @@
 """What nobody sees goes out of a text and is counted; what writing needs stays."""
 
+import os
 import sys
 import unicodedata
 
@@ -12,6 +13,7 @@ from examples import steady
 from nacre.core.text.unseen import (
     REPLACEMENT,
     Counts,
+    bytes_spelled_out,
     for_eyes,
     is_suspect,
     neutralise,
@@ -171,3 +173,20 @@ def test_a_value_with_nothing_in_it_is_the_same_one() -> None:
 )
 def test_a_question_shows_every_character_of_what_is_asked(given: str, shown: str) -> None:
     assert spelled_out(given) == shown
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (b"ls", "ls"),
+        ("ä 日 😀".encode(), "ä 日 😀"),
+        (b"x\xff\x80y", r"x\xff\x80y"),
+        ("ä".encode()[:1], r"\xc3"),
+    ],
+)
+def test_bytes_that_are_no_text_are_spelled_out(given: bytes, shown: str) -> None:
+    assert bytes_spelled_out(os.fsdecode(given)) == shown
+
+
+def test_half_a_character_is_spelled_out() -> None:
+    assert bytes_spelled_out("\ud83d") == r"\ud83d"

@@ -1,16 +1,20 @@
 """The Unix socket: its greeting, and calls side by side."""
 
+import asyncio
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 import pytest
 
 from conftest import PATIENCE, Daemon
 from nacre import __version__
 from nacre.client.calls import AnsweredError, Client
 from nacre.client.start import connect
+from nacre.doors.local.socket import Hello, serve_calls
+from nacre.services.dispatch.dispatch import Answer
 from nacre.settings.paths import find_paths
 
 from doors.wire import GREETING, Bridge, Doomed, Line, daemon_pid, local_line
@@ -318,3 +322,23 @@ def test_a_client_that_never_reads_does_not_keep_the_daemon_from_stopping(
         line.send(*({"jsonrpc": "2.0", "id": n, "method": "tools/list"} for n in range(1, 200)))
         assert line.read()["id"] == 1, "its answers are on the way, and more than the kernel holds"
         assert daemon.stop() == 0
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_no_json_can_carry_is_told_as_an_error() -> None:
+    class Odd:
+        async def ask(self, caller: object, operation: object) -> Answer:
+            return Answer(cast("Any", "\udcff"), None)
+
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    serve = serve_calls(cast("Any", Odd()), msgspec.convert(GREETING, Hello), 4)
+    serving = asyncio.ensure_future(serve(reader, writer))
+    theirs.sendall(b'{"id": 1, "operation": "list_sessions", "params": {}}\n')
+    theirs.setblocking(False)
+    told = await asyncio.wait_for(asyncio.get_running_loop().sock_recv(theirs, 65536), PATIENCE)
+    answer = msgspec.json.decode(told)
+    assert (answer["id"], answer["error"]["code"]) == (1, "INTERNAL_ERROR")
+    theirs.close()
+    await serving
+    writer.close()

@@ -76,6 +76,10 @@ def test_both_eras_are_served_at_one_address(daemon: Daemon) -> None:
     assert "2026-07-28" in discovered["supportedVersions"]
     new = modern(daemon, "tools/list")["result"]["tools"]
     assert [tool["name"] for tool in old] == [tool["name"] for tool in new]
+    # A revision that nobody knows is refused, another one that somebody knows is not.
+    for revision, status in (("1999-01-01", 400), ("2025-06-18", 200)):
+        asked = post(daemon, request("ping"), MCP_Protocol_Version=revision, **session)
+        assert asked.status == status, revision
     # A session that is over, or never was, is not found.
     closed = http_call(
         daemon, "DELETE", TERMINAL, headers={"Mcp-Session-Id": session["Mcp_Session_Id"]}

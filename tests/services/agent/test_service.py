@@ -360,6 +360,24 @@ async def test_sessions_are_started_closed_renamed_and_made_again(tmp_path: Path
         assert "new session main]" in await one.run("echo again")
 
 
+async def test_what_does_not_go_with_an_action_of_sessions_is_refused(tmp_path: Path) -> None:
+    async with agent(tmp_path) as one:
+        started = await one.sessions(action="start", name="web", command="cat")
+        assert started == f"[started · web · {one.caller.cwd} · cat]"
+        for given in (
+            {"action": "start", "session": "other", "rows": 10},
+            {"action": "start", "session": "other", "name": "another"},
+            {"action": "close", "name": "dog"},
+            {"action": "restart", "command": "top"},
+            {"action": "rename", "name": "dog", "cwd": "/"},
+            {"action": "resize", "rows": 10, "command": "top"},
+        ):
+            with pytest.raises(BadParameter):
+                await one.sessions(**{"session": "web", **given})
+        assert "web · " in (listed := await one.sessions())
+        assert "other" not in listed
+
+
 async def test_a_folder_is_entered_first(tmp_path: Path) -> None:
     async with agent(tmp_path) as one:
         assert "\n/usr" in await one.run("pwd", cwd="/usr")

@@ -3,11 +3,13 @@
 import asyncio
 import errno
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from nacre.core.catalog.caller import Caller, Scope
@@ -262,6 +264,19 @@ async def test_a_long_text_is_cut_and_its_length_is_said(tmp_path: Path) -> None
     assert audit.text("x" * 80) == {"text": "x" * 80}
     assert audit.text("x" * 81) == {"text": "x" * 80, "chars": 81}
     audit.close()
+
+
+async def test_a_record_with_bytes_that_are_no_text_holds_and_can_be_read(tmp_path: Path) -> None:
+    audit = open_audit(tmp_path / "audit")
+    audit.record("call", None, None, {"argv": ["ls", os.fsdecode(b"x\xff")], "text": "ä😀"})
+    audit.record("call", None, None, {"text": os.fsdecode(b"\xfe")})
+    audit.close()
+    assert verify(str(tmp_path / "audit")).findings == []
+    first, second = of_kind(tmp_path, "call")
+    assert (first["argv"], first["text"]) == (["ls", r"x\xff"], "ä😀")
+    assert second["text"] == r"\xfe"
+    for _, line in read_lines(str(tmp_path / "audit")):
+        msgspec.json.decode(line)
 
 
 async def test_turned_off_nothing_is_written(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from nacre.core.operations.results import CommandOutcome, Screen
 from nacre.core.operations.runs import AwaitQuiesce, RunCommand
 from nacre.core.operations.terminal import SendInput
 from nacre.core.shell.state import State
-from nacre.errors import InvalidInput, SessionExited, WaitTimedOut
+from nacre.errors import Busy, InvalidInput, SessionExited, WaitTimedOut
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services
 
@@ -205,6 +205,34 @@ def test_a_line_that_its_reader_would_cut_is_refused(shell: str, most: int) -> N
                 await outcome(command(services, session, line + "x"))
             ran = await outcome(command(services, session, "echo hei", timeout_ms=60_000))
             assert ran.output == "hei"
+
+    with_clock(test)
+
+
+def test_shell_without_marks_runs_one_command_at_a_time(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with living(tmp_path) as services:
+            session = await start(services, "bash --norc --noprofile", env={"PS1": "$ "})
+            await outcome(command(services, session, "true"))
+            asked = [command(services, session, f"echo answer {number}") for number in range(12)]
+            told = await asyncio.gather(*map(outcome, asked), return_exceptions=True)
+            for number, one in enumerate(told):
+                answered = isinstance(one, CommandOutcome) and one.output == f"answer {number}"
+                assert answered or (number and isinstance(one, Busy))
+            assert (await outcome(command(services, session, "echo later"))).output == "later"
+
+    with_clock(test)
+
+
+def test_folder_and_prompt_of_a_shell_that_a_line_started(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with living(tmp_path) as services:
+            session = await start(services, "bash --norc --noprofile; true", env={"PS1": "$ "})
+            assert (await outcome(command(services, session, "cd /usr"))).cwd == "/usr"
+            assert session.cwd == "/usr"
+            await outcome(command(services, session, "python3 -q"))
+            left = await outcome(command(services, session, "exit()"))
+            assert (left.ended_by, left.state and left.state.state) == ("prompt", "prompt")
 
     with_clock(test)
 

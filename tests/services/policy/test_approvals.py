@@ -1,12 +1,14 @@
 """What asks waits for a person, whose answer counts for exactly what was asked."""
 
 import asyncio
+import base64
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -17,7 +19,7 @@ from nacre.errors import BadParameter, Forbidden, InvalidInput, LimitReached, Po
 from nacre.services.dispatch.asking import asked_by
 from nacre.services.session.session import Session
 
-from services.living import PATIENCE, living, reads, start_marked, text_of, until
+from services.living import PATIENCE, living, reads, start, start_marked, text_of, until
 from services.people import AGENT, ANNA, House
 
 pytestmark = pytest.mark.anyio
@@ -109,17 +111,58 @@ async def test_an_answer_for_the_session_counts_there_and_in_that_folder(tmp_pat
                 await begin(ask, elsewhere)
 
 
+async def test_what_is_asked_about_bytes_that_are_no_text_can_be_told(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as ask:
+        session = await shell(ask, tmp_path)
+        typed = base64.b64encode(b"truncate -s 1 x\xfe\r").decode()
+        call = asyncio.create_task(
+            ask("send_input", session=session.identity.id, input=typed, encoding="base64")
+        )
+        question = await asked(ask)
+        assert question.command == r"truncate -s 1 x\xfe"
+        assert "save" not in question.answers  # no file of rules could hold it
+        msgspec.json.encode(question)
+        msgspec.json.encode(await ask("answer_approval", ANNA, id=question.id, answer="deny"))
+        with pytest.raises(PolicyDenied, match="a person said no") as refused:
+            await call
+        assert refused.value.details["command"] == question.command
+        msgspec.json.encode(refused.value.details)
+
+
+async def test_a_folder_whose_name_is_no_text_can_be_told(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/b\xff"
+    os.mkdir(folder)
+    async with guarded(tmp_path) as ask:
+        session = await start(ask.services, "sh", cwd=str(tmp_path))
+        await ask("run", session=session.identity.id, command="cd b*")
+        call = begin(ask, session)
+        question = await asked(ask)
+        assert question.cwd == rf"{tmp_path}/b\xff"
+        msgspec.json.encode(question)
+        await ask("answer_approval", ANNA, id=question.id, answer="deny")
+        with pytest.raises(PolicyDenied):
+            await call
+        of_it = {"session": session.identity.id, "path": "../../outside"}
+        writing = asyncio.create_task(ask("put_file", **of_it, content=""))
+        question = await asked(ask)
+        assert r"b\xff/../../outside" in question.command
+        await ask("answer_approval", ANNA, id=question.id, answer="deny")
+        with pytest.raises(PolicyDenied) as refused:
+            await writing
+        msgspec.json.encode(refused.value.details)
+
+
 async def test_a_saved_answer_is_a_rule_in_the_users_file(tmp_path: Path) -> None:
     file = tmp_path / "config/policy.toml"
     async with guarded(tmp_path) as ask:
         file.write_text("# mine\n[[rule]]  # keep this\npattern = ['ls']\nverdict = 'allow'")
         session = await shell(ask, tmp_path)
-        call = begin(ask, session, "truncate -s 1 'x \\ y' \"z\"")
+        call = begin(ask, session, "truncate -s 1 'x \\ y' \"z\" 日😀")
         done = await answer(ask, ANNA, "save")
         assert done.file == str(file)
         await call
         assert "# mine\n[[rule]]  # keep this" in file.read_text()
-        assert (await begin(ask, session, "truncate -s 1 'x \\ y' \"z\"")).exit_code == 0
+        assert (await begin(ask, session, "truncate -s 1 'x \\ y' \"z\" 日😀")).exit_code == 0
         assert file.stat().st_mode & 0o777 == 0o600
 
 

@@ -129,7 +129,7 @@ class AgentSessions(Operation, frozen=True, kw_only=True):
     session: str | int | None = None
     command: Annotated[str, Meta(description="start: program instead of the shell.")] | None = None
     cwd: str | None = None
-    name: Annotated[str, Meta(description="rename: the new name.")] | None = None
+    name: Annotated[str, Meta(description="start, rename: the new name.")] | None = None
     rows: Annotated[Rows, Meta(description="resize")] | None = None
     cols: Annotated[Cols, Meta(description="resize")] | None = None
 

@@ -12,6 +12,7 @@ that the last records were cut off.
 
 import hashlib
 import hmac
+import json
 from typing import Any, NamedTuple
 
 import msgspec
@@ -107,5 +108,16 @@ def read_fields(line: bytes) -> dict[str, Any] | None:
     try:
         found = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
+        found = _read_odd(line)
     return found if isinstance(found, dict) else None
+
+
+def _read_odd(line: bytes) -> Any:
+    """Read a line with half a character in it, as daemons wrote it before they spelled it out."""
+    if b"\\ud" not in line:
+        return None
+    try:
+        whole = json.dumps(json.loads(line), ensure_ascii=False).encode(errors="replace")
+        return msgspec.json.decode(whole)
+    except (ValueError, RecursionError):
+        return None

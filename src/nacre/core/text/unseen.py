@@ -246,6 +246,34 @@ def spelled_out(text: str) -> str:
     )
 
 
+_NO_TEXT = late_pattern("[\ud800-\udfff]")
+
+
+def bytes_spelled_out(text: str) -> str:
+    """Return a text with each byte that is no UTF-8 as an escape: \\xff.
+
+    Paths, and what a shell tells of its line, have lone surrogates for them (PEP 383), and no
+    answer can carry those.
+    """
+    if text.isascii():
+        return text
+    return _NO_TEXT.sub(_escape_of_byte, text)
+
+
+def value_spelled_out(value: Any) -> Any:
+    """Return a JSON value with all its texts as bytes_spelled_out has them."""
+    if isinstance(value, str):
+        return bytes_spelled_out(value)
+    if isinstance(value, dict):
+        return {value_spelled_out(key): value_spelled_out(one) for key, one in value.items()}
+    return [value_spelled_out(one) for one in value] if isinstance(value, list) else value
+
+
+def _escape_of_byte(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
+
+
 def on_one_line(text: str) -> str:
     """Return it like spelled_out, line ends too: what stands beside the text could be forged."""
     return spelled_out(text).replace("\n", "\\n")

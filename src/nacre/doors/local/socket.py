@@ -239,7 +239,7 @@ def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
             try:
                 with delivered(large):
                     told = await _answer(dispatch, caller, words, line, begun)
-                    parts = await encode_in_slices(told, words.encode)
+                    parts = await _encode(told, words)
                     async with turn:
                         with suppress(ConnectionError):  # it left; what is read next is its end
                             await send_parts(writer, parts)
@@ -295,6 +295,16 @@ async def _answer(
     except Exception:  # noqa: BLE001  # outermost loop of a door: logged, the caller is told
         failure = unexpected(_log, "call failed outside its operation")
         return {"id": identifier, "error": words.error(failure)}
+
+
+async def _encode(told: dict[str, Any], words: Words) -> list[bytes]:
+    try:
+        return await encode_in_slices(told, words.encode)
+    except Exception:  # noqa: BLE001  # whoever waits for it would wait for ever
+        failure = unexpected(_log, "an answer cannot be written as JSON")
+        return await encode_in_slices(
+            {"id": told["id"], "error": words.error(failure)}, words.encode
+        )
 
 
 def _relay(caller: Caller, request: dict[str, Any], begun: Callable[[str], None]) -> Relay | None:

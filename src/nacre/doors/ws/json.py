@@ -148,9 +148,17 @@ class _Connection:
             async with self._free:
                 try:
                     with delivered(self._large):
-                        await self._socket.tell(await self._outcome(request))
+                        await self._answer(request)
                 finally:
                     self._room += size
+
+    async def _answer(self, request: Request) -> None:
+        try:
+            await self._socket.tell(await self._outcome(request))
+        except WebSocketDisconnect:
+            raise
+        except Exception:  # noqa: BLE001  # whoever waits for it would wait for ever
+            await self._socket.tell(request.answer(error=self._words.error(_unexpected())))
 
     async def _outcome(self, request: Request) -> dict[str, Any]:
         try:

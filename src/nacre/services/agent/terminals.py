@@ -25,8 +25,18 @@ from nacre.services.agent.answers import Answers
 from nacre.services.agent.asking import AgentCall
 from nacre.services.agent.clients import AgentClient, KnownSession
 from nacre.services.agent.places import find, make
+from nacre.wording import Omit
 
 _COMMAND = 60  # characters of a command in a list
+
+# What each action takes beside the session. What another one takes would be left out in silence.
+_TAKES: dict[str, tuple[str, ...]] = {
+    "start": ("command", "cwd", "name"),
+    "close": (),
+    "restart": (),
+    "rename": ("name",),
+    "resize": ("rows", "cols"),
+}
 
 
 class Terminals:
@@ -38,6 +48,7 @@ class Terminals:
     ) -> AgentAnswer:
         if request.action == "list":
             return await self._list(call, client)
+        _refuse_others(request)
         if request.action == "start":
             return await self._start(call, client, request)
         session = await find(call, client, MAIN if request.session is None else request.session)
@@ -77,8 +88,11 @@ class Terminals:
     ) -> AgentAnswer:
         if request.session is not None and not isinstance(request.session, str):
             raise BadParameter("session", "must be a name for a new session")
-        made = await make(call, client, request.session, command=request.command, cwd=request.cwd)
-        if request.command is None and request.session == MAIN:
+        if request.name is not None and request.session not in (None, request.name):
+            raise BadParameter("name", "is another name than session", Omit(("name",), "here"))
+        wanted = request.name if request.session is None else request.session
+        made = await make(call, client, wanted, command=request.command, cwd=request.cwd)
+        if request.command is None and wanted == MAIN:
             client.main = made
         details = await self._answers.details(call, made)
         where = self._answers.folder(details.cwd)
@@ -114,3 +128,12 @@ class Terminals:
         rows, cols = request.rows or details.rows, request.cols or details.cols
         size = await call(ResizeSession(session=session.id, rows=rows, cols=cols), Size)
         return status.status_line("resized", session.name, f"{size.rows} rows, {size.cols} columns")
+
+
+def _refuse_others(request: AgentSessions) -> None:
+    """Raises BadParameter for what does not go with the action."""
+    for name in ("command", "cwd", "name", "rows", "cols"):
+        if getattr(request, name) is not None and name not in _TAKES[request.action]:
+            raise BadParameter(
+                name, f"does not go with action {request.action}", Omit((name,), "here")
+            )

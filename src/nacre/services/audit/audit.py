@@ -20,6 +20,7 @@ import msgspec
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.text.redaction import Redaction, SecretValues, redacted
+from nacre.core.text.unseen import value_spelled_out
 from nacre.errors import NacreError
 from nacre.services.audit.executions import ExecutionLog
 from nacre.settings.table import Settings
@@ -227,7 +228,8 @@ class Audit:
         try:
             return _encode(record)
         except (UnicodeEncodeError, TypeError):  # a name of bytes that are no text
-            return json.dumps(record, default=str).encode()
+            plain = json.loads(json.dumps(record, default=str))
+            return _encode(value_spelled_out(plain))
 
     def _time(self, at: float) -> str:
         second = int(at)

@@ -241,6 +241,9 @@ class RunCommands:
         if context == "repl" and text.strip():
             with self._runs.lock(session):
                 return await self._in_repl(session, text.rstrip("\r\n"), wait, budget)
+        if state.state == "prompt":  # of a shell that marks nothing: two answers would mix
+            with self._runs.lock(session):
+                return await self._exchange(session, lines, state, wait, budget)
         return await self._exchange(session, lines, state, wait, budget)
 
     async def _in_shell(
@@ -308,8 +311,10 @@ class RunCommands:
         if prompting.ended > ended:
             code = prompting.exit_code
             return _Answer("mark", run, ran.output, ran.omitted_lines, code)
-        by: Literal["prompt", "needs_input"] = "prompt" if run.done else "needs_input"
-        return _Answer(by, run, ran.output, ran.omitted_lines, None, ran.state or look(session))
+        state = ran.state or look(session)
+        back = run.done or state.state == "prompt"  # also of the shell that it was started in
+        by: Literal["prompt", "needs_input"] = "prompt" if back else "needs_input"
+        return _Answer(by, run, ran.output, ran.omitted_lines, None, state)
 
     async def _exchange(
         self, session: Session, lines: list[str], state: State, wait: Quiesce, budget: int

@@ -30,7 +30,7 @@ from nacre.core.operations.safety.approvals import (
     AskedKind,
     ListApprovals,
 )
-from nacre.core.text.unseen import on_one_line
+from nacre.core.text.unseen import bytes_spelled_out, on_one_line
 from nacre.errors import BadParameter, Forbidden, InvalidInput, LimitReached
 from nacre.services.dispatch.asking import Asking, asking_of_call
 from nacre.services.dispatch.handlers import Handlers
@@ -208,7 +208,7 @@ class Approvals:
         return Answered(
             id=question.id,
             answer=answer,
-            command=question.bound.text,
+            command=bytes_spelled_out(question.bound.text),
             waiting=waiting,
             file=file,
         )
@@ -254,7 +254,9 @@ class Approvals:
         """
         question = self._question(caller, bound, session, reasons, rule, tool)
         if beside:
-            question.shown = replace(question.shown, command=f"{bound.text}\n{beside}")
+            question.shown = replace(
+                question.shown, command=bytes_spelled_out(f"{bound.text}\n{beside}")
+            )
         question.waiting += 1  # before anything is awaited: another call asks a question of its own
         began = self._host.loop.time()
         asking = asking_of_call()
@@ -421,20 +423,21 @@ class Approvals:
         answers: list[Answer] = ["once", "deny"]
         if not bound.data:
             savable = self._save is not None and len(bound.text) <= _MOST_SAVED
+            savable = savable and bytes_spelled_out(bound.text) == bound.text
             answers[1:1] = ["session", "save"] if savable else ["session"]
         if session is None:
             answers = ["once", "deny"]
         return Approval(
             id="",
-            command=bound.text,
+            command=bytes_spelled_out(bound.text),
             session=None if session is None else session.identity.name,
             session_id=None if session is None else session.identity.id,
-            cwd=bound.folder,
+            cwd=bound.folder and bytes_spelled_out(bound.folder),
             policy=bound.profile,
             asked_by=" ".join(
                 filter(None, (caller.door, on_one_line(caller.client[:_MOST_OF_NAME])))
             ),
-            reasons=list(reasons),
+            reasons=[bytes_spelled_out(one) for one in reasons],
             rule=rule,
             answers=answers,
             asked=(now := time.time()),

@@ -1,12 +1,15 @@
 """What a caller is told whose command may not run: why, and what to do instead."""
 
+from collections.abc import Iterator
+
+from nacre.core.text.unseen import bytes_spelled_out
 from nacre.errors import PolicyDenied
 from nacre.services.dispatch.permit import Judgement
 from nacre.services.policy.approvals import Asked
 
 
 def denied(judgement: Judgement) -> PolicyDenied:
-    why = "; ".join(judgement.reasons) or "a rule forbids it"
+    why = "; ".join(_reasons(judgement)) or "a rule forbids it"
     return PolicyDenied(
         f"the policy ({judgement.preset}) denies this, and nothing was typed: {why}",
         "do it in another way that the reason names, or let a person do it",
@@ -15,7 +18,7 @@ def denied(judgement: Judgement) -> PolicyDenied:
 
 
 def unapproved(judgement: Judgement, asked: Asked, lifetime: float) -> PolicyDenied:
-    why = "; ".join(judgement.reasons) or "a rule asks first"
+    why = "; ".join(_reasons(judgement)) or "a rule asks first"
     if asked.answer == "deny":
         return PolicyDenied(
             f"a person said no to this, and nothing was typed (the policy asked because: {why})",
@@ -35,11 +38,15 @@ def unapproved(judgement: Judgement, asked: Asked, lifetime: float) -> PolicyDen
     )
 
 
+def _reasons(judgement: Judgement) -> Iterator[str]:
+    return map(bytes_spelled_out, judgement.reasons)
+
+
 def _details(judgement: Judgement) -> dict[str, object]:
     return {
         "verdict": judgement.verdict,
-        "reasons": list(judgement.reasons),
+        "reasons": list(_reasons(judgement)),
         "rule": judgement.rule,
-        "command": judgement.line,
+        "command": bytes_spelled_out(judgement.line),
         "policy": judgement.preset,
     }

@@ -488,6 +488,11 @@ class Session:
         prompting = self.stream.prompting
         if self.terminal.cwd or prompting.folder:
             return prompting.folder or self.terminal.cwd or ""
-        found = working_directory(self.leader) if self.alive else None
+        found = None
+        if self.alive and not (self.launch.is_shell or self.in_foreground):
+            # A line for /bin/sh that started a shell: who uses the session is in that one.
+            found = working_directory(self.foreground or 0)
+        if found is None and self.alive:
+            found = working_directory(self.leader)
         # A folder's name is bytes; what is not text is replaced, because it could not be sent.
         return os.fsencode(found or self.launch.cwd).decode(errors="replace")

@@ -343,7 +343,10 @@ class Sessions:
             lost = session.ending is not None and session.ending.lost
             if lost or session.identity.id in kept:
                 session.recorder.close()  # so it can be restored later
-            session.recorder.remove_unless_closed()
+            if session.listed:
+                session.recorder.remove_unless_closed()
+            else:  # it was killed or dismissed: no later daemon knows it
+                session.recorder.remove()
 
 
 def _check_management(request: ManageSession) -> None:

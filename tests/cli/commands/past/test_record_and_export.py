@@ -135,8 +135,11 @@ def test_lost_sessions_are_listed_and_restored(tmp_path: Path) -> None:
     ran = nacre.call("run", session="dev", command="pwd")
     assert ran["output"] == str(folder / "deep")
     nacre.until("other", "ready")
+    nacre.call("manage_session", session="other", action="kill")
     nacre.ok("stop")
+    # Nothing is left of a killed one either, so the list needs no daemon.
     assert nacre.ok("list") == "no sessions; start one with 'nacre new'\n"
+    assert nacre("status").returncode == 1
 
 
 def test_upgrade_replaces_the_daemon_under_a_running_command(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """nacre policy: it needs no daemon, and a verdict is no failure."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 from cli.conftest import Nacre
@@ -19,6 +21,18 @@ def test_lines_on_standard_input_end_with_a_nul(own_nacre: Nacre) -> None:
 def test_the_last_line_may_go_without_its_end_and_an_empty_one_is_judged(own_nacre: Nacre) -> None:
     printed = own_nacre.ok("policy", "check", "--json", stdin="ls\0\0pwd")
     assert [json.loads(line)["line"] for line in printed.splitlines()] == ["ls", "", "pwd"]
+
+
+def test_bytes_that_are_no_text_are_judged_as_such_and_spelled_out(own_nacre: Nacre) -> None:
+    checking = own_nacre.start(
+        "policy", "check", "--json", stdin=subprocess.PIPE, text=True, errors="surrogateescape"
+    )
+    printed, _ = checking.communicate(os.fsdecode(b"echo \xff\0echo \xc3\xa4\0"))
+    found = [json.loads(line) for line in printed.splitlines()]
+    assert [(one["verdict"], one["line"]) for one in found] == [
+        ("ask", r"echo \xff"),
+        ("allow", "echo ä"),
+    ]
 
 
 def test_a_preset_and_a_shell_can_be_named(own_nacre: Nacre) -> None:

@@ -551,6 +551,35 @@ async def test_a_client_that_does_not_read_is_not_read_from_and_goes_on_when_it_
     writer.close()
 
 
+@pytest.mark.anyio
+async def test_an_answer_that_no_json_can_carry_fails_its_call_alone() -> None:
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    reader, writer = await asyncio.open_connection(sock=ours)
+
+    async def call_tool(_: Any, call: Any) -> dict[str, Any]:
+        return {"content": [{"type": "text", "text": "\udcff" if call.name == "odd" else "fine"}]}
+
+    served = Served(Offers(parse_selection("terminal", None)), call_tool, cast("Any", None))
+    client = LineConnection(served, Caller(door="mcp"), reader, writer, Settings())
+    serving = asyncio.create_task(client.serve())
+    info = {"name": "t", "version": "1"}
+    shake = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info}
+    theirs.send(_line(0, "initialize", shake))
+    for number, name in enumerate(("odd", "even"), 1):
+        theirs.send(_line(number, "tools/call", {"name": name}))
+    loop, answered = asyncio.get_running_loop(), b""
+    while answered.count(b"\n") < 3:
+        answered += await asyncio.wait_for(loop.sock_recv(theirs, 1 << 20), PATIENCE)
+    told = {answer["id"]: answer for answer in map(json.loads, answered.splitlines())}
+    assert told[1]["error"]["code"] == -32603
+    assert told[1]["error"]["data"]["code"] == "INTERNAL_ERROR"
+    assert told[2]["result"]["content"][0]["text"] == "fine"
+    theirs.close()
+    await serving
+    writer.close()
+
+
 def _line(number: int, method: str, params: dict[str, Any]) -> bytes:
     asked = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
     return json.dumps(asked).encode() + b"\n"

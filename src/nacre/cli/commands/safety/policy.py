@@ -13,6 +13,7 @@ from typing import Any
 from nacre.cli.output.answers import add_json, harmless, print_json
 from nacre.core.policy.decide import Decision, decide
 from nacre.core.policy.paths import Where
+from nacre.core.text.unseen import bytes_spelled_out
 from nacre.errors import InvalidInput
 from nacre.settings.paths import Paths, find_paths
 from nacre.system.policy_files import load_policy, read_rules, rule_files
@@ -81,9 +82,9 @@ def _given_lines() -> Iterator[str]:
     while chunk := os.read(sys.stdin.fileno(), 65536):
         *lines, rest = (rest + chunk).split(b"\0")
         for line in lines:
-            yield line.decode(errors="replace")
+            yield os.fsdecode(line)
     if rest:
-        yield rest.decode(errors="replace")
+        yield os.fsdecode(rest)
 
 
 def _show(arguments: Namespace, line: str, decision: Decision) -> None:
@@ -91,7 +92,7 @@ def _show(arguments: Namespace, line: str, decision: Decision) -> None:
         print_json(
             {
                 "verdict": decision.verdict,
-                "line": line,
+                "line": bytes_spelled_out(line),
                 "reasons": decision.reasons,
                 "commands": decision.commands,
                 "rule": decision.rule,

@@ -32,7 +32,7 @@ from nacre.core.catalog.caller import Caller
 from nacre.doors.mcp.identifiers import UNREADABLE
 from nacre.doors.mcp.identifiers import Message as JsonRpcMessage
 from nacre.doors.mcp.server import UNNAMED
-from nacre.doors.mcp.standing import HANDSHAKE_REVISIONS
+from nacre.doors.mcp.standing import HANDSHAKE_REVISIONS, MODERN_REVISIONS
 
 _SESSION = MCP_SESSION_ID_HEADER.lower().encode()
 _VERSION = MCP_PROTOCOL_VERSION_HEADER.lower().encode()
@@ -41,6 +41,11 @@ _OUTER = re.compile(rb"([0-9a-f]{8})-([0-9a-f]{32})")
 _NOT_FOUND = (
     b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no such session for this token; '
     b'initialize one of your own"}}'
+)
+_REVISIONS = [revision.encode() for revision in (*HANDSHAKE_REVISIONS, *MODERN_REVISIONS)]
+_UNKNOWN = (
+    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"MCP-Protocol-Version is none '
+    b'that there is; send the one that initialize agreed on: %b"}}' % b", ".join(_REVISIONS)
 )
 _MOST_RESUMED = 10_000  # the SDK's own limit of sessions; a forgotten one is opened once more
 
@@ -72,6 +77,10 @@ class ResumedSessions:
         outer, holder = _header(scope, _SESSION), _holder(scope)
         if outer is not None and self._holders.get(outer, holder) != holder:
             await Response(_NOT_FOUND, 404, media_type="application/json")(scope, receive, send)
+            return
+        if outer is not None and (_header(scope, _VERSION) or _REVISIONS[0]) not in _REVISIONS:
+            # "It MUST respond with 400" (2025-06-18, transports): the client speaks something else.
+            await Response(_UNKNOWN, 400, media_type="application/json")(scope, receive, send)
             return
         inner = None if outer is None else await self._find(outer, scope)
         opened = None if outer is not None or asked is None else _revision(asked)

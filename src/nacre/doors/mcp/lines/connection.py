@@ -12,6 +12,7 @@ script that pipes its requests in and closes still gets its answers.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
@@ -52,8 +53,13 @@ from nacre.doors.mcp.standing import MODERN_REVISIONS, Standing
 from nacre.services.dispatch.answers.delivery import delivered
 from nacre.services.dispatch.asking import asked_by
 from nacre.services.dispatch.forwarding.relay import relayed_by
+from nacre.services.dispatch.log import unexpected
 from nacre.services.dispatch.sampling import sampled_by
 from nacre.settings.table import Settings
+
+_log = logging.getLogger("nacre.mcp")
+
+INTERNAL_ERROR = -32603
 
 LAST_ANSWERS = 1.0  # seconds for open requests after the client closed its side
 
@@ -311,6 +317,10 @@ class LineConnection:
                 self.wire.answer(raw, msgspec.json.encode(shaped))
             except ProtocolError as error:
                 self.wire.refuse(error.code, error.message, raw, error.data)
+            except Exception:  # noqa: BLE001  # the other calls of this host go on
+                failure = unexpected(_log, "an answer cannot be written as JSON")
+                told = self._served.offers.now.words.error(failure)
+                self.wire.refuse(INTERNAL_ERROR, told["message"], raw, told)
             await self.wire.drain()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
