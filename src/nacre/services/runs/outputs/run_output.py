@@ -70,7 +70,8 @@ class _Printed(NamedTuple):
         if self.head is None:
             return Rendered(render(self.end, self.cols))
         first, last = render(self.head, self.cols), render(self.end, self.cols)
-        return Rendered(first, last, self.lines, self.between)
+        unended = bool(_INVISIBLE.sub(b"", self.end.rpartition(b"\n")[2]))
+        return Rendered(first, last, self.lines + unended, self.between)
 
 
 class RunOutput:
