@@ -391,7 +391,8 @@ def _wants_enter(session: Session, text: str, state: State) -> bool:
     """
     if ends_with_enter(text) or ends_with_key(text):
         return False
-    if state.state == "prompt" or state.asks == "repl" or _in_own_shell(session, state):
+    reads_line = state.state == "prompt" or state.asks in ("repl", "line")
+    if reads_line or _in_own_shell(session, state):
         return True
     if state.state == "running" and state.sure:
         return False

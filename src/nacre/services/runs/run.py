@@ -167,6 +167,8 @@ class TrackedRun:
         if self._may_be_cut_short(end):
             self.state.cut_short = True
             end = end._replace(exit_code=None)
+        if self.request.more_lines and self.request.context == "repl" and self.session.alive:
+            return  # a line of several in a shell whose prompt has no marks
         if self.request.more_lines and end.by in ("mark", "prompt"):
             self.state.end_part(end)
             self.output.end_part()
