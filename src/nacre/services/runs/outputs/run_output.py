@@ -142,6 +142,13 @@ class RunOutput:
         echo = bytes(self._unstarted) if self._refusal is None else self._refusal
         self.record(echo.partition(b"\n")[2])
 
+    def record_before_start(self, typed: str) -> None:
+        """Take what came before a late start mark, but for the echo of the line that was typed."""
+        echo = bytes(self._unstarted) if self._refusal is None else self._refusal
+        first, end, rest = echo.partition(b"\n")
+        shown = _INVISIBLE.sub(b"", first).decode(errors="replace").strip()
+        self.record(rest if end and shown.endswith(typed.strip()) else echo)
+
     def printed_all(self, prompt_from: bytes | None = None) -> None:
         """The shell prepares its next prompt: what comes until the end is no output.
 
