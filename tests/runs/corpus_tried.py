@@ -354,4 +354,100 @@ TRIED = [
             ),
         ),
     ),
+    Case(
+        "no line editor in bash",
+        BASH,
+        (
+            run("set +o emacs"),
+            run("echo a; (exit 3)", "a", 3),
+            run("echo 'a\nb'; (exit 4)", "a\nb", 4),
+            Screen(lacks=("7337", "_nacre")),
+            run("set -o emacs"),
+            run("echo 'a\nb'; (exit 5)", "a\nb", 5),
+        ),
+    ),
+    Case(
+        "no line editor in zsh",
+        ZSH,
+        (
+            run("unsetopt zle"),
+            run("echo a; (exit 3)", "a", 3),
+            run("echo 'ä\nb'; (exit 4)", "ä\nb", 4),
+            Screen(lacks=("7337", "_nacre")),
+            run("setopt zle"),
+            run("echo 'a\nb'; (exit 5)", "a\nb", 5),
+        ),
+    ),
+    Case(
+        "another key deletes the line",
+        BASH,
+        (
+            run("stty kill ^X"),
+            Keys(b"echo typed\r", shows="\ntyped"),
+            run("echo a; (exit 3)", "a", 3),
+        ),
+    ),
+    Case(
+        "all functions are taken away, in zsh the widgets with them",
+        ZSH,
+        (
+            run("unfunction -m '*'"),
+            run("echo a; (exit 3)", "a", 3),
+            run("echo b; (exit 4)", "b", 4),
+        ),
+        {".zshenv": "unsetopt global_rcs\n", ".zshrc": "PS1='zsh> '\n"},
+    ),
+    Case(
+        "our functions are taken away in fish",
+        FISH,
+        (
+            run("for f in (functions -an | string match '__nacre*'); functions -e $f; end", None),
+            run("echo a; sh -c 'exit 3'", "a", 3),
+            run("echo b; sh -c 'exit 4'", "b", 4),
+        ),
+    ),
+    Case(
+        "no function for the prompt from the beginning",
+        FISH,
+        (run("echo a; sh -c 'exit 3'", "a", 3),),
+        {".config/fish/config.fish": "functions -e fish_prompt\n"},
+    ),
+    *(
+        Case(
+            f"vi waits for what belongs to {key}",
+            ("bash", "zsh", "fish") if key != "/" else ("bash", "zsh"),
+            (
+                run("eval $VI"),
+                Keys(b"abc", shows="abc"),
+                Keys(b"\x1b" + key.encode()),
+                run("echo a; sh -c 'exit 3'", "a", 3),
+            ),
+            env={"VI": "test $FISH_VERSION && fish_vi_key_bindings || set -o vi"},
+        )
+        for key in ("f", "d", "r", "R", "3", "/")
+    ),
+    Case(
+        "prompt commands that would become other letters, or a number",
+        BASH,
+        (
+            run("echo a; (exit 3)", "a", 3),
+            run("unset PROMPT_COMMAND; declare -i PROMPT_COMMAND", None),
+            run("echo b; (exit 4)", "b", 4),
+            run("unset PROMPT_COMMAND; declare -l PROMPT_COMMAND=TRUE", None),
+            run("echo c; (exit 5)", "c", 5),
+            Screen(lacks=("__nacre", "/DEV/NULL")),
+        ),
+        rc("PS1='bash> '; declare -u PROMPT_COMMAND=:"),
+    ),
+    Case(
+        "what the shell prints comes late, and so does the mark of the start",
+        BASH,
+        (
+            run("exec > >(tee log) 2>&1", None),
+            *(
+                run(f"echo {code}; (exit {code})", str(code), code, hints=("is a pipe",))
+                for code in range(5)
+            ),
+        ),
+    ),
 ]

@@ -293,6 +293,18 @@ def test_marks_that_had_to_be_asked_for_are_not_trusted_for_the_next_command() -
     assert not prompting.hurt
 
 
+def test_a_start_behind_its_own_end_is_late() -> None:
+    where = Prompting()
+    for kind in "AB":
+        where.note(Mark(kind))
+    assert where.note(Mark("C", "7")) == Mark("C", "7")
+    where.note(Mark("D", "3"))
+    assert where.note(Mark("C", "8")) == Mark("C", "late")
+    for kind in "AB":
+        where.note(Mark(kind))
+    assert where.note(Mark("C", "9")) == Mark("C", "9")
+
+
 def test_prompts_are_counted() -> None:
     prompting, _ = noted(("A", ""), ("B", ""), ("P", ""), ("A", ""), ("B", ""))
     assert prompting.shown == 3

@@ -14,6 +14,10 @@ from nacre.core.shell.programs import PASSWORD, is_confirm, is_interpreter, prog
         "*** x.conf (Y/I/N/O/D/Z) [default=N] ? ",
         "Please type 'yes', 'no' or the fingerprint: ",
         "file exists, overwrite? ",
+        *("Continue? (y/n) [y]: ", "Go on? [Y/n] (default: Y) ", "Overwrite (y/n)> "),
+        *("Delete all? y/n: ", "Delete? y/n", "Y/n? ", "yes/no? ", "Accept? y or n: "),
+        *("Is this OK? (yes) ", "Install? [yes]: ", "Really (yes or no): "),
+        "Enter 'yes' to continue: ",
     ],
 )
 def test_questions(line: str) -> None:
@@ -22,7 +26,10 @@ def test_questions(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["any [y/n] left behind", "yes/no", "$ ", "continue", "what is your name? ", "array[y]: "],
+    [
+        *("any [y/n] left behind", "yes/no", "$ ", "continue", "what is your name? ", "array[y]: "),
+        *("day/night? ", "Enter yesterday's date: ", "x [n]: ", "tests (y/n) [y] passed: "),
+    ],
 )
 def test_no_questions(line: str) -> None:
     assert not is_confirm("some", line)

@@ -7,6 +7,7 @@ import pytest
 from nacre.core.shell.repl_input import (
     IncompleteInput,
     bracket_lines,
+    dc_lines,
     erlang_lines,
     haskell_lines,
     lisp_lines,
@@ -86,6 +87,8 @@ INCOMPLETE: list[tuple[Callable[[str], list[str]], str]] = [
     (php_lines, "echo 1"),
     (php_lines, "function f() {"),
     (bracket_lines, "define f(x) {"),
+    (bracket_lines, "/* 1"),
+    (dc_lines, "[a [b]"),
     (ocaml_lines, "1 + 1"),
     (ocaml_lines, "1 (* ;;"),
     (tcl_lines, "proc f {x} {"),
@@ -99,6 +102,20 @@ def test_ruby_gets_what_belongs_together_as_one_paste() -> None:
     assert ruby_pastes(f"x = 1\n{block}\n\nx") == ["x = 1", block, "x"]
     text = "s = <<~X\n  a\nb\nX\ns"
     assert ruby_pastes(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("lines", "command", "parts"),
+    [
+        (bracket_lines, "1\n/* a\nb */ 2\n3", ["1", "/* a\nb */ 2", "3"]),
+        (bracket_lines, 'print "a\nb"\n{\n1\n}', ['print "a\nb"', "{", "1", "}"]),
+        (dc_lines, "1 p\n[a [b]\nc] p\n2 p", ["1 p", "[a [b]\nc] p", "2 p"]),
+    ],
+)
+def test_a_string_or_comment_of_several_lines_stays_together(
+    lines: Callable[[str], list[str]], command: str, parts: list[str]
+) -> None:
+    assert lines(command) == parts
 
 
 @pytest.mark.parametrize(("lines", "command"), COMPLETE)

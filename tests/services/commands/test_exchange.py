@@ -77,6 +77,18 @@ async def test_enter_is_added_where_a_line_is_read_and_nowhere_else(tmp_path: Pa
         assert (line.ended_by, line.output) == ("mark", "")
         assert line.hint is not None
         assert (await command(services, session, "echo got $l")).output == "got y"
+        await command(services, session, "read -e -p 'edited? ' l")
+        edited = await command(services, session, "z")
+        assert (edited.ended_by, edited.hint) == ("mark", line.hint)
+        assert (await command(services, session, "echo got $l")).output == "got z"
+
+
+async def test_output_without_a_final_newline_is_kept_before_the_next_line() -> None:
+    async with living() as services:
+        session = await start(services, "sh", env={"PS1": "$ ", "ENV": ""})
+        await until(session, lambda: session.terminal.plain_lines()[0] == "$")
+        ran = await command(services, session, "printf a\necho b\nprintf c\n")
+        assert (ran.ended_by, ran.output) == ("prompt", "a\nb\nc")
 
 
 async def test_answer_has_neither_the_question_nor_its_echo() -> None:

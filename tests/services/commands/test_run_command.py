@@ -188,6 +188,11 @@ def test_shell_without_marks_ends_at_its_prompt() -> None:
             lines = "echo one\nsleep 0.2\necho two\n"
             ran = await outcome(command(services, session, lines, timeout_ms=60_000))
             assert (ran.ended_by, ran.output.splitlines()) == ("prompt", ["one", "two"])
+            asked = await outcome(command(services, session, "read x; echo got $x", timeout_ms=300))
+            assert asked.state is not None
+            assert (asked.ended_by, asked.state.asks) == ("needs_input", "line")
+            told = await outcome(command(services, session, "word", timeout_ms=300))
+            assert told.output == "got word"
 
     with_clock(test)
 

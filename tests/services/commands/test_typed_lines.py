@@ -1,21 +1,22 @@
 """run_command with several lines: all of them are waited for, in each shell that makes marks."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
 from nacre.core.operations.results import CommandOutcome
-from nacre.core.operations.runs import ReadRun, RunCommand, Send
+from nacre.core.operations.runs import ReadRun, Run, RunCommand, Send
 from nacre.core.text.budget import json_chars, json_size
-from nacre.errors import WaitTimedOut
+from nacre.errors import Busy, WaitTimedOut
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services
 
 from runs.corpus import Case
 from runs.driving import NATIVE, at_work, open_shell
-from services.living import CALLER, until
+from services.living import CALLER, PATIENCE, until
 
 pytestmark = pytest.mark.anyio
 
@@ -68,6 +69,84 @@ async def test_letters_are_no_commands_of_vi_after_escape(shell: str, tmp_path: 
             session.write(keys)
             request = Send(session=session.identity.id, text="echo hello")
             assert "\nhello\n" in (await services.talking.send(CALLER, request)).output
+
+
+async def test_a_line_editor_that_begins_with_commands_of_vi_takes_lines(tmp_path: Path) -> None:
+    init = "zle-line-init() { zle -K vicmd; }; zle -N zle-line-init\n"
+    case = replace(PLAIN, files={".zshrc": init})
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, "zsh", tmp_path, case)
+        ran = await command(services, session, "echo hello\nsh -c 'exit 3'\n")
+        assert (ran.exit_code, ran.output) == (3, "hello")
+
+
+@pytest.mark.parametrize(
+    ("shell", "taken"),
+    [
+        ("zsh", "unfunction -m '*nacre*'"),
+        ("fish", "for f in (functions -an | string match '__nacre*'); functions -e $f; end"),
+    ],
+)
+async def test_hooks_are_mended_where_the_functions_of_the_keys_have_gone_with_them(
+    shell: str, taken: str, tmp_path: Path
+) -> None:
+    async with at_work(tmp_path, shell_answer_wait=300) as services:
+        session = await open_shell(services, shell, tmp_path, PLAIN)
+        await command(services, session, f"{taken}\n")
+        ran = await command(services, session, "echo one\nsh -c 'echo two; exit 3'\n")
+        assert (ran.ended_by, ran.exit_code, ran.output) == ("mark", 3, "one\ntwo")
+        assert not session.stream.prompting.hurt
+        await until(session, lambda: session.stream.prompting.phase == "prompt")
+        assert "_nacre_s" not in "\n".join(session.terminal.plain_lines())
+
+
+async def test_lines_at_a_prompt_without_marks_are_whole_and_the_last_one_tells_its_code(
+    tmp_path: Path,
+) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, "bash", tmp_path, PLAIN)
+        assert (await command(services, session, "readonly PS1='r> '\n")).exit_code == 0
+        for code in (3, 4):
+            lines = f"echo a\nprintf b\necho c\nsh -c 'exit {code}'\n"
+            ran = await command(services, session, lines)
+            assert (ran.ended_by, ran.exit_code, ran.output) == ("mark", code, "a\nb\nc")
+        one = await command(services, session, "echo '2 >'; (exit 5)\n")
+        assert (one.ended_by, one.exit_code, one.output) == ("mark", 5, "2 >")
+
+
+@pytest.mark.parametrize("shell", NATIVE)
+async def test_send_of_an_empty_line_ends_at_the_next_prompt(shell: str, tmp_path: Path) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, shell, tmp_path, PLAIN)
+        await command(services, session, "true\n")
+        send = Send(session=session.identity.id, text="", timeout_ms=60_000)
+        sent = await asyncio.wait_for(services.talking.send(CALLER, send), PATIENCE / 2)
+        assert sent.state is not None
+        assert sent.state.state == "prompt"
+
+
+async def test_send_ends_at_the_next_prompt_where_the_hooks_are_gone(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, "zsh", tmp_path, PLAIN)
+        await command(services, session, "unfunction -m '*nacre*'\n")
+        send = Send(session=session.identity.id, text="echo hello", timeout_ms=60_000)
+        sent = await asyncio.wait_for(services.talking.send(CALLER, send), PATIENCE / 2)
+        assert "\nhello\n" in sent.output
+
+
+@pytest.mark.parametrize("shell", NATIVE)
+async def test_a_run_that_was_just_typed_is_not_taken_for_the_prompt(
+    shell: str, tmp_path: Path
+) -> None:
+    async with at_work(tmp_path) as services:
+        session = await open_shell(services, shell, tmp_path, PLAIN)
+        for _ in range(5):
+            ran = Run(session=session.identity.id, command="sleep 600", timeout_ms=0)
+            assert (await services.runs.run(CALLER, ran)).status == "timeout"
+            with pytest.raises(Busy, match="nothing was typed"):
+                await command(services, session, "echo hello\n")
+            assert (await command(services, session, "\x03")).ended_by == "mark"
+            assert (await command(services, session, "echo hello\n")).output == "hello"
 
 
 async def test_line_that_takes_the_marks_away_ends_with_its_code(tmp_path: Path) -> None:

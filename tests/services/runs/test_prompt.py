@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from nacre.core.operations.runs import Run
+from nacre.core.shell.marks import Mark
 from nacre.core.shell.repl_prompts import is_same_prompt, prompt_pattern, without_shell_prompt
 from nacre.core.shell.state import State
 from nacre.services.observe.state import line_before_cursor
@@ -130,6 +131,19 @@ async def test_read_of_a_wrapped_command_is_no_prompt() -> None:
         request.pid = facts.pid
         run.prompt_is_back()
         assert tell_read(session, run, state("prompt")).state == "prompt", "it is over"
+
+
+@pytest.mark.anyio
+async def test_a_line_that_was_refused_is_no_success_unless_it_runs_nothing() -> None:
+    async with living() as services:
+        session = await start(services, "cat")
+        for command, told, code in (("x", 2, 2), ("x", 0, None), ("# x", 0, 0)):
+            request = RunRequest("native", 0.0, tells_start=True, command=command)
+            run = TrackedRun(session, request, RunOutput(80, memory=1024))
+            run.tap(Mark("D", f"{told};/"))
+            assert not run.done
+            run.was_refused()
+            assert (run.ended_by, run.exit_code) == ("mark", code)
 
 
 @pytest.mark.anyio

@@ -11,6 +11,7 @@ from nacre.core.text.budget import json_size
 from nacre.services.session.session import Session
 from nacre.wording import Hint, Use
 
+from runs.driving import shell_path
 from services.living import CALLER, PROMPT, SHELL, living, shows, start, start_marked, until
 
 pytestmark = pytest.mark.anyio
@@ -75,6 +76,22 @@ async def test_input_for_a_shell_that_starts_is_shown_once(tmp_path: Path) -> No
             await shows(session, "a")
             await at_mark(session, 1)
             assert lines(session) == [f"{PROMPT} echo a", "a", PROMPT]
+
+
+@pytest.mark.parametrize("how", ["input", "send"])
+async def test_a_shell_without_marks_is_awaited_until_it_reads(how: str, tmp_path: Path) -> None:
+    async with living(tmp_path) as services:
+        (tmp_path / "slow").write_text("sleep 0.4\n")
+        shell = shell_path("ash", tmp_path)
+        env = {"PS1": "$ ", "ENV": str(tmp_path / "slow")}
+        session = await start(services, shell, env=env)
+        ref = session.identity.id
+        if how == "input":
+            await services.sessions.send(CALLER, SendInput(session=ref, input="echo a\r"))
+        else:
+            await services.talking.send(CALLER, Send(session=ref, text="echo a", timeout_ms=0))
+        await shows(session, "a")
+        assert "\n".join(lines(session)).count("echo a") == 1
 
 
 async def test_inputs_for_a_shell_that_starts_stay_in_their_order(tmp_path: Path) -> None:

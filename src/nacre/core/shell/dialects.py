@@ -53,6 +53,9 @@ class Syntax(Struct, frozen=True):
     read: str | None = None
     # {rest} where {take} went well: else nothing ran, and a code would be that of the wrapper.
     if_taken: str = "{take}&&{ {rest};}"
+    # Brings back what a command took away of the session's own shell's hooks, where the key that
+    # does so may be gone with them.
+    mend: str = ""
     escapes: Literal["printf", "url"] = "printf"  # what the command is written in (wrapper.py)
     nonce: str | None = None  # what holds it since `begin`, where there is no room to repeat it
 
@@ -79,8 +82,9 @@ class Dialect(Struct, frozen=True):
     # its continuation prompt.
     unread_after: float | None = None
     marks_unrun: bool = True  # the end also of a line that it did not run
-    # Keys that begin the line anew where its line editor edits like vi, whatever mode that is in.
-    begin_anew: bytes = b"\x1bcc"
+    # Keys that begin the line anew where its line editor edits like vi, whatever mode that is in:
+    # also where a command waits for its character (`f`) or for the text that it looks for (`/`).
+    begin_anew: bytes = b"\x07\x1bcc"
     keeps_bad_line: bool = False  # leaves a line that it cannot parse standing at the next prompt
     takes_pastes: bool = True  # its line editor knows bracketed paste
     takes_pastes_late: bool = False  # switches bracketed paste on when its prompt is drawn
@@ -201,6 +205,8 @@ _BASH_KEEP = (
 
 
 # Bound by the scripts: in zsh's command mode, and in fish's hybrid one, Escape takes a key along.
+# What comes before it is for a command that waits for a character, and in zsh ends a search, too:
+# there Escape takes the blank along.
 _BEGIN_ANEW = b"\x1b[7338~"
 
 
@@ -258,6 +264,11 @@ BASH = Dialect(
     longest_line=4000,
     opens_prompt=b"\x1b[?2004h",
 )
+# Widgets are functions: after `unfunction -m '*'` no key of ours does anything.
+_ZSH_MEND = (
+    "{ case ${+functions[__nacre_hook]}${__nacre_script+y} in 0y)"
+    ". $__nacre_script;;esac;} 2>/dev/null"
+)
 ZSH = Dialect(
     name="zsh",
     syntax=Syntax(
@@ -273,13 +284,14 @@ ZSH = Dialect(
         run=_by(_ZSH_WORD, _RUN),
         place=f'"$$ $HOST;{_FOLDER}"',
         read=_READABLE + _READ_BOUND.replace(_CUT_READ, _CUT_FOUND),
+        mend=_ZSH_MEND,
     ),
     programs=("zsh",),
     offered=("zsh",),
     native=NativeStart("zsh", variable="ZDOTDIR"),
     tells_version=True,
     longest_line=4000,
-    begin_anew=_BEGIN_ANEW,
+    begin_anew=b"\x07\x1b " + _BEGIN_ANEW,
     takes_pastes_late=True,
     forgets_interrupts=True,
     # PROMPT_SP: an output without a final newline is shown by a mark and blanks.
@@ -316,7 +328,7 @@ FISH = Dialect(
     tells_version=True,
     unread_after=0.5,
     marks_unrun=False,
-    begin_anew=_BEGIN_ANEW,
+    begin_anew=b" " + _BEGIN_ANEW,
     keeps_bad_line=True,
     pastes_as_it_is=False,
     forgets_interrupts=True,

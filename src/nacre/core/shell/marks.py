@@ -10,6 +10,8 @@ session's nonce: `ESC ] 133 ; letter ; n=NONCE [; value] BEL`. The letters:
      shell itself says so, not our hook, which may be gone
   Q  the prompt's own word on the command before it: value is the number of the prompt, then as D's,
      "7;0;/tmp". A prompt that is drawn again has the same number; it is empty where nobody counts.
+     C counts as "late" if it comes behind D, with no prompt between: `exec 2> >(tee log)` delays
+     what the shell itself prints, but not our hooks
   P  a continuation prompt (the shell wants more of the command)
   R  the answer to ASK_KEY: value is the exit code, whether it is at its prompt, and the folder,
      "0;prompt;/tmp"; by then the shell has its hooks again. "unknown" where it cannot tell,
@@ -172,6 +174,7 @@ class Prompting:
         self._number: str | None = None  # of the last prompt
         self._line: int | None = None  # of the command that runs
         self._told = False  # the end before this prompt
+        self._drawn = True  # a prompt, since the last end
         self._printed_all = False
 
     @property
@@ -183,7 +186,7 @@ class Prompting:
         self.reads_line = False
         match mark.kind:
             case "A":
-                self.phase = "drawing"
+                self.phase, self._drawn = "drawing", True
             case "B":
                 self.phase = "prompt"
                 self.shown += 1
@@ -199,6 +202,8 @@ class Prompting:
                 self.phase = "running"
                 self._printed_all = False
                 self._line = int(mark.value) if mark.value.isdigit() else None
+                if not self._drawn:
+                    return Mark("C", "late", mark.nonce)
             case "S":
                 # Where our hooks are gone, it is the only word that a command runs.
                 if self.phase is not None and mark.value != "read":
@@ -269,7 +274,7 @@ class Prompting:
         return "prompt" if int(number) > self._line else "read"
 
     def _end(self, mark: Mark) -> None:
-        self.phase = "drawing"
+        self.phase, self._drawn = "drawing", False
         self.ended += 1
         self.exit_code = mark.exit_code
         self.folder = mark.folder or self.folder

@@ -142,12 +142,16 @@ PROMPT_ENDS = frozenset("$#>%❯❮➜λ»›→▶")
 # A question at the end of a line, as programs write them: [y/N], (yes/no), [Y/n]?, ([y]/n)?,
 # [y/d/N]:, rename? [y]es, [n]o, [A]ll:
 CONFIRM = late_pattern(
-    r"[\[(]\s*\[?y(?:es)?\]?\s*[/|]\s*(?:[\w/|\[\]]+[/|])?\[?n(?:o)?\]?(?:\s*/\s*\S+)?\s*[\])]\s*[?:]*\s*$|"
+    r"[\[(]\s*\[?y(?:es)?\]?\s*[/|]\s*(?:[\w/|\[\]]+[/|])?\[?n(?:o)?\]?(?:\s*/\s*\S+)?\s*[\])]"
+    r"\s*[?:]*(?:\s*[\[(][^\])]{1,20}[\])])?\s*[?:>]*\s*$|"
+    r"\by(?:es)?\s*(?:/|or\s)\s*no?\s*[?:>]+\s*$|"
+    r"\?\s*y(?:es)?\s*/\s*no?\s*$|"
+    r"\?\s*[\[(](?:y|yes|n|no)[\])]\s*:?\s*$|"
     r"[\[(]y[\])]es\b.*[\[(]n[\])]o\b[^?:]*[?:]?\s*$|"
     r"^\*\*\* .*\(Y/I/N/O/D/Z\).*\?\s*$|"
-    r"[\[(]y(?:es)? or n(?:o)?[\])]\s*\??\s*$|"
+    r"[\[(]y(?:es)? or n(?:o)?[\])]\s*[?:]*\s*$|"
     r"\[y,n(?:,\S)*\]\??\s*$|"
-    r"\(yes/no(?:/\[fingerprint\])?\)\?\s*$|\btype '?yes'?\b[^:]*:\s*$|"
+    r"\(yes/no(?:/\[fingerprint\])?\)\?\s*$|\b(?:type|enter) ['\"]?yes['\"]?[^\w:][^:]*:\s*$|"
     r"\b(?:continue|proceed|sure|overwrite|replace|remove)\b\s*(?:it|this|anyway|file)?\s*\?\s*$",
     re.IGNORECASE,
 )
@@ -164,7 +168,7 @@ _READ_IN_CODE = ("python", "pypy", "R", "octave", "php", "ghc")
 _ASK_ABOUT_FILES = frozenset(["rm", "cp", "mv", "ln", "find", "xargs", "tar"])
 _QUESTION = late_pattern(r"\?(?:\.\.\.)?\s*$")
 # What is asked there must be answered in full.
-IN_FULL = late_pattern(r"\byes(?:/| or )no\b|\btype '?yes\b", re.IGNORECASE)
+IN_FULL = late_pattern(r"\byes(?:/| or )no\b|\b(?:type|enter) ['\"]?yes\b", re.IGNORECASE)
 PASSWORD = late_pattern(r"(?:password|passphrase|passcode|\bPIN\b)[^:]{0,80}:\s*$", re.IGNORECASE)
 
 

@@ -169,9 +169,32 @@ def php_lines(command: str) -> list[str]:
 
 
 def bracket_lines(command: str) -> list[str]:
-    """Raises IncompleteInput for brackets and strings that are open."""
+    """Raises IncompleteInput for brackets and strings that are open.
+
+    Within a string or comment bc reads elsewhere, as code does that asks: its lines stay together.
+    """
     _require_end(command, _C)
-    return command.split("\n")
+    scan = _Scan(_C)
+    parts: list[str] = []
+    within = False
+    for line in command.split("\n"):
+        parts.append(f"{parts.pop()}\n{line}" if within else line)
+        scan.read(line)
+        within = scan.in_string
+    return parts
+
+
+def dc_lines(command: str) -> list[str]:
+    """Raises IncompleteInput for a string that is open; there they stand in brackets."""
+    parts: list[str] = []
+    depth = 0
+    for line in command.split("\n"):
+        parts.append(f"{parts.pop()}\n{line}" if depth > 0 else line)
+        code = line.partition("#")[0]
+        depth = max(0, depth + code.count("[") - code.count("]"))
+    if depth:
+        raise IncompleteInput("a string is open")
+    return parts
 
 
 def _require_end(command: str, syntax: "_Syntax", *ends: str) -> None:
@@ -226,6 +249,10 @@ class _Scan:
         self._depth = 0
         self._joined = False  # a backslash stands at the line's end
         self.last = ""  # the code of the last line that has some
+
+    @property
+    def in_string(self) -> bool:
+        return self._string is not None
 
     @property
     def is_open(self) -> bool:

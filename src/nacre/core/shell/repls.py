@@ -12,6 +12,7 @@ from msgspec import Struct
 from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.repl_input import (
     bracket_lines,
+    dc_lines,
     each_line,
     erlang_lines,
     haskell_lines,
@@ -134,7 +135,8 @@ _TABLE = (
     ),
     _repl("gdb lldb", r"\((?:gdb|lldb)\)", r"\s*>"),
     _repl("ocaml", r"#", r"\s*", parts=ocaml_lines, give_up=b""),
-    _repl("bc dc", r"", None, parts=bracket_lines, give_up=b"", alike=late_pattern("")),
+    _repl("bc", r"", None, parts=bracket_lines, give_up=b"", alike=late_pattern("")),
+    _repl("dc", r"", None, parts=dc_lines, give_up=b"", alike=late_pattern("")),
     _repl("guile", r"scheme@\(.*\)(?: \[\d+\])?>", r"", parts=lisp_lines, give_up=b""),
     _repl("racket", r">", r"", parts=lisp_lines, give_up=b""),
     _repl("sbcl", r"\*|\d+\]", r"", parts=lisp_lines, give_up=b""),

@@ -104,6 +104,18 @@ def report(dialect: Dialect, nonce: str, *, own: bool = False) -> str:
     return f"{begin}{told};{words.leave}"
 
 
+def mending(dialect: Dialect, nonce: str) -> str:
+    """Return a line that gives the session's own shell its hooks back, then tells mark E.
+
+    It keeps $?. Empty for a dialect whose key cannot be lost with them.
+    """
+    words = dialect.syntax
+    if not words.mend:
+        return ""
+    begin = _begin(words, nonce, "")
+    return f"{begin}{words.mend};{_mark(words, 'E', nonce, True, words.code)};{words.leave}"
+
+
 def _begin(words: Syntax, nonce: str, noted: str, ask_host: str = "") -> str:
     """Begin with a space, which keeps the line out of the history of shells with that option."""
     told = nonce if words.nonce else nonce[:_TELLING]
@@ -131,7 +143,8 @@ def _evaluate(words: Syntax, nonce: str, own: bool, ask_host: str, run: str) -> 
     keep = words.keep.replace("{host}", "" if own else ask_host)
     start = _mark(words, "S", nonce, own, words.itself)
     end = f"{keep};{_mark(words, 'E', nonce, own, *values)}"
-    return f"{start};{run};{end};{words.leave}"
+    mend = f"{words.mend};" if own and words.mend else ""
+    return f"{start};{run};{end};{mend}{words.leave}"
 
 
 def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:

@@ -11,7 +11,7 @@ from typing import Literal
 from nacre.core.screen.controls import ALTERNATE
 from nacre.core.shell.quiet import Quiesce
 from nacre.core.shell.repl_prompts import is_same_prompt, prompt_pattern, without_shell_prompt
-from nacre.core.shell.state import State
+from nacre.core.shell.state import State, asks_for_line
 from nacre.late_pattern import late_pattern
 from nacre.services.dispatch.permit import type_into
 from nacre.services.host.host import Host
@@ -51,9 +51,13 @@ class Exchange:
         self._prompt: str | None = None
         if state.state == "prompt":
             note_shown_prompt(run)
+            group, known = run.request.before
+            if not run.request.prompt.strip() and group == run.request.group:
+                run.request.prompt = known  # it answers a question of the line before
             self._prompt = run.request.prompt
         self._shown = "" if session.terminal.alternate else line_before_cursor(session)
         self._is_back = False  # the prompt that it was typed at
+        self._in_own_shell = session.marks_itself and session.in_foreground
         facts = session.facts()
         self._echoes = self._prompt is not None or (facts is not None and facts.echo)
         self._typed: list[str] = []
@@ -66,15 +70,27 @@ class Exchange:
         # It goes on behind what stands in the line: where a row ends depends on that.
         output.record(ALTERNATE if session.terminal.alternate else self._shown.encode())
         whole = "".join(lines) if self._prompt is not None else None
-        for number, line in enumerate(lines):
-            self._typed.append(line.rstrip("\r\n"))
-            ended = session.stream.prompting.ended
-            await type_into(session, line.encode(), part_of=whole)
-            if left := len(lines) - number - 1:
-                await self._until_taken(ended, left)
+        try:
+            for number, line in enumerate(lines):
+                left = len(lines) - number - 1
+                self._run.request.more_lines = left > 0
+                self._typed.append(line.rstrip("\r\n"))
+                ended = session.stream.prompting.ended
+                await type_into(session, line.encode(), part_of=whole)
+                if left:
+                    await self._until_taken(ended, left)
+        finally:
+            self._run.request.more_lines = False
         by, state = await until_answered(session, self._wait, self._host, ended, self._prompt)
         self._is_back = by == "prompt"
+        if self._is_back and self._in_own_shell and self._is_ended_by_mark:
+            return "mark", None  # its prompt has no marks, but it told how the line ended
         return by, state
+
+    @property
+    def _is_ended_by_mark(self) -> bool:
+        """Whether the session's own shell has marked the end: what it prints then is no output."""
+        return self._run.ended_by == "exit"
 
     async def _until_taken(self, ended: int, left: int) -> None:
         """Wait until something waits for the next line, or was quiet for long enough."""
@@ -111,7 +127,8 @@ class Exchange:
             lines = self._without_typed(lines)
         elif lines and shown and not lines[0]:
             del lines[0]
-        if self._prompt and lines and (self._is_back or self._is_prompt(lines[-1])):
+        at_prompt = self._is_back and not self._is_ended_by_mark
+        if self._prompt and lines and (at_prompt or self._is_prompt(lines[-1])):
             # Before it there may be output that ends within a line.
             lines[-1] = without_shell_prompt(self._prompt, lines[-1])
             lines = lines if lines[-1] else lines[:-1]
@@ -128,8 +145,9 @@ class Exchange:
             echo = typed and line.rstrip().endswith(typed[0])
             if echo and before is not None and (index == 0 or self._may_precede(before)):
                 del typed[0]
-                if index == 0 and before.strip():
-                    kept.append(before.rstrip())
+                printed = before if index == 0 else self._printed_before_prompt(before)
+                if printed.strip():
+                    kept.append(printed.rstrip())
             elif typed and (rows := self._rows_of_echo(lines[index:], typed[0], first=not index)):
                 del typed[0]
                 index += rows - 1
@@ -152,6 +170,15 @@ class Exchange:
             if shown.endswith(wanted):
                 return rows if prompt_pattern(shown.removesuffix(wanted)) == prompt else 0
         return 0
+
+    def _printed_before_prompt(self, shown: str) -> str:
+        """Return what stands before the prompt of the next line, without a final newline."""
+        known, shown = (self._prompt or "").strip(), shown.rstrip()
+        if self._prompt is None:
+            return ""
+        if _CONTINUED.fullmatch(shown.strip()) and not (known != ">" and shown.endswith(known)):
+            return ""
+        return without_shell_prompt(self._prompt, shown)
 
     def _is_prompt(self, line: str) -> bool:
         return self._prompt is not None and prompt_pattern(line) == prompt_pattern(self._prompt)
@@ -208,4 +235,13 @@ async def until_answered(
         return "quiet", state
     if is_back(state):
         return "prompt", state
+    state = _without_prompt(session, state, prompt)
     return ("needs_input" if state.state == "needs_input" else "quiet"), state
+
+
+def _without_prompt(session: Session, state: State, prompt: str) -> State:
+    """Distinguish `read` from the prompt where they look the same to the kernel: in dash."""
+    line, ends = line_before_cursor(session).rstrip(), prompt.rstrip()[-1:]
+    if state.state != "prompt" or state.sure or not ends or line.endswith(ends):
+        return state
+    return asks_for_line(state, line)

@@ -56,7 +56,7 @@ from nacre.services.observe.settle import settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor, look
 from nacre.services.observe.views import view_screen
 from nacre.services.registry.registry import Registry
-from nacre.services.runs.ask_shell import ask_shell, await_typed, state_told
+from nacre.services.runs.ask_shell import await_typed, state_told
 from nacre.services.runs.delivery import never
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.prompt import NEXT_PROMPT, context_at, until_all_is_read
@@ -121,10 +121,11 @@ class RunCommands:
         input_bytes(request.input, "utf8", self._host.settings.max_input_bytes)
         session.require_alive()
         try:
-            state = await self._where_it_stands(session, wait.deadline)
+            keys = is_keys(request.input)
+            state = await self._where_it_stands(session, wait.deadline, keys=keys)
             while await turn(session):  # a person drove it meanwhile
                 wait = self._wait(request, request.last_generation)
-                state = await self._where_it_stands(session, wait.deadline)
+                state = await self._where_it_stands(session, wait.deadline, keys=keys)
             await self._ask_repl(session, state)
             self._refuse(session, request.input, state)
             enter = _wants_enter(session, request.input, state)
@@ -152,15 +153,25 @@ class RunCommands:
 
     # --- before it is typed ----------------------------------------------------------------
 
-    async def _where_it_stands(self, session: Session, deadline: float) -> State:
-        """Return what reads the input; a shell that starts is awaited, and the effect of a key."""
+    async def _where_it_stands(self, session: Session, deadline: float, *, keys: bool) -> State:
+        """Return what reads the input; a shell that starts is awaited, and the effect of a key.
+
+        A line that was just typed, here or by an operation before, is read before the next one:
+        else the end of that one would be taken for the end of this. `keys` do not wait for it.
+        """
         prompting = session.stream.prompting
 
         def at_prompt() -> bool:
             return prompting.phase in ("prompt", "continuation")
 
-        if session.marks_itself and prompting.phase in (None, "drawing"):
-            await settle(session, at_prompt, deadline, asks=waits_for_somebody)
+        typed = session.inputs and not self._typed_nothing_since(session)
+        typed = typed and not (keys or self._runs.is_locked(session))
+        while session.marks_itself and prompting.phase in (None, "drawing", "prompt"):
+            if prompting.phase != "prompt":
+                await settle(session, at_prompt, deadline, asks=waits_for_somebody)
+            reads = prompting.phase == "prompt" and session.in_foreground
+            if not (typed and reads) or await await_typed(session, deadline):
+                break  # else there was an Enter: what it began may be through already
         state = look(session)
         if state.state == "running":
             now = self._host.loop.time()
@@ -250,10 +261,10 @@ class RunCommands:
         self, session: Session, text: str, lines: list[str], wait: Quiesce, budget: int
     ) -> _Answer:
         if session.inputs and not self._typed_nothing_since(session):
-            await await_typed(session, wait.deadline)
             await until_all_is_read(session, wait.deadline)
         if session.stream.prompting.hurt and may_type(session):
-            await ask_shell(session, wait.deadline)  # else what prompt commands print is output
+            # Else what prompt commands print is output.
+            await self._delivery.mend(session, wait.deadline)
         command = text.rstrip("\r\n")
         run = self._ledger.begin(session, "native", command)
         try:
@@ -396,7 +407,8 @@ def _wants_enter(session: Session, text: str, state: State) -> bool:
     """
     if ends_with_enter(text) or ends_with_key(text):
         return False
-    if state.state == "prompt" or state.asks == "repl" or _in_own_shell(session, state):
+    reads_line = state.state == "prompt" or state.asks in ("repl", "line")
+    if reads_line or _in_own_shell(session, state):
         return True
     if state.state == "running" and state.sure:
         return False

@@ -190,9 +190,13 @@ class _Typing:
         return LinesEnd(by, state)
 
     async def _write(self) -> None:
-        """Type it as it stands; a tab within it would complete, but for a pasted one."""
+        """Type it as it stands; a tab within it would complete, but for a pasted one.
+
+        Nor does a paste care which keymap a hook of the user's has chosen (`zle -K vicmd`).
+        """
         body = self._line.rstrip("\r\n")
-        if self._in_shell and has_tab(body):
+        pastes = dialect_of(self.session.launch.program).takes_pastes_late and body.strip()
+        if self._in_shell and (has_tab(body) or pastes):
             terminal = self.session.terminal
             soon = self._run.session.last_active + _PASTE_MODE
             await settle(self.session, lambda: terminal.modes().bracketed_paste, soon)

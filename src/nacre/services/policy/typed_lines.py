@@ -217,7 +217,7 @@ class TypedLines:
             before, prompting.line = prompting.answers, None
             inputs = session.inputs + 1
             await ask_shell(session, deadline)
-            if session.inputs != inputs:
+            if session.inputs > inputs:
                 return  # somebody typed meanwhile: ask again
             line = prompting.line if prompting.answers > before else None
         session.typed.learn(line, session.inputs)

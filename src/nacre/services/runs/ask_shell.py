@@ -1,10 +1,12 @@
 """Ask a session's own shell where it is: its marks are gone, or somebody has pressed keys.
 
 Rule: only a key is pressed (marks.ASK_KEY). The shell's line editor answers it with a mark, shows
-nothing and keeps what is typed, so that nothing can go wrong where it was not at its prompt.
+nothing and keeps what is typed, so that nothing can go wrong where it was not at its prompt. Where
+no line editor reads (`unsetopt zle`, `set +o emacs`) the key would be text: it is not pressed.
 """
 
 import asyncio
+from functools import partial
 
 from nacre.core.shell.dialects import dialect_of
 from nacre.core.shell.marks import ASK_KEY
@@ -31,6 +33,9 @@ async def ask_shell(session: Session, deadline: float = NEVER) -> None:
     prompting = session.stream.prompting
     before = prompting.answers
     patience = asyncio.get_running_loop().time() + session.settings.shell_answer_wait
+    if not await _line_editor_reads(session, min(deadline, patience)):
+        prompting.unanswered += 1
+        return
     session.write(ASK_KEY, recorded=b"")
     how, _ = await settle(
         session,
@@ -41,6 +46,24 @@ async def ask_shell(session: Session, deadline: float = NEVER) -> None:
     )
     if prompting.answers == before and (how != "deadline" or patience <= deadline):
         prompting.unanswered += 1
+
+
+async def _line_editor_reads(session: Session, deadline: float) -> bool:
+    """Return False where the kernel puts lines together for who waits: no key gets through then."""
+
+    def takes_keys() -> bool:
+        facts = session.facts()
+        return facts is None or not facts.canonical
+
+    if not takes_keys():  # a line editor that is about to read switches that off
+        asks = partial(_waits_for_line, session)
+        await settle(session, takes_keys, deadline, asks=asks, looks_at=QUICK)
+    return takes_keys()
+
+
+def _waits_for_line(session: Session, _: State) -> bool:
+    facts = session.facts()
+    return facts is not None and facts.canonical and facts.waits is True
 
 
 async def state_told(session: Session, deadline: float = NEVER) -> State:
@@ -99,7 +122,10 @@ async def await_typed(session: Session, deadline: float) -> bool:
         return False
     answers = prompting.unanswered < TRIES and not session.in_escape
     if how != "deadline" and answers and may_type(session):
+        before, inputs = prompting.answers, session.inputs + 1
         await ask_shell(session, deadline)
+        if prompting.answers > before and session.inputs == inputs:
+            session.typed.learn(prompting.line, inputs)
     return prompting.phase != "drawing"
 
 

@@ -7,6 +7,7 @@ Rule 2: text that a line editor would change is never typed.
 import asyncio
 
 from nacre.core.keys.sequences import PASTE_END
+from nacre.core.screen.controls import ERASE_LINE
 from nacre.core.shell.dialects import (
     SH,
     SHELLS,
@@ -18,7 +19,7 @@ from nacre.core.shell.dialects import (
 )
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.state import State
-from nacre.core.shell.wrapper import as_fed, wrap, wrap_long
+from nacre.core.shell.wrapper import as_fed, mending, wrap, wrap_long
 from nacre.core.text.placeholders import PLACE
 from nacre.late_pattern import late_pattern
 from nacre.services.dispatch.permit import may_type, turn, type_into, write_judged
@@ -26,7 +27,7 @@ from nacre.services.host.host import Host
 from nacre.services.observe.settle import read_on, settle
 from nacre.services.observe.state import line_before_cursor
 from nacre.services.runs.ask_shell import ask_shell
-from nacre.services.runs.prompt import note_shown_prompt, until_all_is_read
+from nacre.services.runs.prompt import NEXT_PROMPT, note_shown_prompt, until_all_is_read
 from nacre.services.runs.request import new_nonce
 from nacre.services.runs.run import TrackedRun
 from nacre.services.session.session import Session
@@ -88,11 +89,43 @@ class Delivery:
         else:
             await type_into(session, session.terminal.encode_paste(command) + b"\r", runs=command)
 
+    async def mend(self, session: Session, deadline: float) -> None:
+        """Give the session's own shell its hooks back, by a line if the key has gone with them."""
+        prompting = session.stream.prompting
+        await ask_shell(session, deadline)
+        nonce = new_nonce()
+        dialect = dialect_of(session.launch.program)
+        line = mending(dialect, nonce)
+        if not (prompting.unanswered and line):
+            return
+        # A key without its function makes zsh complain, and draw the prompt again.
+        soon = min(deadline, self._host.loop.time() + NEXT_PROMPT)
+        await settle(session, lambda: prompting.phase == "prompt", soon, asks=never)
+        if prompting.phase != "prompt" or not may_type(session):
+            return
+        ended = prompting.ended
+        session.stream.scanner.accept(nonce)
+        session.stream.hide_echo(Veil(nonce, ERASE_LINE, "E"))
+        # nacre's own line: it runs nothing of the caller's
+        write_judged(session, pasted(session, line, dialect, b"\r"), recorded=b"")
+        soon = min(deadline, self._host.loop.time() + self._host.settings.mark_wait)
+        await settle(
+            session,
+            lambda: prompting.ended > ended and prompting.phase == "prompt",
+            soon,
+            asks=lambda state: waits_again(session),
+        )
+        session.stream.scanner.refuse(nonce)
+        session.stream.lift_veil()
+
     def _line_may_be_typed(self, session: Session, run: TrackedRun) -> bool:
         """Return whether there may be typed text at the prompt, visible or not.
 
         Text that was typed ahead, or is left from the line before, shows after the prompt's mark.
+        Where the shell has just said that its line is empty, no key is needed that may be another.
         """
+        if session.typed.told(session.inputs) == "" and not session.stream.line_is_typed:
+            return False
         left = dialect_of(session.launch.program).keeps_bad_line
         return session.stream.line_is_typed or run.request.typed_ahead or left
 

@@ -21,6 +21,7 @@ from nacre.core.shell.dialects import dialect_of
 from nacre.core.shell.marks import Mark
 from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.state import State
+from nacre.core.shell.typed import is_empty
 from nacre.core.text.budget import json_size
 from nacre.services.dispatch.forwarding.relay import relay_of_call
 from nacre.services.runs.ending import (
@@ -113,9 +114,12 @@ class TrackedRun:
 
     def was_refused(self) -> None:
         """A syntax error: the shell ran nothing, and said why below the echo of the line."""
-        if self.state.unstarted_end is not None and not self.done:
+        end = self.state.unstarted_end
+        if end is not None and not self.done:
+            if end.exit_code == 0 and not is_empty(self.request.command or ""):
+                end = end._replace(exit_code=None)  # it was another line: an error is no success
             self.output.record_echo()
-            self._end(self.state.unstarted_end)
+            self._end(end)
 
     def shell_is_gone(self, exit_code: int | None, at: float | None = None) -> None:
         """Note that the session's child has ended, now or at this time, and the run with it."""
@@ -167,6 +171,8 @@ class TrackedRun:
         if self._may_be_cut_short(end):
             self.state.cut_short = True
             end = end._replace(exit_code=None)
+        if self.request.more_lines and self.request.context == "repl" and self.session.alive:
+            return  # a line of several in a shell whose prompt has no marks
         if self.request.more_lines and end.by in ("mark", "prompt"):
             self.state.end_part(end)
             self.output.end_part()
@@ -233,7 +239,12 @@ class TrackedRun:
         elif mark.nonce == self.request.nonce:
             self._note_own(mark)
         elif native and mark.kind == "C" and not self.request.starts_by_wrapper:
+            if mark.value == "late" and self.state.unstarted_end is not None:
+                self.state.early_end = self.state.unstarted_end
+                self.output.record_before_start(self.request.command or "")
             self._start()
+        elif native and mark.kind == "A" and self.state.early_end is not None:
+            self._end(self.state.early_end)
         elif native and mark.kind == "O" and self.output.recording:
             self.output.printed_all()
 

@@ -18,6 +18,7 @@ class RunState(Struct):
     begun: int = -1  # where the terminal's stream stood then, to the read; -1: not known
     over: int = -1  # the same at its end
     unstarted_end: RunEnd | None = None  # an end without a start: perhaps of another line
+    early_end: RunEnd | None = None  # told before the mark of its start, which was late
     parts: int = 0  # lines of it that have ended, while more were to come
     part_end: RunEnd | None = None  # how the last of them ended
     end: RunEnd | None = None

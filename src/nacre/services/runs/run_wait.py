@@ -27,10 +27,11 @@ from nacre.services.observe.state import line_before_cursor
 from nacre.services.runs.ask_shell import QUICK, TRIES, ask_shell, state_told_of, waits_for_keys
 from nacre.services.runs.delivery import never, pasted, waits_again
 from nacre.services.runs.ledger import Ledger
-from nacre.services.runs.prompt import tell_read
+from nacre.services.runs.prompt import NEXT_PROMPT, tell_read
 from nacre.services.runs.repl import ReplRun, echoes_blank, is_back, shows_prompt
 from nacre.services.runs.run import TrackedRun
 from nacre.services.session.session import Session
+from nacre.system.processes.tree import complains_through_pipe
 from nacre.wording import Hint, also
 
 _INTERRUPTS = 5  # times to send Ctrl+C to a shell that waits for the rest of a command
@@ -47,6 +48,10 @@ _STARTED_OR_REPLACED = (
 )
 _REPLACED = (
     "the shell was replaced (exec), so there is no exit code; the next run goes into the new shell"
+)
+_IN_PIPE = (
+    "the shell's standard error is a pipe (exec 2> …), and its marks come through that: what the"
+    " command printed may be incomplete here, or stand with other text; look at the screen"
 )
 _NO_CODE = "a REPL has no exit code"
 _IN_CODE = (
@@ -93,6 +98,8 @@ class RunWait:
             hint = _UNTOLD if run.was_started else _UNSTARTED
             if not run.was_started and run.request.starts_by_wrapper:
                 session.stream.prompting.understands_wrapper = False
+        if run.request.context == "native" and complains_through_pipe(session.leader):
+            hint = also(hint, _IN_PIPE)
         await run.prepare(self._host.renderers)
         return run.outcome("completed", budget, hint=hint)
 
@@ -190,6 +197,12 @@ class RunWait:
         def started() -> bool:
             return run.done or run.state.started_by_mark
 
+        def shown() -> bool:
+            return started() or session.stream.prompting.phase == "prompt"
+
+        # What the shell prints may come later than what our hooks do: the mark of the start, too.
+        soon = min(deadline, self._host.loop.time() + NEXT_PROMPT)
+        await settle(session, shown, soon, asks=never)
         await settle(
             session, started, deadline, asks=lambda state: waits_for_keys(session), looks_at=QUICK
         )

@@ -12,7 +12,9 @@ from nacre.core.catalog.caller import Caller
 from nacre.core.keys.names import UnknownKey, parse_key
 from nacre.core.operations.results import Pressed, Sent
 from nacre.core.operations.runs import Send, SendKey
+from nacre.core.shell.marks import Prompt
 from nacre.core.shell.state import State
+from nacre.core.shell.typed import is_empty
 from nacre.core.text.budget import json_chars, json_size, last_text
 from nacre.errors import BadParameter, InvalidInput
 from nacre.services.dispatch.handlers import Handlers
@@ -56,11 +58,11 @@ class Sends:
                 deadline = self._host.loop.time() + request.timeout_ms / 1000
             await leave_vi_commands(session, request.text)
             line, col = position(session), session.terminal.cursor().col
-            ended, generation = session.stream.prompting.ended, session.hand_out()
+            place, generation = session.stream.prompting.place, session.hand_out()
             await type_into(session, text + b"\r")
         if request.timeout_ms == 0:
             return Sent(output="", lines=0, alive=session.alive, generation=generation)
-        await self._answered(session, ended, deadline, several="\n" in request.text.strip())
+        await self._answered(session, place, deadline, request.text)
         facts = Sent(
             output="",
             lines=0,
@@ -101,17 +103,20 @@ class Sends:
         )
         return self._within(session, facts, *since, None)
 
-    async def _answered(
-        self, session: Session, ended: int, deadline: float, *, several: bool
-    ) -> None:
+    async def _answered(self, session: Session, before: Prompt, deadline: float, text: str) -> None:
         """Wait for the next prompt of a shell with marks, else for a question or quiet."""
-        prompting = session.stream.prompting
+        prompting, ended = session.stream.prompting, before.ended
+        several = "\n" in text.strip()
         own = prompting.phase == "prompt"  # the shell itself reads it, not a program in it
         quiet = self._host.settings.send_quiet
 
         def at_next_prompt() -> bool:
-            if prompting.ended == ended or prompting.phase != "prompt":
+            if prompting.phase != "prompt":
                 return False
+            if prompting.ended == ended:
+                # Without hooks, and for an empty line in fish, no end is told; a prompt is drawn.
+                unmarked = prompting.hurt or is_empty(text)
+                return unmarked and prompting.shown > before.shown and has_read_all(session)
             return not several or has_read_all(session)  # the first line's end is not the last's
 
         def silent(state: State) -> bool:

@@ -216,6 +216,14 @@ def folder_now(pid: int, told: str) -> str:
     return told if found is None else os.fsencode(found).decode(errors="replace")
 
 
+def complains_through_pipe(pid: int) -> bool:
+    """Whether a process's standard error is a pipe, as after `exec 2> >(tee log)`."""
+    try:
+        return os.readlink(f"/proc/{pid}/fd/2").startswith("pipe:")
+    except OSError:
+        return False
+
+
 async def _scan_aside(trees: Collection[Tree]) -> tuple[list[Process], set[int], set[int]]:
     """Scan in the loop what takes a few milliseconds (/proc), else in a thread (many, or ps)."""
     if _HAS_PROC and how_many() < _MANY:

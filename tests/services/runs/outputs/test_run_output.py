@@ -47,6 +47,15 @@ async def test_what_was_prepared_is_what_was_there_then_and_is_used_once() -> No
     assert output.lines()[-1] == "after"
 
 
+@pytest.mark.parametrize("end", [b"", b"x", b"\x1b[31mx", b"\x1b[m"])
+def test_every_line_that_is_left_out_is_counted(end: bytes) -> None:
+    output = RunOutput(80, memory=1000)
+    output.record(b"".join(b"%d\r\n" % number for number in range(2000)) + end)
+    kept, left_out = output.text(400)
+    shown = [line for line in kept.splitlines() if "left out" not in line]
+    assert len(shown) + left_out == 2000 + end.endswith(b"x")
+
+
 def test_what_may_be_a_prompt_is_no_output_yet() -> None:
     output = RunOutput(80, 1000)
     output.record(b"50%\x1b[1m\x1b[7m%")

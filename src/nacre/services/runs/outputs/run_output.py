@@ -70,7 +70,8 @@ class _Printed(NamedTuple):
         if self.head is None:
             return Rendered(render(self.end, self.cols))
         first, last = render(self.head, self.cols), render(self.end, self.cols)
-        return Rendered(first, last, self.lines, self.between)
+        unended = bool(_INVISIBLE.sub(b"", self.end.rpartition(b"\n")[2]))
+        return Rendered(first, last, self.lines + unended, self.between)
 
 
 class RunOutput:
@@ -140,6 +141,13 @@ class RunOutput:
         """Take what is below the echo of the line as output: it says why nothing was started."""
         echo = bytes(self._unstarted) if self._refusal is None else self._refusal
         self.record(echo.partition(b"\n")[2])
+
+    def record_before_start(self, typed: str) -> None:
+        """Take what came before a late start mark, but for the echo of the line that was typed."""
+        echo = bytes(self._unstarted) if self._refusal is None else self._refusal
+        first, end, rest = echo.partition(b"\n")
+        shown = _INVISIBLE.sub(b"", first).decode(errors="replace").strip()
+        self.record(rest if end and shown.endswith(typed.strip()) else echo)
 
     def printed_all(self, prompt_from: bytes | None = None) -> None:
         """The shell prepares its next prompt: what comes until the end is no output.

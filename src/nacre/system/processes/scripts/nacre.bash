@@ -105,7 +105,7 @@ if [[ -n ${__nacre_nonce-} ]]; then
         __nacre_mode=emacs
         [[ ! -o vi ]] || __nacre_mode=vi
         # Our functions cannot be put there: what comes before a prompt may be printed by others.
-        [[ ${PROMPT_COMMAND@a} != *r* || ${PROMPT_COMMAND[*]} == *__nacre_pre* ]] ||
+        [[ ${PROMPT_COMMAND@a} != *[rilu]* || ${PROMPT_COMMAND[*]} == *__nacre_pre* ]] ||
             __nacre_mode+=';unhooked'
         # With other characters for older lines, who types cannot tell what is one.
         [[ ${histchars-!^} == '!^'* || $__nacre_mode == *';'* ]] || __nacre_mode+=';unhooked'
@@ -161,7 +161,8 @@ if [[ -n ${__nacre_nonce-} ]]; then
         local __nacre_each __nacre_others __nacre_very_last __nacre_alone
         __nacre_others=() __nacre_very_last=()
         [[ -v PROMPT_COMMAND ]] || PROMPT_COMMAND=()
-        [[ ${PROMPT_COMMAND@a} != *r* ]] || "$__nacre_word" return 0
+        # Nobody changes it, or what is put there becomes a number or other letters.
+        [[ ${PROMPT_COMMAND@a} != *[rilu]* ]] || "$__nacre_word" return 0
         __nacre_unseen __nacre_first '{ __nacre_pre; } 2>/dev/null'
         __nacre_unseen __nacre_last '{ __nacre_post; } 2>/dev/null'
         __nacre_unseen __nacre_only '{ __nacre_pre; __nacre_post; } 2>/dev/null'

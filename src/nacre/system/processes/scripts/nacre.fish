@@ -9,7 +9,10 @@ if set -q NACRE_NONCE_FD
     set -e NACRE_NONCE_FD
 end
 
-if set -q __nacre_nonce; and functions -q fish_prompt
+# A prompt that nobody has asked for is not loaded yet.
+functions -q fish_prompt
+
+if set -q __nacre_nonce
     set -g __nacre_script (status filename)
 
     # Each function has the nonce from here on: a user may erase or change all variables.
@@ -60,8 +63,12 @@ if set -q __nacre_nonce; and functions -q fish_prompt
                 set -l code $status
                 builtin printf '\e]133;Q;n=%s;;%s;\a\e]133;A;n=%s\a' $__nacre_nonce $code $__nacre_nonce
                 # The user's prompt may show the status: it must find the one it would have found.
-                __nacre_set_status $code
-                __nacre_user_prompt
+                if functions -q __nacre_set_status; and functions -q __nacre_user_prompt
+                    __nacre_set_status $code
+                    __nacre_user_prompt
+                else # erased, with all other functions
+                    builtin printf '%s@%s %s> ' "$USER" "$hostname" "$PWD"
+                end
                 builtin printf '\e]133;B;n=%s\a' $__nacre_nonce
             end
         end
@@ -69,7 +76,7 @@ if set -q __nacre_nonce; and functions -q fish_prompt
     end
     # In `read` the same keys work: that is no prompt.
     function __nacre_ask --inherit-variable __nacre_nonce --inherit-variable __nacre_script
-        set -l code $status
+        set -l code $argv[1]
         set -l where other
         test (status current-command) = fish; and set where prompt
         source $__nacre_script
@@ -92,9 +99,11 @@ if set -q __nacre_nonce; and functions -q fish_prompt
         set -g fish_bind_mode $mode
     end
 
+    # The keys outlive `functions -e` of all functions.
+    set -l again "functions -q __nacre_ask; or source "(string escape -- $__nacre_script)
     for mode in default insert replace replace_one visual
-        bind -M $mode \e\[7337~ __nacre_ask
-        bind -M $mode \e\[7338~ __nacre_begin_anew
+        bind -M $mode \e\[7337~ "begin; set -l code \$status; $again; __nacre_ask \$code; end"
+        bind -M $mode \e\[7338~ "$again; __nacre_begin_anew"
     end
     __nacre_wrap
 end
