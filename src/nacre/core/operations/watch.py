@@ -43,7 +43,10 @@ class Receipt(Protocol):
     exact: bool  # each byte that is written is one that was typed
 
     def begin(self) -> None:
-        """It is about to be written."""
+        """It is about to be written, or captured."""
+
+    def write(self, terminal: int, data: memoryview) -> int:
+        """Write what the terminal takes of its rest. Raises what os.write raises."""
 
     def wrote(self, count: int) -> None:
         """So many more bytes of it were written, maybe none; not all of it."""

@@ -6,13 +6,15 @@ it again after a reconnect.
 
 Rule 1: no byte is typed twice. What a viewer sends again and was received before is left out.
 Rule 2: what the terminal took is in the ring before anybody is told of it, so the next daemon knows
-it too. A kill during a write leaves bytes of which nobody knows; those are not typed again.
+it too, after a kill in the middle of a write as well. Only what was changed on its way leaves bytes
+of which nobody knows then; those are not typed again.
 Rule 3: half a line is worse than none. When something is dropped, so is all that follows, until the
 viewer says that its person knows (`go_on`).
 Rule 4: only the newest connection of a viewer types: what is still under way on an older one has
 been sent again by then.
 """
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -44,8 +46,12 @@ class InputReceipt:
         self._stream = stream
 
     def begin(self) -> None:
-        """It is about to be written."""
+        """It is about to be written, or captured."""
         self._stream.begin(self)
+
+    def write(self, terminal: int, data: memoryview) -> int:
+        """Write what the terminal takes of its rest. Raises what os.write raises."""
+        return self._stream.write(self, terminal, data)
 
     def wrote(self, count: int) -> None:
         """So many more bytes of it were written, maybe none."""
@@ -139,6 +145,12 @@ class NumberedInput:
 
     def begin(self, receipt: InputReceipt) -> None:
         self._place.begin(receipt.end)
+
+    def write(self, receipt: InputReceipt, terminal: int, data: memoryview) -> int:
+        if receipt.exact:
+            return self._place.write(terminal, data, receipt.begin_at + receipt.written)
+        self.begin(receipt)
+        return os.write(terminal, data)
 
     def note(self) -> None:
         """Store up to where all is written, and tell it."""
