@@ -228,7 +228,7 @@ export class OpenSession {
 
   /** Type again: the person knows what was dropped. */
   goOn(): void {
-    this.raw.value?.typed.goOn();
+    this.raw.value?.goOn();
     this.emulator.terminal.focus();
   }
 

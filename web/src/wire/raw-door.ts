@@ -61,6 +61,12 @@ export class RawDoor {
     return kept;
   }
 
+  /** The person knows what was dropped, and goes on. */
+  goOn(): void {
+    this.typed.goOn();
+    this.send();
+  }
+
   resize(rows: number, cols: number): boolean {
     return this.link.send(JSON.stringify({ resize: [rows, cols] }));
   }

@@ -53,6 +53,7 @@ class Unconfirmed:
         """Type keys. Return False if they, or some before them, are dropped."""
         if self.dropping:
             rest = after_line(keys)
+            self._leave_out(len(keys) - len(rest or b""))
             if rest is None:
                 return False
             self.dropping, self._go_on, keys = False, True, rest
@@ -82,7 +83,7 @@ class Unconfirmed:
         self._open = True
         self._forget(taken - self._first)
         self._sent = min(len(self._kept), max(0, received - self._first))
-        if lost and self._kept:
+        if lost and self._kept and not self._go_on:  # else nothing of it was sent yet
             self._drop()
             return False
         return True
@@ -103,23 +104,28 @@ class Unconfirmed:
     def message(self) -> dict[str, Any] | None:
         """Return what is to be sent now; None: nothing."""
         keys = self._kept[self._sent :]
-        if not self._open or not keys:
+        if not self._open or not (keys or self._go_on):
             return None
         typed: dict[str, Any] = {"input": base64.b64encode(keys).decode()}
+        number, self._sent = self._first + self._sent, len(self._kept)
         if not self._numbers:
-            self._sent = len(self._kept)
+            self._go_on = False
             self._forget(self._sent)
-            return typed
-        typed["number"] = self._first + self._sent
+            return typed if keys else None
+        typed["number"] = number
         if self._go_on:
             typed["go_on"] = True
             self._go_on = False
-        self._sent = len(self._kept)
         return typed
 
     def _drop(self) -> None:
         self._forget(len(self._kept))
         self.dropping, self._go_on = True, False
+        self._resumed = self._first
+
+    def _leave_out(self, count: int) -> None:
+        """Count what is dropped as it is typed: the daemon sees that something is missing."""
+        self._first += count
         self._resumed = self._first
 
     def _forget(self, count: int) -> None:
