@@ -254,6 +254,21 @@ def test_recording_outlives_the_daemon_and_its_own_death(tmp_path: Path) -> None
         assert daemon.process.wait(PATIENCE) == 0
 
 
+def test_recording_says_that_the_daemon_was_stopped(tmp_path: Path) -> None:
+    daemon = start_daemon(tmp_path)
+    nacre = Nacre(tmp_path, daemon.env)
+    try:
+        nacre.call("create_session", name="a", command="echo last words; exec cat")
+        nacre.until("a", "last words")
+        recording = record(nacre, "a", "a.cast", "--all")
+    finally:
+        nacre.ok("stop")
+        assert daemon.process.wait(PATIENCE) == 0
+    _, said = recording.communicate(timeout=PATIENCE)
+    assert said.endswith("nacre: the recording ends here: the daemon was stopped\n")
+    assert "last words" in output_of((tmp_path / "a.cast").read_text())
+
+
 def test_recording_of_a_killed_session_is_whole(running: Nacre) -> None:
     running.call("create_session", name="last", command="echo last words; exec cat")
     running.until("last", "last words")
