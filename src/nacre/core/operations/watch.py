@@ -105,8 +105,9 @@ class Detached(msgspec.Struct, frozen=True):
 class Ended(msgspec.Struct, frozen=True):
     """The session's process has ended."""
 
-    exit_code: int | None
+    exit_code: int | None  # None: a signal ended it, or nobody saw how
     signal: str | None
+    lost: bool = False  # with its daemon and keeper
 
 
 class Numbered(msgspec.Struct, frozen=True):

@@ -127,7 +127,8 @@ class Watching:
                 fit, composed=request.composed, history=request.history, key=caller.key
             ) as viewer:
                 if session.ending is not None:  # send its last screen and its end
-                    viewer.finish(Ended(session.ending.exit_code, session.ending.signal))
+                    ending = session.ending
+                    viewer.finish(Ended(ending.exit_code, ending.signal, ending.lost))
                 session.display.control.came(caller)
                 # An attached terminal: the session is to have its size.
                 sized = request.composed and fit is not None and caller.scope >= Scope.DRIVE

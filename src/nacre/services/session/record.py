@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from nacre.core.display.layers import KeptElements
+from nacre.core.screen.picture import Size
 from nacre.core.keys.capture import KeptCapture
 from nacre.core.operations.control import CommandRun, Handover
 from nacre.core.policy.verdicts import Preset
@@ -79,6 +80,7 @@ class DiskRecord(msgspec.Struct, kw_only=True):
     ended: float | None = None  # the same; unknown for a lost session
     exit_code: int | None = None
     signal: str | None = None
+    own_size: Size | None = None  # what its next program gets, if somebody has borrowed the size
 
 
 class SessionRecord(DiskRecord, kw_only=True):

@@ -16,6 +16,7 @@ from conftest import Daemon, start_daemon
 from restarts import crash
 
 from cli.conftest import Nacre
+from cli.person import Person
 
 PATIENCE = 60.0  # seconds
 
@@ -137,6 +138,30 @@ def test_lost_sessions_are_listed_and_restored(tmp_path: Path) -> None:
     nacre.until("other", "ready")
     nacre.ok("stop")
     assert nacre.ok("list") == "no sessions; start one with 'nacre new'\n"
+
+
+def test_a_lost_session_is_restored_in_its_own_size_whoever_was_attached(tmp_path: Path) -> None:
+    daemon = start_daemon(tmp_path)
+    nacre = Nacre(tmp_path, daemon.env)
+    nacre.call("create_session", name="dev", command="exec cat", rows=30, cols=100)
+    before = Person(nacre.env, "dev", rows=20, cols=60)
+    try:
+        before.sees("Ctrl+]")
+        assert nacre.call("list_sessions", session="dev")["cols"] == 60
+        lose(daemon)
+    finally:
+        before.close()
+    assert [one["state"] for one in nacre.json("list")] == ["lost"]
+    after = Person(nacre.env, "dev", rows=20, cols=60)
+    try:
+        assert after.leaves() == 1
+        assert "dev was lost with its daemon" in after.text
+    finally:
+        after.close()
+    assert nacre.ok("restore", "dev") == "restored: dev\n"
+    dev = nacre.call("list_sessions", session="dev")
+    assert (dev["rows"], dev["cols"]) == (30, 100)
+    nacre.ok("stop")
 
 
 def test_upgrade_replaces_the_daemon_under_a_running_command(tmp_path: Path) -> None:
