@@ -226,6 +226,15 @@ export class OpenSession {
     return this.raw.value?.silent.value ?? false;
   }
 
+  /** Type a line that was written elsewhere. False: it is not sent now, and should stay there. */
+  typeLine(line: string): boolean {
+    const { driver, yours } = this.lease;
+    if (this.silent) return false;
+    if (this.dropping !== null) this.raw.value?.goOn(); // it is no rest of what was dropped
+    this.type(`${line}\r`);
+    return driver.value === null || yours.value;
+  }
+
   /** Type again: the person knows what was dropped. */
   goOn(): void {
     this.raw.value?.goOn();

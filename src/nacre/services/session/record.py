@@ -17,10 +17,10 @@ import msgspec
 from msgspec import Struct
 
 from nacre.core.display.layers import KeptElements
-from nacre.core.screen.picture import Size
 from nacre.core.keys.capture import KeptCapture
 from nacre.core.operations.control import CommandRun, Handover
 from nacre.core.policy.verdicts import Preset
+from nacre.core.screen.picture import Size
 from nacre.core.text.budget import fitting
 from nacre.services.session.activity import RanBy
 from nacre.services.session.identity import Identity

@@ -1,4 +1,4 @@
-"""The size that a session has when a program is started in it again: nobody's who had borrowed it."""
+"""The size of a program that is started again: not that of somebody who had borrowed it."""
 
 import pytest
 
