@@ -187,6 +187,25 @@ def test_that_the_person_goes_on_is_said_at_once(daemons: Daemons) -> None:
     assert daemons.heard()[-1] == numbered(b"", 10, go_on=True)
 
 
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_paste_of_which_something_is_lost_is_dropped_to_its_end(
+    daemons: Daemons, size: int
+) -> None:
+    connection = daemons.connection
+    die_and_come_in(daemons, typing(0, 0))
+    begun = b"\x1b[200~rm one\rrm t"
+    connection.type(begun)
+    daemons.heard()
+    connection.take_receipt({"dropped": {"number": len(begun), "why": "it rains"}})
+    rest = b"wo\rrm three\r\x1b[201~; rm four\r"
+    for at in range(0, len(rest), size):
+        connection.type(rest[at : at + size])
+    connection.type(b"ls\r")
+    heard = daemons.heard()
+    assert b"".join(base64.b64decode(str(one["input"])) for one in heard) == b"ls\r"
+    assert heard[0]["number"] == len(begun + rest)
+
+
 def test_what_is_typed_after_a_drop_is_not_dropped_for_what_was_before(daemons: Daemons) -> None:
     connection = daemons.connection
     die_and_come_in(daemons, typing(0, 0))

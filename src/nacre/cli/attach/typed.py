@@ -4,13 +4,15 @@ Rule 1: it is kept until the terminal has taken it. The next daemon says what th
 written; the rest is sent again, so every byte is typed once.
 Rule 2: half a line is worse than none. When something is lost, or nobody knows whether it is, all
 that follows is dropped up to and with the Enter that would run the rest. Ctrl+C and Ctrl+U end that
-too and are passed on: what they leave of a line runs nothing.
+too and are passed on: what they leave of a line runs nothing. A paste is dropped to its end.
 Rule 3: a daemon of an earlier version confirms nothing; what was sent to it is not sent again.
 """
 
 import base64
 import re
 from typing import Any
+
+from nacre.core.keys.sequences import PASTE_BEGIN, PASTE_END
 
 # Bytes typed without a daemon that are kept for the next one. It is as much as a terminal's own
 # line holds (termios(3), canonical mode).
@@ -46,13 +48,16 @@ class Unconfirmed:
         self._sent = 0  # bytes of what is kept that this daemon has got
         self._go_on = False
         self._resumed = 0  # number of the first byte after what was dropped last
+        self._pasting = False  # the end of a paste is still to come
+        self._tail = b""  # of what was typed last: the beginning or end of a paste may be cut
 
     # --- the person ------------------------------------------------------------------------
 
     def add(self, keys: bytes) -> bool:
         """Type keys. Return False if they, or some before them, are dropped."""
+        rest = self._after_paste(keys)
         if self.dropping:
-            rest = after_line(keys)
+            rest = None if rest is None else after_line(rest)
             self._leave_out(len(keys) - len(rest or b""))
             if rest is None:
                 return False
@@ -122,6 +127,17 @@ class Unconfirmed:
         self._forget(len(self._kept))
         self.dropping, self._go_on = True, False
         self._resumed = self._first
+
+    def _after_paste(self, keys: bytes) -> bytes | None:
+        """Return the keys behind a paste that was begun before them; None if it goes on."""
+        whole, pasting, before = self._tail + keys, self._pasting, len(self._tail)
+        begin, end = whole.rfind(PASTE_BEGIN), whole.rfind(PASTE_END)
+        self._pasting = pasting if begin == end else begin > end  # equal: there is none
+        self._tail = whole[1 - len(PASTE_END) :]
+        if not pasting:
+            return keys
+        first = whole.find(PASTE_END)
+        return None if first < 0 else whole[max(before, first + len(PASTE_END)) :]
 
     def _leave_out(self, count: int) -> None:
         """Count what is dropped as it is typed: the daemon sees that something is missing."""

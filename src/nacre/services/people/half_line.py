@@ -4,6 +4,7 @@ Rule: nothing is typed where it could mean something else: only what certainly r
 for it. In an editor or a game the beginning stays, and the person was told to look at it.
 """
 
+from nacre.core.keys.sequences import PASTE_END
 from nacre.services.observe.state import look
 from nacre.services.session.session import Session
 
@@ -16,4 +17,8 @@ def erasing(session: Session) -> bytes:
     if facts is not None and facts.canonical:
         return facts.erases_line
     state = look(session)
-    return _LINE_EDITORS if state.state == "prompt" or state.asks == "repl" else b""
+    if state.state != "prompt" and state.asks != "repl":
+        return b""
+    # What arrived may be the beginning of a paste, in which keys are text.
+    pasting = session.terminal.modes().bracketed_paste
+    return (PASTE_END if pasting else b"") + _LINE_EDITORS
