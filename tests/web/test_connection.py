@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
 from conftest import Daemon
 from restarts import crash, pid_of
@@ -172,6 +172,38 @@ def test_a_page_that_hears_nothing_says_so_and_types_nothing_late(
     page.keyboard.type("echo a line, 'seen'\n")
     shows(page, "a line, seen")
     assert not any(word in line for line in lines_of(daemon, name) for word in ("late", "void"))
+
+
+def test_a_page_whose_keys_do_not_arrive_says_so_although_it_hears_the_daemon(
+    pages: Pages, own_daemon: Callable[..., Daemon]
+) -> None:
+    pages.expected += [BROKEN, REFUSED]
+    daemon = own_daemon(**QUICK)
+    stuck = False
+
+    def one_way(socket: WebSocketRoute) -> None:
+        daemons = socket.connect_to_server()
+        socket.on_message(lambda message: None if stuck else daemons.send(message))
+
+    page = pages(daemon=daemon, accept_downloads=False)
+    name = kept_session(daemon)
+    page.route_web_socket(re.compile("/ws/raw/"), one_way)
+    page.locator(".row", has_text=name).click()
+    ready(page)
+    page.keyboard.type("echo ha")
+    shows(page, "echo ha")
+    said = page.get_by_role("alert")
+    stuck = True
+    page.keyboard.type("lf")
+    expect(said).to_contain_text("does not reach the daemon")
+    pages.keep(page, "stuck")
+    stuck = False
+    expect(said).not_to_contain_text("does not reach the daemon")
+    page.keyboard.type(" rest\n")
+    expect(said).to_have_count(0)
+    page.keyboard.type("echo a 'whole' line\n")
+    shows(page, "a whole line")
+    assert not any("half" in row for row in lines_of(daemon, name))
 
 
 def test_a_line_written_on_a_phone_stays_there_until_it_can_be_sent(

@@ -226,6 +226,11 @@ export class OpenSession {
     return this.raw.value?.silent.value ?? false;
   }
 
+  /** Whether that is because what was sent did not arrive there. */
+  get deaf(): boolean {
+    return this.raw.value?.deaf.value ?? false;
+  }
+
   /** Type a line that was written elsewhere. False: it is not sent now, and should stay there. */
   typeLine(line: string): boolean {
     const { driver, yours } = this.lease;

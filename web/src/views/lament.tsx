@@ -12,7 +12,12 @@ export function Lament({ open }: { open: OpenSession }) {
     <div class="lament" role="alert" data-below={below || undefined}>
       {open.silent && (
         <p>
-          <b>Nothing is heard from the daemon.</b> The screen may be out of date, and keys are not
+          <b>
+            {open.deaf
+              ? "What you type does not reach the daemon."
+              : "Nothing is heard from the daemon."}
+          </b>{" "}
+          The screen may be out of date, and keys are not
           sent. Connecting again…
         </p>
       )}

@@ -1,7 +1,7 @@
 // A WebSocket that reconnects by itself.
 // Rule 1: no polling while it is open; the socket reports when it is closed. A network that has died
 // reports nothing: who hears no heartbeat for too long takes the connection for dead, says so, and
-// connects anew.
+// connects anew. So does who is told, beat by beat, that what it sent did not arrive.
 // Rule 2: pauses between attempts double up to a limit, with some randomness, so that many pages do
 // not reconnect at the same moment.
 
@@ -30,6 +30,10 @@ export interface Listener {
 export class Link {
   private readonly stateOf = signal<LinkState>("opening");
   private readonly silence = signal(false);
+  private readonly deafness = signal(false);
+  private sent = 0; // messages on this connection
+  // The first one that the other side has not confirmed, and since when that is known.
+  private under: { message: number; since: number } | null = null;
   private heardAt = performance.now();
   private limit: number | null = null; // ms without a message; null: not known
   private watch = 0; // the timer
@@ -57,6 +61,26 @@ export class Link {
     return this.silence;
   }
 
+  /** Whether that was because what was sent did not arrive. */
+  get deaf(): ReadonlySignal<boolean> {
+    return this.deafness;
+  }
+
+  /** The other side has got so many messages of this connection. */
+  got(count: number): void {
+    const now = performance.now();
+    if (count >= this.sent) this.under = null;
+    else if (this.under && count >= this.under.message) {
+      this.under = { message: count + 1, since: now };
+    }
+    if (!this.under || this.limit === null) return;
+    if (this.socket?.bufferedAmount) this.under.since = now; // a large one, on its way
+    else if (now - this.under.since > this.limit) {
+      this.deafness.value = true;
+      this.giveUp();
+    }
+  }
+
   /** From now on something is heard at least this often, in ms. */
   expect(silence: number): void {
     this.limit = silence;
@@ -66,6 +90,8 @@ export class Link {
   send(message: string | Uint8Array<ArrayBuffer>): boolean {
     if (this.socket?.readyState !== WebSocket.OPEN) return false;
     this.socket.send(message);
+    this.sent += 1;
+    this.under ??= { message: this.sent, since: performance.now() };
     return true;
   }
 
@@ -108,6 +134,8 @@ export class Link {
     this.socket = socket;
     socket.binaryType = "arraybuffer";
     this.limit = null;
+    this.sent = 0;
+    this.under = null;
     this.listenFor(OPENING);
     socket.onopen = () => {
       this.stateOf.value = "open";
@@ -116,7 +144,7 @@ export class Link {
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
       if (!this.wanted || this.socket !== socket) return;
       this.heardAt = performance.now();
-      this.silence.value = false;
+      this.silence.value = this.deafness.value = false;
       if (typeof data === "string") this.listener.text(data);
       else this.listener.bytes?.(new Uint8Array(data));
     };
@@ -142,16 +170,18 @@ export class Link {
     const left = ms - (performance.now() - this.heardAt);
     if (left > 0) this.watch = window.setTimeout(() => this.look(ms), left);
     else if (!again) this.watch = window.setTimeout(() => this.look(ms, { again: true }), GRACE);
-    else {
-      const socket = this.socket;
-      // A connection that was never open says nothing new: the page is connecting anyway.
-      if (this.limit !== null) {
-        this.silence.value = true;
-        this.listener.silent?.();
-      }
-      this.lose();
-      socket?.close();
+    else this.giveUp();
+  }
+
+  private giveUp(): void {
+    const socket = this.socket;
+    // A connection that was never open says nothing new: the page is connecting anyway.
+    if (this.limit !== null) {
+      this.silence.value = true;
+      this.listener.silent?.();
     }
+    this.lose();
+    socket?.close();
   }
 
   private later(): void {

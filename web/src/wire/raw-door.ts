@@ -49,6 +49,10 @@ export class RawDoor {
     return this.link.silent;
   }
 
+  get deaf() {
+    return this.link.deaf;
+  }
+
   get isOver(): boolean {
     return this.over;
   }
@@ -90,8 +94,10 @@ export class RawDoor {
 
   /** Take what is about the connection and what was typed; false if it is about something else. */
   private hear(event: RawEvent): boolean {
-    if (event.event === "beat") this.beat = event.beat;
-    else if (event.event === "typing") {
+    if (event.event === "beat") {
+      this.beat = event.beat;
+      if (event.got !== undefined) this.link.got(event.got);
+    } else if (event.event === "typing") {
       this.beat = null;
       this.link.expect(event.silence_ms);
       this.typed.typing(event);
