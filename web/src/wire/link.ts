@@ -3,7 +3,8 @@
 // reports nothing: who hears no heartbeat for too long takes the connection for dead, says so, and
 // connects anew. So does who is told, beat by beat, that what it sent did not arrive.
 // Rule 2: pauses between attempts double up to a limit, with some randomness, so that many pages do
-// not reconnect at the same moment.
+// not reconnect at the same moment. They stay short for as long as keys wait for the connection
+// (typed.ts): a daemon that took some seconds to come back must find them.
 
 import { signal, type ReadonlySignal } from "@preact/signals";
 
@@ -12,6 +13,8 @@ import { socketAddress } from "./place";
 
 const FIRST_PAUSE = 200; // ms; a daemon that was killed is back within a second
 const LONGEST_PAUSE = 8000;
+const EAGER = 10_000; // ms after a loss, in which
+const EAGER_PAUSE = 1000; // is the longest pause
 const OPENING = 10_000; // ms until the first message of a new connection
 // ms in which messages that wait in this page are read before it counts as silence: a page that was
 // busy or asleep is told of its timers first.
@@ -40,6 +43,7 @@ export class Link {
   private socket: WebSocket | null = null;
   private timer = 0;
   private pause = FIRST_PAUSE;
+  private lostAt: number | null = null; // since when nothing was heard
   private wanted = true;
 
   constructor(
@@ -98,6 +102,7 @@ export class Link {
   /** The other side has answered, so the next pause is short again. */
   isWell(): void {
     this.pause = FIRST_PAUSE;
+    this.lostAt = null;
   }
 
   close(): void {
@@ -187,8 +192,11 @@ export class Link {
   private later(): void {
     if (!this.wanted) return;
     this.stateOf.value = "opening";
-    const pause = this.pause * (0.75 + Math.random() / 2);
-    this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+    const now = performance.now();
+    this.lostAt ??= now;
+    const longest = now - this.lostAt < EAGER ? EAGER_PAUSE : LONGEST_PAUSE;
+    const pause = Math.min(this.pause, longest) * (0.75 + Math.random() / 2);
+    this.pause = Math.min(this.pause * 2, longest);
     this.timer = window.setTimeout(() => void this.open(), pause);
   }
 }
