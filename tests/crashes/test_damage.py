@@ -161,7 +161,7 @@ SPOILERS = (
     *(spoil_begin, spoil_middle, spoil_end, empty_it, spoil_checkpoints, drop_checkpoints),
     *(drop_first, spoil_first, put_a_folder, put_a_stranger, drop_all),
 )
-NOTICE = re.compile(r" nacre  The (daemon was|journal of)")
+NOTICE = re.compile(r" nacre  The (end of this session's journal|journal of)")
 
 
 @dataclass

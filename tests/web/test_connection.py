@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
 from conftest import Daemon
 from restarts import crash, pid_of
@@ -25,6 +25,7 @@ from web.conftest import (
     terminal_lines,
     until,
 )
+from web.test_appearance import PHONE
 
 
 def test_a_killed_daemon_costs_the_page_nothing(
@@ -166,9 +167,70 @@ def test_a_page_that_hears_nothing_says_so_and_types_nothing_late(
     pages.keep(page, "dropped")
     page.keyboard.type("; echo the 'rest' of it\n")  # its Enter is the end of what is dropped
     expect(said).to_have_count(0)
-    page.keyboard.type("lf a line, 'seen'\n")
-    shows(page, "half a line, seen")
+    # What had arrived of that line is gone, and the next one stands alone.
+    until(page, "() => !window.nacre.text().some(line => line.includes('echo'))")
+    page.keyboard.type("echo a line, 'seen'\n")
+    shows(page, "a line, seen")
     assert not any(word in line for line in lines_of(daemon, name) for word in ("late", "void"))
+
+
+def test_a_page_whose_keys_do_not_arrive_says_so_although_it_hears_the_daemon(
+    pages: Pages, own_daemon: Callable[..., Daemon]
+) -> None:
+    pages.expected += [BROKEN, REFUSED]
+    daemon = own_daemon(**QUICK)
+    stuck = False
+
+    def one_way(socket: WebSocketRoute) -> None:
+        daemons = socket.connect_to_server()
+        socket.on_message(lambda message: None if stuck else daemons.send(message))
+
+    page = pages(daemon=daemon, accept_downloads=False)
+    name = kept_session(daemon)
+    page.route_web_socket(re.compile("/ws/raw/"), one_way)
+    page.locator(".row", has_text=name).click()
+    ready(page)
+    page.keyboard.type("echo ha")
+    shows(page, "echo ha")
+    said = page.get_by_role("alert")
+    stuck = True
+    page.keyboard.type("lf")
+    expect(said).to_contain_text("does not reach the daemon")
+    pages.keep(page, "stuck")
+    stuck = False
+    expect(said).not_to_contain_text("does not reach the daemon")
+    page.keyboard.type(" rest\n")
+    expect(said).to_have_count(0)
+    page.keyboard.type("echo a 'whole' line\n")
+    shows(page, "a whole line")
+    assert not any("half" in row for row in lines_of(daemon, name))
+
+
+def test_a_line_written_on_a_phone_stays_there_until_it_can_be_sent(
+    pages: Pages, own_daemon: Callable[..., Daemon]
+) -> None:
+    pages.expected += [BROKEN, REFUSED]
+    daemon = own_daemon(**QUICK)
+    page = pages(kept_session(daemon), daemon=daemon, **PHONE)
+    shows(page, "ready>")
+    line, send = page.get_by_label("Type a line"), page.get_by_role("button", name="Send")
+    said = page.get_by_role("alert")
+    with stopped(daemon):
+        line.fill("echo the 'first' line")
+        send.tap()
+        expect(said).to_contain_text("may not have arrived")
+        expect(said).to_contain_text("Nothing is heard from the daemon")
+        line.fill("echo the 'second' line")
+        send.tap()
+        expect(line).to_have_value("echo the 'second' line")
+        pages.keep(page, "silent")
+    expect(said).not_to_contain_text("Nothing is heard")
+    pages.keep(page, "dropped")
+    send.tap()  # a whole line, and no rest of the one that was dropped
+    expect(said).to_have_count(0)
+    expect(line).to_have_value("")
+    shows(page, "the second line")
+    assert not any("the first line" in row for row in terminal_lines(page))
 
 
 def test_silence_alone_costs_nothing(pages: Pages, own_daemon: Callable[..., Daemon]) -> None:

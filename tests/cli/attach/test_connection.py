@@ -172,9 +172,52 @@ def test_what_nobody_knows_of_is_dropped_with_the_rest_of_its_line(daemons: Daem
     assert "died" in die_and_come_in(daemons, typing(6, 7, unsure=True))
     assert not connection.type(b"e\x1b[200~pasted\rtext\x1b[201~")
     assert connection.type(b"\recho two\r")
-    assert daemons.heard() == [numbered(b"echo two\r", 7, go_on=True)]
+    dropped = len("echo one\x1b[200~pasted\rtext\x1b[201~\r")
+    assert daemons.heard() == [numbered(b"echo two\r", dropped, go_on=True)]
     connection.type(b"more")
-    assert daemons.heard() == [numbered(b"more", 16)]
+    assert daemons.heard() == [numbered(b"more", dropped + 9)]
+
+
+def test_that_the_person_goes_on_is_said_at_once(daemons: Daemons) -> None:
+    connection = daemons.connection
+    die_and_come_in(daemons, typing(0, 0))
+    connection.type(b"echo ha")
+    assert connection.take_receipt({"dropped": {"number": 7, "why": "it rains"}}) == "it rains"
+    assert connection.type(b"lf\r")
+    assert daemons.heard()[-1] == numbered(b"", 10, go_on=True)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_paste_of_which_something_is_lost_is_dropped_to_its_end(
+    daemons: Daemons, size: int
+) -> None:
+    connection = daemons.connection
+    die_and_come_in(daemons, typing(0, 0))
+    begun = b"\x1b[200~rm one\rrm t"
+    connection.type(begun)
+    daemons.heard()
+    connection.take_receipt({"dropped": {"number": len(begun), "why": "it rains"}})
+    rest = b"wo\rrm three\r\x1b[201~; rm four\r"
+    for at in range(0, len(rest), size):
+        connection.type(rest[at : at + size])
+    connection.type(b"ls\r")
+    heard = daemons.heard()
+    assert b"".join(base64.b64decode(str(one["input"])) for one in heard) == b"ls\r"
+    assert heard[0]["number"] == len(begun + rest)
+
+
+def test_what_is_typed_after_a_drop_is_not_dropped_for_what_was_before(daemons: Daemons) -> None:
+    connection = daemons.connection
+    die_and_come_in(daemons, typing(0, 0))
+    connection.type(b"abc")
+    connection.take_receipt({"dropped": {"number": 3, "why": "it rains"}})
+    daemons.heard()
+    daemons.die()
+    connection.knock_again(0.0)
+    connection.type(b"d\rls\r")
+    connection.come_in(NUMBERS)
+    assert connection.take_receipt(typing(1, 3, dropped=True)) == ""
+    assert daemons.heard() == [numbered(b"ls\r", 5, go_on=True)]
 
 
 def test_a_drop_is_told_once_and_not_again_for_what_was_under_way(daemons: Daemons) -> None:

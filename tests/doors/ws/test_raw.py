@@ -146,6 +146,15 @@ def test_numbered_keys_are_confirmed_and_typed_once(
     assert lines == ["ready", "one", "two", "plain", "three"]
 
 
+def test_beats_say_how_much_has_come(daemon: Daemon, job: str) -> None:
+    with open_socket(daemon, f"/ws/raw/{job}?typing={NAME}") as raw:
+        assert told(raw, "beat")["got"] == 0
+        raw.send(numbered(b"one\r", 0))
+        raw.send(numbered(b"two\r", 4))
+        while told(raw, "beat")["got"] < 2:
+            pass
+
+
 def test_the_next_daemon_knows_what_was_typed(own_daemon: Callable[..., Daemon]) -> None:
     daemon = own_daemon()
     daemon.rest("POST", "/sessions", {"name": "job", "command": "stty -echo; exec cat"})

@@ -68,6 +68,7 @@ ON_DISK: dict[str, Any] = {
     "ended": 2.5,
     "exit_code": 7,
     "signal": None,
+    "own_size": None,
 }
 
 
@@ -86,7 +87,7 @@ def a_record(**more: Any) -> SessionRecord:
 
 
 def test_ring_has_what_it_always_had() -> None:
-    assert json.loads(pack(a_record())) == {**IN_RING, "since": 0}
+    assert json.loads(pack(a_record())) == {**IN_RING, "since": 0, "own_size": None}
     assert unpack(json.dumps(IN_RING).encode()) == a_record()
 
 

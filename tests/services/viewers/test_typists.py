@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from nacre.core.keys.sequences import PASTE_BEGIN
 from nacre.core.operations.watch import Dropped, Numbered, Printed, Snapshot, Taken, Typing
 from nacre.errors import ControlHeld
+from nacre.services.session.session import Session
 from nacre.services.viewers.typists import TypingConnection, Typists
 from nacre.system.storage.ring import Ring
 
-from services.living import shows, start, text_of
+from services.living import reads, shows, start, start_python, text_of, until
 from services.people import ANNA, BERT, Told, house
 
 NAME = "00000000000000a1"
@@ -193,3 +195,83 @@ async def test_what_an_agent_captures_is_confirmed_and_what_is_refused_too() -> 
             await told.of(Taken, number=13)
             await shows(session, "ghi")
             assert text_of(session).split() == ["ready", "ghi"]
+
+
+# --- half a line -------------------------------------------------------------------------------
+
+READER = """
+import os, tty
+tty.setraw(0)
+os.write(1, b"ready")
+while True:
+    os.write(1, b"<%s>" % os.read(0, 100).hex().encode())
+"""
+
+
+async def half_a_line(watch: Any, told: Told, half: bytes) -> int:
+    """Type half a line, of which the rest comes late and is dropped. Return the next number."""
+    await told.of(Snapshot)
+    await watch.type(half, Numbered(0))
+    await told.of(Taken, number=len(half))
+    await watch.type(b" rest", Numbered(len(half), late=True))
+    await told.of(Dropped)
+    return len(half) + 5
+
+
+def has_row(session: Session, row: str) -> bool:
+    return row in [found.strip() for found in text_of(session).splitlines()]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("command", "half", "line", "answer"),
+    [
+        ("bash --norc", b"echo ha", b"echo $((41+1))\r", "42"),
+        ("bash --norc", b"\x1b[200~echo ha", b"echo $((41+1))\r", "42"),
+        ("cat", b"ha", b"a whole line\r", "a whole line"),
+        ("stty kill ^X; exec cat", b"ha", b"a line\r", "a line"),
+        ("python3 -q -i", b"print('ha", b"41 + 1\r", "42"),
+    ],
+)
+async def test_half_a_line_is_erased_when_its_person_goes_on(
+    command: str, half: bytes, line: bytes, answer: str
+) -> None:
+    async with house() as ask:
+        session = await start(ask.services, command)
+        await reads(session)
+        async with ask.watch(ANNA, session, typing=NAME) as watch:
+            at = await half_a_line(watch, events_of(watch), half)
+            if not half.startswith(PASTE_BEGIN):  # readline shows a paste when it is over
+                await until(session, lambda: half.decode() in text_of(session))
+            await watch.type(b"", Numbered(at, go_on=True))
+            await watch.type(line, Numbered(at))
+            await until(session, lambda: has_row(session, answer))
+        assert half.removeprefix(PASTE_BEGIN).decode() not in text_of(session)
+
+
+@pytest.mark.anyio
+async def test_a_program_that_reads_keys_gets_none_that_erase() -> None:
+    async with house() as ask:
+        session = await start_python(ask.services, READER)
+        await until(session, lambda: "ready" in text_of(session))
+        async with ask.watch(ANNA, session, typing=NAME) as watch:
+            at = await half_a_line(watch, events_of(watch), b"ha")
+            await until(session, lambda: "<6861>" in text_of(session))
+            await watch.type(b"", Numbered(at, go_on=True))
+            await watch.type(b"x", Numbered(at))
+            await until(session, lambda: has_row(session, "ready<6861><78>"))
+
+
+@pytest.mark.anyio
+async def test_nothing_is_erased_where_the_line_before_had_ended() -> None:
+    async with house() as ask:
+        session = await start(ask.services, "bash --norc")
+        await reads(session)
+        async with ask.watch(ANNA, session, typing=NAME) as watch:
+            at = await half_a_line(watch, events_of(watch), b"echo one 'line'\r")
+            await until(session, lambda: has_row(session, "one line"))
+            await ask("send_input", session=session.identity.id, input="echo 'by")
+            await until(session, lambda: "echo 'by" in text_of(session))
+            await watch.type(b"", Numbered(at, go_on=True))
+            await watch.type(b" two'\r", Numbered(at))
+            await until(session, lambda: has_row(session, "by two"))

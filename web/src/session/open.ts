@@ -226,9 +226,23 @@ export class OpenSession {
     return this.raw.value?.silent.value ?? false;
   }
 
+  /** Whether that is because what was sent did not arrive there. */
+  get deaf(): boolean {
+    return this.raw.value?.deaf.value ?? false;
+  }
+
+  /** Type a line that was written elsewhere. False: it is not sent now, and should stay there. */
+  typeLine(line: string): boolean {
+    const { driver, yours } = this.lease;
+    if (this.silent) return false;
+    if (this.dropping !== null) this.raw.value?.goOn(); // it is no rest of what was dropped
+    this.type(`${line}\r`);
+    return driver.value === null || yours.value;
+  }
+
   /** Type again: the person knows what was dropped. */
   goOn(): void {
-    this.raw.value?.typed.goOn();
+    this.raw.value?.goOn();
     this.emulator.terminal.focus();
   }
 

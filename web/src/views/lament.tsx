@@ -5,18 +5,27 @@ import type { OpenSession } from "../session/open";
 export function Lament({ open }: { open: OpenSession }) {
   const dropped = open.dropping;
   if (!open.silent && dropped === null) return null;
+  // Not over the line that it is about: above it, or below it.
+  const { buffer, rows } = open.emulator.terminal;
+  const below = buffer.active.cursorY < rows / 2;
   return (
-    <div class="lament" role="alert">
+    <div class="lament" role="alert" data-below={below || undefined}>
       {open.silent && (
         <p>
-          <b>Nothing is heard from the daemon.</b> The screen may be out of date, and keys are not
+          <b>
+            {open.deaf
+              ? "What you type does not reach the daemon."
+              : "Nothing is heard from the daemon."}
+          </b>{" "}
+          The screen may be out of date, and keys are not
           sent. Connecting again…
         </p>
       )}
       {dropped !== null && (
         <p>
-          <b>{dropped}</b> The rest of that line is dropped, too. Look at it, then press Enter to
-          type again.
+          <b>{dropped}</b> The rest of that line is dropped, too.{" "}
+          {!open.silent &&
+            "Press Enter to type again: at a prompt the line is erased then, elsewhere look at what arrived of it."}
         </p>
       )}
       {dropped !== null && !open.silent && (

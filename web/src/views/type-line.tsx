@@ -8,8 +8,7 @@ export function TypeLine({ open }: { open: OpenSession }) {
     event.preventDefault();
     const field = (event.currentTarget as HTMLFormElement).elements.namedItem("line");
     const input = field as HTMLInputElement;
-    open.type(`${input.value}\r`);
-    input.value = "";
+    if (open.typeLine(input.value)) input.value = "";
   }
   return (
     <form class="type-line" onSubmit={submit}>

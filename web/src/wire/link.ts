@@ -1,9 +1,10 @@
 // A WebSocket that reconnects by itself.
 // Rule 1: no polling while it is open; the socket reports when it is closed. A network that has died
 // reports nothing: who hears no heartbeat for too long takes the connection for dead, says so, and
-// connects anew.
+// connects anew. So does who is told, beat by beat, that what it sent did not arrive.
 // Rule 2: pauses between attempts double up to a limit, with some randomness, so that many pages do
-// not reconnect at the same moment.
+// not reconnect at the same moment. They stay short for as long as keys wait for the connection
+// (typed.ts): a daemon that took some seconds to come back must find them.
 
 import { signal, type ReadonlySignal } from "@preact/signals";
 
@@ -12,6 +13,8 @@ import { socketAddress } from "./place";
 
 const FIRST_PAUSE = 200; // ms; a daemon that was killed is back within a second
 const LONGEST_PAUSE = 8000;
+const EAGER = 10_000; // ms after a loss, in which
+const EAGER_PAUSE = 1000; // is the longest pause
 const OPENING = 10_000; // ms until the first message of a new connection
 // ms in which messages that wait in this page are read before it counts as silence: a page that was
 // busy or asleep is told of its timers first.
@@ -30,12 +33,17 @@ export interface Listener {
 export class Link {
   private readonly stateOf = signal<LinkState>("opening");
   private readonly silence = signal(false);
+  private readonly deafness = signal(false);
+  private sent = 0; // messages on this connection
+  // The first one that the other side has not confirmed, and since when that is known.
+  private under: { message: number; since: number } | null = null;
   private heardAt = performance.now();
   private limit: number | null = null; // ms without a message; null: not known
   private watch = 0; // the timer
   private socket: WebSocket | null = null;
   private timer = 0;
   private pause = FIRST_PAUSE;
+  private lostAt: number | null = null; // since when nothing was heard
   private wanted = true;
 
   constructor(
@@ -57,6 +65,26 @@ export class Link {
     return this.silence;
   }
 
+  /** Whether that was because what was sent did not arrive. */
+  get deaf(): ReadonlySignal<boolean> {
+    return this.deafness;
+  }
+
+  /** The other side has got so many messages of this connection. */
+  got(count: number): void {
+    const now = performance.now();
+    if (count >= this.sent) this.under = null;
+    else if (this.under && count >= this.under.message) {
+      this.under = { message: count + 1, since: now };
+    }
+    if (!this.under || this.limit === null) return;
+    if (this.socket?.bufferedAmount) this.under.since = now; // a large one, on its way
+    else if (now - this.under.since > this.limit) {
+      this.deafness.value = true;
+      this.giveUp();
+    }
+  }
+
   /** From now on something is heard at least this often, in ms. */
   expect(silence: number): void {
     this.limit = silence;
@@ -66,12 +94,15 @@ export class Link {
   send(message: string | Uint8Array<ArrayBuffer>): boolean {
     if (this.socket?.readyState !== WebSocket.OPEN) return false;
     this.socket.send(message);
+    this.sent += 1;
+    this.under ??= { message: this.sent, since: performance.now() };
     return true;
   }
 
   /** The other side has answered, so the next pause is short again. */
   isWell(): void {
     this.pause = FIRST_PAUSE;
+    this.lostAt = null;
   }
 
   close(): void {
@@ -108,6 +139,8 @@ export class Link {
     this.socket = socket;
     socket.binaryType = "arraybuffer";
     this.limit = null;
+    this.sent = 0;
+    this.under = null;
     this.listenFor(OPENING);
     socket.onopen = () => {
       this.stateOf.value = "open";
@@ -116,7 +149,7 @@ export class Link {
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
       if (!this.wanted || this.socket !== socket) return;
       this.heardAt = performance.now();
-      this.silence.value = false;
+      this.silence.value = this.deafness.value = false;
       if (typeof data === "string") this.listener.text(data);
       else this.listener.bytes?.(new Uint8Array(data));
     };
@@ -142,23 +175,28 @@ export class Link {
     const left = ms - (performance.now() - this.heardAt);
     if (left > 0) this.watch = window.setTimeout(() => this.look(ms), left);
     else if (!again) this.watch = window.setTimeout(() => this.look(ms, { again: true }), GRACE);
-    else {
-      const socket = this.socket;
-      // A connection that was never open says nothing new: the page is connecting anyway.
-      if (this.limit !== null) {
-        this.silence.value = true;
-        this.listener.silent?.();
-      }
-      this.lose();
-      socket?.close();
+    else this.giveUp();
+  }
+
+  private giveUp(): void {
+    const socket = this.socket;
+    // A connection that was never open says nothing new: the page is connecting anyway.
+    if (this.limit !== null) {
+      this.silence.value = true;
+      this.listener.silent?.();
     }
+    this.lose();
+    socket?.close();
   }
 
   private later(): void {
     if (!this.wanted) return;
     this.stateOf.value = "opening";
-    const pause = this.pause * (0.75 + Math.random() / 2);
-    this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+    const now = performance.now();
+    this.lostAt ??= now;
+    const longest = now - this.lostAt < EAGER ? EAGER_PAUSE : LONGEST_PAUSE;
+    const pause = Math.min(this.pause, longest) * (0.75 + Math.random() / 2);
+    this.pause = Math.min(this.pause * 2, longest);
     this.timer = window.setTimeout(() => void this.open(), pause);
   }
 }

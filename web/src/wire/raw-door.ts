@@ -49,6 +49,10 @@ export class RawDoor {
     return this.link.silent;
   }
 
+  get deaf() {
+    return this.link.deaf;
+  }
+
   get isOver(): boolean {
     return this.over;
   }
@@ -59,6 +63,12 @@ export class RawDoor {
     if (this.link.silent.value) this.typed.silent();
     else this.send();
     return kept;
+  }
+
+  /** The person knows what was dropped, and goes on. */
+  goOn(): void {
+    this.typed.goOn();
+    this.send();
   }
 
   resize(rows: number, cols: number): boolean {
@@ -84,8 +94,10 @@ export class RawDoor {
 
   /** Take what is about the connection and what was typed; false if it is about something else. */
   private hear(event: RawEvent): boolean {
-    if (event.event === "beat") this.beat = event.beat;
-    else if (event.event === "typing") {
+    if (event.event === "beat") {
+      this.beat = event.beat;
+      if (event.got !== undefined) this.link.got(event.got);
+    } else if (event.event === "typing") {
       this.beat = null;
       this.link.expect(event.silence_ms);
       this.typed.typing(event);

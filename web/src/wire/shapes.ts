@@ -226,7 +226,7 @@ export type RawEvent =
       line: number;
     }
   | { event: "resized"; rows: number; cols: number; by?: string; given_back?: boolean }
-  | { event: "beat"; beat: number }
+  | { event: "beat"; beat: number; got?: number }
   | {
       event: "typing";
       taken: number;

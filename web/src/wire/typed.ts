@@ -47,6 +47,7 @@ export class Typed {
     let typed = data;
     if (this.dropping.value !== null) {
       const rest = afterLine(data);
+      this.leaveOut(data.length - (rest?.length ?? 0));
       if (!rest) return false;
       this.goOn();
       typed = rest;
@@ -75,6 +76,8 @@ export class Typed {
     this.timer = 0;
     this.forget(taken - this.first);
     this.sent = Math.min(this.kept.length, Math.max(0, received - this.first));
+    // Who has just said that they go on has sent nothing since.
+    if (this.goesOn) return;
     if (unsure && (this.kept.length || this.dropping.value !== null)) {
       this.drop("The daemon died at that moment: what you typed may have arrived, or not.");
     } else if (dropped && this.dropping.value === null && this.kept.length) {
@@ -110,7 +113,8 @@ export class Typed {
   /** What is to be sent now, or null. */
   message(): TypedMessage | null {
     const keys = this.kept.subarray(this.sent);
-    if (!this.open || !keys.length) return null;
+    // That the person goes on is said at once: what had arrived of the line is erased then.
+    if (!this.open || (!keys.length && !this.goesOn)) return null;
     const message: TypedMessage = { type: inBase64(keys), number: this.first + this.sent };
     if (this.goesOn) message.go_on = true;
     this.goesOn = false;
@@ -145,6 +149,12 @@ export class Typed {
     this.resumed = this.first;
     this.goesOn = false;
     this.dropping.value = why;
+  }
+
+  /** Count what is dropped as it is typed: the daemon sees that something is missing. */
+  private leaveOut(count: number): void {
+    this.first += count;
+    this.resumed = this.first;
   }
 
   private forget(count: number): void {

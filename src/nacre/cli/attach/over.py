@@ -13,7 +13,13 @@ class Over(Exception):
 def program_ended(name: str, exit_code: int | None, killed_by: str | None) -> Over:
     if killed_by is not None:
         return Over(f"nacre: {name} was killed by {killed_by}", _killed(killed_by))
-    return Over(f"nacre: {name} has ended with exit code {exit_code}", exit_code or 0)
+    if exit_code is None:
+        return Over(f"nacre: {name} has ended; its exit code is not known", 1)
+    return Over(f"nacre: {name} has ended with exit code {exit_code}", exit_code)
+
+
+def program_lost(name: str) -> Over:
+    return Over(f"nacre: {name} was lost with its daemon; start it again: nacre restore {name}", 1)
 
 
 def terminal_gone(name: str) -> Over:

@@ -22,7 +22,7 @@ from nacre.cli.attach.asked import AskedPerson
 from nacre.cli.attach.connection import Connection
 from nacre.cli.attach.lastrow import LastRow
 from nacre.cli.attach.looking import Looking
-from nacre.cli.attach.over import Over, program_ended, terminal_gone
+from nacre.cli.attach.over import Over, program_ended, program_lost, terminal_gone
 from nacre.cli.attach.own_keys import (
     MOUSE_REPORT,
     SHIFT_PAGE_UP,
@@ -366,6 +366,8 @@ class View:
                 self._to_screen += _BELL
         elif "ended" in message:
             ended = message["ended"]
+            if ended.get("lost"):
+                raise program_lost(self._name)
             raise program_ended(self._name, ended["exit_code"], ended["signal"])
         elif "detached" in message:
             raise Over(f"nacre: {message['detached']}; {self._name} is still running", 0)

@@ -43,7 +43,10 @@ class Receipt(Protocol):
     exact: bool  # each byte that is written is one that was typed
 
     def begin(self) -> None:
-        """It is about to be written."""
+        """It is about to be written, or captured."""
+
+    def write(self, terminal: int, data: memoryview) -> int:
+        """Write what the terminal takes of its rest. Raises what os.write raises."""
 
     def wrote(self, count: int) -> None:
         """So many more bytes of it were written, maybe none; not all of it."""
@@ -102,8 +105,9 @@ class Detached(msgspec.Struct, frozen=True):
 class Ended(msgspec.Struct, frozen=True):
     """The session's process has ended."""
 
-    exit_code: int | None
+    exit_code: int | None  # None: a signal ended it, or nobody saw how
     signal: str | None
+    lost: bool = False  # with its daemon and keeper
 
 
 class Numbered(msgspec.Struct, frozen=True):

@@ -335,4 +335,5 @@ def _message(event: WatchEvent) -> dict[str, Any]:
         return {"taken": event.number}
     if isinstance(event, Detached):
         return {"detached": event.message}
-    return {"ended": {"exit_code": event.exit_code, "signal": event.signal}}
+    ended = {"exit_code": event.exit_code, "signal": event.signal}
+    return {"ended": {**ended, "lost": True} if event.lost else ended}

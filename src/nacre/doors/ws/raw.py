@@ -161,6 +161,7 @@ class _Viewer:
         self._beats = beats
         self._waiting: asyncio.Queue[str | bytes] = asyncio.Queue()  # bounded by the room
         self._room = 0
+        self._got = 0  # messages of the client, whatever became of them
         self._ahead = ahead
         self._undrawn = 0
         self._drew = asyncio.Event()
@@ -173,7 +174,7 @@ class _Viewer:
         self._room = room
         ways = [self._take_all(), self._read_all(), self._tell_all()]
         if self._beats is not None:
-            ways.append(self._beats.send_all(self._socket.tell))
+            ways.append(self._beats.send_all(self._tell_beat))
         tasks = [asyncio.create_task(way) for way in ways]
         await until_one_ends(tasks)
 
@@ -181,6 +182,7 @@ class _Viewer:
 
     async def _read_all(self) -> None:
         while (message := await self._socket.receive()) is not None:
+            self._got += 1
             if len(message) > self._room:
                 await self._refuse(
                     LimitReached(
@@ -240,6 +242,10 @@ class _Viewer:
             self._watch.fit(rows, cols)
 
     # --- what the client is told -----------------------------------------------------------
+
+    async def _tell_beat(self, beat: dict[str, Any]) -> None:
+        # A client whose messages are stuck on their way hears us all the same.
+        await self._socket.tell({**beat, "got": self._got})
 
     async def _tell_all(self) -> None:
         async for event in self._watch:

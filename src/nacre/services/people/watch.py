@@ -7,7 +7,7 @@ output without end, and each size would have to be a row less than the other.
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from nacre.core.catalog.caller import Caller, Scope
@@ -30,6 +30,7 @@ from nacre.services.dispatch.handlers import Handlers, Type
 from nacre.services.dispatch.permit import judge_typing
 from nacre.services.host.host import Host
 from nacre.services.observe.lines import find_line, read_lines
+from nacre.services.people.half_line import erasing
 from nacre.services.registry.registry import Registry
 from nacre.services.session.session import Session
 from nacre.services.viewers.typists import TypingConnection
@@ -126,7 +127,8 @@ class Watching:
                 fit, composed=request.composed, history=request.history, key=caller.key
             ) as viewer:
                 if session.ending is not None:  # send its last screen and its end
-                    viewer.finish(Ended(session.ending.exit_code, session.ending.signal))
+                    ending = session.ending
+                    viewer.finish(Ended(ending.exit_code, ending.signal, ending.lost))
                 session.display.control.came(caller)
                 # An attached terminal: the session is to have its size.
                 sized = request.composed and fit is not None and caller.scope >= Scope.DRIVE
@@ -183,6 +185,9 @@ class _Screen:
             if data := self._viewer.for_child(data):
                 await self._type(data)
             return
+        if self._numbers.follows_half_a_line(at) and (keys := erasing(self._session)):
+            with suppress(NacreError):  # nor will it let the rest pass, and say why
+                await self._type(keys)
         if (accepted := self._numbers.accept(data, at)) is None:
             return
         new, receipt = accepted

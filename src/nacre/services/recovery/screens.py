@@ -39,8 +39,8 @@ _DAMAGED = (
     "is lost. The program is still running; the journal is kept in\r\n{}\r\n"
 )
 _GAP = (
-    "\x1b[7m nacre \x1b[0m The daemon was restarted while the journal could not be written:\r\n"
-    "what stood here before is lost. The program is still running.\r\n"
+    "\x1b[7m nacre \x1b[0m The end of this session's journal is missing (a full disk, or a\r\n"
+    "damaged file): what stood here before is lost. The program is still running.\r\n"
 )
 
 

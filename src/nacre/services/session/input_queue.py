@@ -132,10 +132,8 @@ class InputQueue:
     def _flush(self) -> None:
         while self._waiting:
             piece = self._waiting[0]
-            if piece.receipt is not None:
-                piece.receipt.begin()
             try:
-                written = os.write(self._master, memoryview(piece.data)[piece.written :])
+                written = self._write(piece)
             except BlockingIOError:
                 if piece.receipt is not None:
                     piece.receipt.wrote(0)
@@ -153,6 +151,12 @@ class InputQueue:
                 else:
                     piece.receipt.settle()
         self._watch(wanted=bool(self._waiting))
+
+    def _write(self, piece: _Piece) -> int:
+        rest = memoryview(piece.data)[piece.written :]
+        if piece.receipt is not None:
+            return piece.receipt.write(self._master, rest)
+        return os.write(self._master, rest)
 
     def _watch(self, *, wanted: bool) -> None:
         if wanted and not self._watched:

@@ -20,6 +20,7 @@ from nacre.core.display.layers import KeptElements
 from nacre.core.keys.capture import KeptCapture
 from nacre.core.operations.control import CommandRun, Handover
 from nacre.core.policy.verdicts import Preset
+from nacre.core.screen.picture import Size
 from nacre.core.text.budget import fitting
 from nacre.services.session.activity import RanBy
 from nacre.services.session.identity import Identity
@@ -79,6 +80,7 @@ class DiskRecord(msgspec.Struct, kw_only=True):
     ended: float | None = None  # the same; unknown for a lost session
     exit_code: int | None = None
     signal: str | None = None
+    own_size: Size | None = None  # what its next program gets, if somebody has borrowed the size
 
 
 class SessionRecord(DiskRecord, kw_only=True):

@@ -189,6 +189,7 @@ class Session:
             if self.alive:  # it ended while no daemon was there
                 self._trail.end(Ending(None, None), self.pid)
             self.end_with(self.ending or Ending(None, None), self.record.ended)
+            self.display.restore_ended()
             self.display.ended()
             return
         if (size := size_of(child[1])) != (self.terminal.rows, self.terminal.cols):
@@ -203,6 +204,7 @@ class Session:
     def keep_ended(self, ending: Ending, ended: float) -> None:
         """Stay readable and restorable; the child ended with an earlier daemon."""
         self._keep_ring()
+        self.display.restore_ended()
         self.end_with(ending, ended)
 
     def show_notice(self, text: str) -> None:

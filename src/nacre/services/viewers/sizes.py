@@ -8,6 +8,8 @@ and at the end the one that nobody had borrowed.
 Rule 2: whoever resizes without borrowing (an agent, a page's Fit) means it: there is nothing to
 give back then.
 Rule 3: what is borrowed outlives the daemon; those who do not come back have left.
+Rule 4: a program that has ended leaves its last screen as it was seen. The next one in the session
+has the size that nobody had borrowed.
 """
 
 from collections import Counter
@@ -32,6 +34,7 @@ class KeptSizes(msgspec.Struct, frozen=True, kw_only=True):
 class BorrowedSizes:
     def __init__(self) -> None:
         self._own: Size | None = None  # what it is without borrowers; None: there are none
+        self._next: Size | None = None  # what the next program gets; None: the one before it had it
         self._loans: dict[str, Size] = {}  # by the caller's key, the last one is in effect
         self._staying: Counter[str] = Counter()  # who borrows for as long as they watch
 
@@ -53,8 +56,25 @@ class BorrowedSizes:
 
     def settle(self) -> None:
         """There is nothing to give back any more."""
+        self._own = self._next = None
+        self._loans.clear()
+
+    def end(self) -> None:
+        """The program has ended: nobody borrows any more."""
+        if self._own is not None:
+            self._next = self._own
         self._own = None
         self._loans.clear()
+
+    @property
+    def own(self) -> Size | None:
+        """What nobody had borrowed; None if that is the size that there is."""
+        return self._own or self._next
+
+    def begin_anew(self) -> Size | None:
+        """Return the size that the next program gets; None: as it is."""
+        size, self._next = self._next, None
+        return size
 
     def give_back(self, key: str) -> Size | None:
         """Return the size that the session gets now that one does not borrow any more."""
@@ -82,3 +102,7 @@ class BorrowedSizes:
     def restore(self, kept: KeptSizes) -> None:
         self._own = kept.own
         self._loans = {loan.key: loan.size for loan in kept.loans}
+
+    def restore_ended(self, own: Size | None) -> None:
+        """The program ended with an earlier daemon, or was lost with it."""
+        self._next = own

@@ -6,13 +6,15 @@ it again after a reconnect.
 
 Rule 1: no byte is typed twice. What a viewer sends again and was received before is left out.
 Rule 2: what the terminal took is in the ring before anybody is told of it, so the next daemon knows
-it too. A kill during a write leaves bytes of which nobody knows; those are not typed again.
+it too, after a kill in the middle of a write as well. Only what was changed on its way leaves bytes
+of which nobody knows then; those are not typed again.
 Rule 3: half a line is worse than none. When something is dropped, so is all that follows, until the
-viewer says that its person knows (`go_on`).
+viewer says that its person knows (`go_on`). What had arrived of the line is to be erased then.
 Rule 4: only the newest connection of a viewer types: what is still under way on an older one has
 been sent again by then.
 """
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -25,6 +27,7 @@ Tell = Callable[[Typing | Taken | Dropped], None]
 _MOST_KNOWN = (
     64  # viewers without a connection of which is known what they typed; more are forgotten
 )
+_LINE_ENDS = (b"\r", b"\n", b"\x03", b"\x15")  # Enter, Ctrl+C, Ctrl+U
 
 
 class InputReceipt:
@@ -44,8 +47,12 @@ class InputReceipt:
         self._stream = stream
 
     def begin(self) -> None:
-        """It is about to be written."""
+        """It is about to be written, or captured."""
         self._stream.begin(self)
+
+    def write(self, terminal: int, data: memoryview) -> int:
+        """Write what the terminal takes of its rest. Raises what os.write raises."""
+        return self._stream.write(self, terminal, data)
 
     def wrote(self, count: int) -> None:
         """So many more bytes of it were written, maybe none."""
@@ -58,7 +65,7 @@ class InputReceipt:
 
     def drop(self, why: str) -> None:
         """It will not be written; `why` is for the person who typed it."""
-        self.lost = True
+        self.lost = self._stream.in_line = True
         self._stream.drop(self.end, why)
         self.settle()
 
@@ -81,6 +88,7 @@ class NumberedInput:
         self._dropping = self._unsure
         self._open: deque[InputReceipt] = deque()
         self._tell: Tell | None = None
+        self.in_line = place.taken > 0  # a line may have been begun, and has not ended
 
     @property
     def connected(self) -> bool:
@@ -103,6 +111,11 @@ class NumberedInput:
             if self._tell is tell:
                 self._tell = None
 
+    def follows_half_a_line(self, tell: Tell, at: Numbered) -> bool:
+        """Whether it goes on after the rest of a line was dropped that may have been begun."""
+        dropped = self._dropping or at.number > self._received
+        return at.go_on and not at.late and dropped and self.in_line and self._tell is tell
+
     def accept(self, tell: Tell, data: bytes, at: Numbered) -> tuple[bytes, InputReceipt] | None:
         """Return what is to be typed of it; None: nothing."""
         if self._tell is not tell:
@@ -123,6 +136,7 @@ class NumberedInput:
         receipt = InputReceipt(self, end - len(data), end)
         self._received = end
         self._open.append(receipt)
+        self.in_line = data[-1:] not in _LINE_ENDS
         return data, receipt
 
     def drop(self, end: int, why: str) -> None:
@@ -139,6 +153,12 @@ class NumberedInput:
 
     def begin(self, receipt: InputReceipt) -> None:
         self._place.begin(receipt.end)
+
+    def write(self, receipt: InputReceipt, terminal: int, data: memoryview) -> int:
+        if receipt.exact:
+            return self._place.write(terminal, data, receipt.begin_at + receipt.written)
+        self.begin(receipt)
+        return os.write(terminal, data)
 
     def note(self) -> None:
         """Store up to where all is written, and tell it."""
@@ -170,6 +190,9 @@ class TypingConnection:
     def __init__(self, stream: NumberedInput, tell: Tell) -> None:
         self._stream = stream
         self._tell = tell
+
+    def follows_half_a_line(self, at: Numbered) -> bool:
+        return self._stream.follows_half_a_line(self._tell, at)
 
     def accept(self, data: bytes, at: Numbered) -> tuple[bytes, InputReceipt] | None:
         return self._stream.accept(self._tell, data, at)

@@ -45,6 +45,7 @@ class TerminalFacts(Struct, frozen=True):
     timeout: float | None = None  # seconds after which who waits goes on by itself; None: never
     edits: bool = False  # Enter comes as it was typed, as line editors have it (ICRNL is off)
     reader: Asker | None = None
+    erases_line: bytes = b""  # the key that does in canonical mode (VKILL); empty: none does
 
     @property
     def raw(self) -> bool:
@@ -85,6 +86,7 @@ def sample(master: int) -> TerminalFacts | None:
         timeout=timeout,
         edits=not attributes[0] & termios.ICRNL,
         reader=waiting.reader,
+        erases_line=keys[termios.VKILL].strip(b"\0"),  # 0: none (_POSIX_VDISABLE)
     )
 
 

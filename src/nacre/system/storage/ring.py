@@ -3,7 +3,8 @@
 The memory is shared: the keeper holds its descriptor, so the next daemon gets exactly what a killed
 one had. Its layout is
   a page of words · two places for the short record · the bytes that were read · the long record
-In the page of words there are also places for who numbers what they type.
+In the page of words there are also places for who numbers what they type, and at its end the bytes
+of theirs that are being written to the terminal.
 
 Rule 1: a read goes straight from the kernel into this memory. If the process is killed during it,
 the new bytes are there, but no word counts them. So the space for a read is filled with 0xFF first,
@@ -14,10 +15,15 @@ anywhere, because the C library does not copy in order. The end of the filled sp
 behind it there may be anything.
 Rule 3: places are offsets in the terminal's whole stream, which only grow; the journal knows up to
 which offset it is complete.
+Rule 4: what a typist types goes to the terminal straight from this file (sendfile(2)), where it
+ends with the page of words. The kernel moves the file's position in the same step, and the keeper's
+descriptor shares that position. So the next daemon reads from it what the terminal took.
 """
 
+import errno
 import mmap
 import os
+import sys
 import tempfile
 from typing import NamedTuple
 
@@ -36,6 +42,7 @@ _AT_MAGIC, _AT_PLACE, _AT_ANSWERED, _AT_GENERATION, _AT_SHORT, _AT_LONG, _AT_CLE
 # bytes there are.
 _AT_BASE = 8
 _AT_SHOWN, _AT_TYPED = 10, 11  # milliseconds of the machine's clock; 0: never
+_AT_STAGED = 12  # the name of the typist whose bytes stand at the end of the page; 0: nobody's
 _LOW = 0xFFFFFFFF
 # Who numbers what they type: a name, what the terminal took, what is being written, and a count of
 # when the place was last asked for. Rings of earlier versions have zeros there.
@@ -44,6 +51,10 @@ _TYPISTS = 64  # places; a page or an attached terminal needs one
 _TYPIST_WORDS = 4
 _OF_NAME, _OF_TAKEN, _OF_BEGUN, _OF_ASKED = range(_TYPIST_WORDS)
 _TYPISTS_SIZE = 8 * _TYPISTS * _TYPIST_WORDS
+_STAGED = _PAGE - _TYPISTS_AT - _TYPISTS_SIZE  # bytes that are written at once
+
+# What sendfile(2) says where it cannot write to terminals: Linux before 5.12, gVisor.
+_CANNOT_SEND = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 class Reading(NamedTuple):
@@ -81,6 +92,7 @@ class Ring:
         if not fresh:
             self._count += self._unnoted()
             self._words[_AT_PLACE] = self._slot << 32 | self._count
+            self._note_staged()
 
     def close(self) -> None:
         """Free the memory; later changes have no effect."""
@@ -239,6 +251,22 @@ class Ring:
         words[at + _OF_ASKED] = last
         return Typist(self, name, at)
 
+    def _stage(self, data: bytes | memoryview) -> None:
+        """Put these bytes where the next sendfile takes them from."""
+        begin = _PAGE - len(data)
+        self._view[begin:_PAGE] = data
+        os.lseek(self.descriptor, begin, os.SEEK_SET)
+
+    def _note_staged(self) -> None:
+        """Note what the terminal took of what was being written when the daemon was killed."""
+        words, name = self._typists, self._words[_AT_STAGED]
+        left = _PAGE - os.lseek(self.descriptor, 0, os.SEEK_CUR)
+        for at in range(0, len(words), _TYPIST_WORDS):
+            if words[at] == name != 0:
+                typist = Typist(self, name, at)
+                if typist.begun > typist.taken:
+                    typist.took(typist.begun - left)
+
     # --- records ---------------------------------------------------------------------------
 
     @property
@@ -284,8 +312,8 @@ class Ring:
 class Typist:
     """Up to which number the terminal took what one typed, and up to which it is being written.
 
-    Where the second is higher than the first after a kill, nobody knows what the terminal took of
-    the bytes between them.
+    Where the second is higher than the first, and the bytes between them were not staged, a kill
+    leaves nobody who knows what the terminal took of them.
     """
 
     def __init__(self, ring: Ring, name: int, at: int) -> None:
@@ -303,7 +331,28 @@ class Typist:
 
     def begin(self, end: int) -> None:
         """Note, before it is written, that what comes before this number is being written."""
+        self._ring._words[_AT_STAGED] = 0
         self._set(_OF_BEGUN, end)
+
+    def write(self, terminal: int, data: bytes | memoryview, first: int) -> int:
+        """Write what the terminal takes of these bytes, the first of which has this number.
+
+        Return how many these are; they are noted by `took`. Raises what os.write raises.
+        """
+        ring = self._ring
+        if sys.platform == "linux" and ring.descriptor >= 0:
+            staged = data[:_STAGED]
+            ring._stage(staged)
+            # In this order: until the last of these, what the page says is what was before.
+            ring._words[_AT_STAGED] = self._name
+            self._set(_OF_BEGUN, first + len(staged))
+            try:
+                return os.sendfile(terminal, ring.descriptor, None, len(staged))
+            except OSError as error:
+                if error.errno not in _CANNOT_SEND:
+                    raise
+        self.begin(first + len(data))
+        return os.write(terminal, data)
 
     def took(self, end: int) -> None:
         """Note that all before this number was written, and that nothing is being written."""

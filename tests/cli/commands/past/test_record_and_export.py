@@ -16,6 +16,7 @@ from conftest import Daemon, start_daemon
 from restarts import crash
 
 from cli.conftest import Nacre
+from cli.person import Person
 
 PATIENCE = 60.0  # seconds
 
@@ -142,6 +143,30 @@ def test_lost_sessions_are_listed_and_restored(tmp_path: Path) -> None:
     assert nacre("status").returncode == 1
 
 
+def test_a_lost_session_is_restored_in_its_own_size_whoever_was_attached(tmp_path: Path) -> None:
+    daemon = start_daemon(tmp_path)
+    nacre = Nacre(tmp_path, daemon.env)
+    nacre.call("create_session", name="dev", command="exec cat", rows=30, cols=100)
+    before = Person(nacre.env, "dev", rows=20, cols=60)
+    try:
+        before.sees("Ctrl+]")
+        assert nacre.call("list_sessions", session="dev")["cols"] == 60
+        lose(daemon)
+    finally:
+        before.close()
+    assert [one["state"] for one in nacre.json("list")] == ["lost"]
+    after = Person(nacre.env, "dev", rows=20, cols=60)
+    try:
+        assert after.leaves() == 1
+        assert "dev was lost with its daemon" in after.text
+    finally:
+        after.close()
+    assert nacre.ok("restore", "dev") == "restored: dev\n"
+    dev = nacre.call("list_sessions", session="dev")
+    assert (dev["rows"], dev["cols"]) == (30, 100)
+    nacre.ok("stop")
+
+
 def test_upgrade_replaces_the_daemon_under_a_running_command(tmp_path: Path) -> None:
     daemon = start_daemon(tmp_path)
     nacre = Nacre(tmp_path, daemon.env)
@@ -255,6 +280,21 @@ def test_recording_outlives_the_daemon_and_its_own_death(tmp_path: Path) -> None
     finally:
         nacre.ok("stop")
         assert daemon.process.wait(PATIENCE) == 0
+
+
+def test_recording_says_that_the_daemon_was_stopped(tmp_path: Path) -> None:
+    daemon = start_daemon(tmp_path)
+    nacre = Nacre(tmp_path, daemon.env)
+    try:
+        nacre.call("create_session", name="a", command="echo last words; exec cat")
+        nacre.until("a", "last words")
+        recording = record(nacre, "a", "a.cast", "--all")
+    finally:
+        nacre.ok("stop")
+        assert daemon.process.wait(PATIENCE) == 0
+    _, said = recording.communicate(timeout=PATIENCE)
+    assert said.endswith("nacre: the recording ends here: the daemon was stopped\n")
+    assert "last words" in output_of((tmp_path / "a.cast").read_text())
 
 
 def test_recording_of_a_killed_session_is_whole(running: Nacre) -> None:

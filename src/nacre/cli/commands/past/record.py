@@ -22,8 +22,10 @@ from nacre.cli.flags import add_flags
 from nacre.cli.output.answers import NO_LIMIT, add_json, harmless, show
 from nacre.cli.session_argument import add_session
 from nacre.client.calls import AnsweredError, Client
+from nacre.client.greeting import was_stopped
 from nacre.core.operations.recordings import ExportRecording
 from nacre.errors import DaemonRestarted, DaemonUnreachable, Failed
+from nacre.settings.paths import find_paths
 
 _STANDARD_OUTPUT = "-"
 _WAIT_MS = 3_600_000  # one wait for output; after that the next wait starts
@@ -116,7 +118,8 @@ class _Recording:
             except DaemonRestarted:
                 continue  # the next daemon has everything
             except DaemonUnreachable as error:
-                print(f"nacre: the recording ends here: {error}", file=sys.stderr)
+                why = "the daemon was stopped" if was_stopped(find_paths()) else error
+                print(f"nacre: the recording ends here: {why}", file=sys.stderr)
                 return
 
     def catch_up(self, client: Client) -> None:

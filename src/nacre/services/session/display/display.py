@@ -23,7 +23,7 @@ from nacre.services.host.wait import Waiters, next_of
 from nacre.services.session.display.lease import Driven, Lease, control_event
 from nacre.services.session.display.news import HandoverNews
 from nacre.services.session.identity import Identity
-from nacre.services.session.record import KeptDisplay
+from nacre.services.session.record import KeptDisplay, SessionRecord
 from nacre.services.viewers.sizes import BorrowedSizes
 from nacre.services.viewers.viewers import Viewers
 
@@ -41,6 +41,9 @@ class Displayed(Driven, Protocol):
     def alive(self) -> bool: ...
 
     @property
+    def record(self) -> SessionRecord: ...
+
+    @property
     def terminal(self) -> "Terminal": ...
 
     @property
@@ -56,6 +59,8 @@ class Displayed(Driven, Protocol):
     ) -> None: ...
 
     def set_size(self, rows: int, cols: int) -> None: ...
+
+    def put_down(self) -> None: ...
 
     def put_down_in_memory(self) -> None: ...
 
@@ -80,13 +85,19 @@ class Display:
     # --- what is shown ---------------------------------------------------------------------
 
     def resize(self, rows: int, cols: int, caller: Caller | None = None) -> None:
-        """Set the whole size; the child gets what panels leave of it. Other people are told."""
+        """Set the whole size; the child gets what panels leave of it. Other people are told.
+
+        Who borrows it for the time that they are there does not get it of a program that has ended.
+        """
         if caller is not None and self._borrows(caller):
+            if not self._session.alive:
+                return
             self._sizes.borrow(caller.key, (self.rows, self.cols), (rows, cols))
         else:
             self._sizes.settle()
         if caller is not None:
             self._session.viewers.resized_by(caller)
+        self._note_own_size()
         self._resize(rows, cols)
 
     def _borrows(self, caller: Caller) -> bool:
@@ -108,11 +119,19 @@ class Display:
 
     def _give_size_back(self, key: str, caller: Caller | None) -> None:
         size = self._sizes.give_back(key)
-        if size is not None and size != (self.rows, self.cols) and self._session.alive:
+        self._note_own_size()
+        if size is not None and size != (self.rows, self.cols):
             self._session.viewers.resized_by(caller, back=True)
             self._resize(*size)
         else:
             self._keep()
+
+    def _note_own_size(self) -> None:
+        """Store it on disk, too: who restores a lost session gets it."""
+        record = self._session.record
+        if record.own_size != self._sizes.own:
+            record.own_size = self._sizes.own
+            self._session.put_down()
 
     def _give_back_what_nobody_claims(self) -> None:
         for key in self._sizes.borrowers:
@@ -223,7 +242,7 @@ class Display:
 
     def ended(self) -> None:
         """The child has ended: end the lease and the capture."""
-        self._sizes.settle()
+        self._sizes.end()
         self.release()
         self.control.give(self._session)
 
@@ -232,6 +251,8 @@ class Display:
         self.elements.clear()
         self.elements.note_alternate(alternate=False)
         self.release()
+        self.rows, self.cols = self._sizes.begin_anew() or (self.rows, self.cols)
+        self._session.record.own_size = None  # it is put down with the start
         self._lay_out()
         self._session.tell("visuals", self.visuals_event)
 
@@ -270,6 +291,10 @@ class Display:
             patience = self._host.settings.lease_patience
             self._host.loop.call_later(patience, self._give_back_what_nobody_claims)
         self._lay_out()
+
+    def restore_ended(self) -> None:
+        """Know the size that the next program gets; the child ended with an earlier daemon."""
+        self._sizes.restore_ended(self._session.record.own_size)
 
     def restore_lease(self, kept: KeptDisplay) -> None:
         """Go on with who drives, and with what agents are to be told."""
