@@ -51,9 +51,7 @@ class Verification:
     def __init__(
         self, sealer: Sealer, head: ChainHead | None, boot: str, *, doubted: bool = False
     ) -> None:
-        """`boot` is the machine's present one, "" if that is not known; `doubted`: there was a newer
-        head.
-        """
+        """`boot` is the present one, "" if unknown; `doubted`: a newer head may be gone."""
         self.findings: list[AuditFinding] = []
         self.records = 0
         self.first: dict[str, Any] | None = None
