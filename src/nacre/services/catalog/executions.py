@@ -8,6 +8,7 @@ Rule 2: what a killed daemon left behind is ended by the next one, which says so
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from signal import SIGTERM
 
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.commands import ExecutionOutcome
 from nacre.core.text.budget import first_characters, json_chars, json_size
+from nacre.core.text.redaction import redaction_of_call
 from nacre.errors import InvalidInput
 from nacre.services.catalog.execution import Execution
 from nacre.services.host.host import Host
@@ -93,8 +95,11 @@ class Executions:
         self, execution: Execution, offset: int, max_chars: int | None, *, ended: bool = False
     ) -> ExecutionOutcome:
         """`ended`: its context has, with it."""
-        captured = execution.captured
-        whole = captured.text()
+        captured, redaction = execution.captured, redaction_of_call()
+        plain = captured.text()
+        # As long as it was: an offset means the same for everybody, at any time.
+        hide = None if redaction is None else partial(redaction.masked, counted=False)
+        whole = plain if hide is None else captured.text(hide=hide)
         facts = ExecutionOutcome(
             execution_id=execution.id,
             tool=execution.tool,
@@ -113,10 +118,17 @@ class Executions:
         room = max(most - json_size(facts), min(most, _LEAST))
         part = first_characters(whole[offset : offset + max(room, 1)], room)
         after = offset + len(part)
+        if not offset and after == len(whole) and not captured.left_out:
+            part = (
+                plain  # nothing is cut: its secrets are taken out, and counted, with the answer's
+            )
+        elif redaction is not None and part != plain[offset:after]:
+            redaction.count += redaction.count_within(plain, offset, after)
         answer = replace(facts, output=part, next_offset=after if after < len(whole) else None)
         if offset or answer.next_offset is not None or not captured.has_errors:
             return answer
-        apart = captured.text("stdout"), captured.text("stderr")
+        hide = hide if captured.left_out else None
+        apart = captured.text("stdout", hide), captured.text("stderr", hide)
         if sum(map(json_chars, (part, *apart))) + _APART > room:
             return answer
         return replace(answer, stdout=apart[0], stderr=apart[1])
