@@ -324,7 +324,15 @@ def redact_rows(rows: Sequence[Row], cols: int) -> Sequence[Row]:
 def searchable(text: str) -> str:
     """Return what the call may search: of the same length, and nothing that it is not shown.
 
-    Else whoever searches could learn a secret piece by piece.
+    Else whoever searches could learn a secret piece by piece. So could who reads it by parts.
     """
     redaction = _of_this_call.get()
     return text if redaction is None else redaction.masked(text, counted=False)
+
+
+def note_part(text: str, start: int, shown: str) -> None:
+    """Count the secrets of which a part was hidden in `shown`, which is `searchable`."""
+    end = start + len(shown)
+    redaction = _of_this_call.get()
+    if redaction is not None and shown != text[start:end]:
+        redaction.count += redaction.count_within(text, start, end)

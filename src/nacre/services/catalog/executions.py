@@ -8,7 +8,6 @@ Rule 2: what a killed daemon left behind is ended by the next one, which says so
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
 from signal import SIGTERM
 
 from msgspec.structs import replace
@@ -16,7 +15,7 @@ from msgspec.structs import replace
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.commands import ExecutionOutcome
 from nacre.core.text.budget import first_characters, json_chars, json_size
-from nacre.core.text.redaction import redaction_of_call
+from nacre.core.text.redaction import note_part, searchable
 from nacre.errors import InvalidInput
 from nacre.services.catalog.execution import Execution
 from nacre.services.host.host import Host
@@ -95,11 +94,9 @@ class Executions:
         self, execution: Execution, offset: int, max_chars: int | None, *, ended: bool = False
     ) -> ExecutionOutcome:
         """`ended`: its context has, with it."""
-        captured, redaction = execution.captured, redaction_of_call()
-        plain = captured.text()
+        captured = execution.captured
         # As long as it was: an offset means the same for everybody, at any time.
-        hide = None if redaction is None else partial(redaction.masked, counted=False)
-        whole = plain if hide is None else captured.text(hide=hide)
+        plain, whole = captured.text(), captured.text(hide=searchable)
         facts = ExecutionOutcome(
             execution_id=execution.id,
             tool=execution.tool,
@@ -119,15 +116,13 @@ class Executions:
         part = first_characters(whole[offset : offset + max(room, 1)], room)
         after = offset + len(part)
         if not offset and after == len(whole) and not captured.left_out:
-            part = (
-                plain  # nothing is cut: its secrets are taken out, and counted, with the answer's
-            )
-        elif redaction is not None and part != plain[offset:after]:
-            redaction.count += redaction.count_within(plain, offset, after)
+            part = plain  # nothing is cut: the whole answer is redacted
+        else:
+            note_part(plain, offset, part)
         answer = replace(facts, output=part, next_offset=after if after < len(whole) else None)
         if offset or answer.next_offset is not None or not captured.has_errors:
             return answer
-        hide = hide if captured.left_out else None
+        hide = searchable if captured.left_out else None
         apart = captured.text("stdout", hide), captured.text("stderr", hide)
         if sum(map(json_chars, (part, *apart))) + _APART > room:
             return answer
