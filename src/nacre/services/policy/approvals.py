@@ -9,6 +9,7 @@ a late answer counts at the next try.
 """
 
 import asyncio
+import os
 import secrets
 import time
 from collections import OrderedDict
@@ -221,7 +222,7 @@ class Approvals:
             "answer": answer,
             "question": question.id,
             "line": question.bound.text,
-            "cwd": question.bound.folder,
+            "cwd": question.shown.cwd,
             "profile": question.bound.profile,
             "asked_by": question.shown.asked_by,
             **({} if by is not None else {"by": "the host's user"}),
@@ -429,11 +430,9 @@ class Approvals:
             command=bound.text,
             session=None if session is None else session.identity.name,
             session_id=None if session is None else session.identity.id,
-            cwd=bound.folder,
+            cwd=bound.folder and os.fsencode(bound.folder).decode(errors="replace"),
             policy=bound.profile,
-            asked_by=" ".join(
-                filter(None, (caller.door, on_one_line(caller.client[:_MOST_OF_NAME])))
-            ),
+            asked_by=f"{caller.door} {on_one_line(caller.client[:_MOST_OF_NAME])}".rstrip(),
             reasons=list(reasons),
             rule=rule,
             answers=answers,
