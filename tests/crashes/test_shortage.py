@@ -120,6 +120,7 @@ def test_every_file_is_private_and_sessions_have_the_users_umask(
     exported = tmp_path / "a.cast"
     call(daemon, "export_recording", session="a", path=str(exported))
     assert stat.S_IMODE(exported.stat().st_mode) == 0o666 & ~int(umask, 8)
+    exported.chmod(0o600)  # under 0777 its owner cannot read it either
     assert json.loads(exported.read_bytes().splitlines()[0])["version"] == 3
 
 

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import termios
+from contextlib import suppress
 from typing import Any
 
 Facts = dict[str, Any]
@@ -171,10 +172,33 @@ def gain_rights(facts: Facts) -> object:
         ["/usr/bin/su", "-c", "id"], stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
     with open("/proc/self/status") as file:
-        rights = [line for line in file if line.startswith("CapBnd")]
-    if done.returncode and int(rights[0].split()[1], 16) == 0:
+        status = dict(line.split(":", 1) for line in file)
+    # Only root can empty the bounding set, and nobody gets anything of it without new privileges.
+    none = not any(int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"))
+    if done.returncode and none and int(status["NoNewPrivs"]):
         raise PermissionError(errno.EPERM, "no rights to gain")
     return "has rights"
+
+
+def leave_a_setuid_program(facts: Facts) -> object:
+    """A program that whoever runs it outside runs as us: by each call that changes modes."""
+    home = os.environ["HOME"]
+    name = f"program-{os.getpid()}"
+    program = os.path.join(home, name)
+    folder = os.open(home, os.O_RDONLY)
+    with open(program, "wb") as file:
+        file.write(b"#!/bin/sh\n")
+        ways = (
+            lambda: os.chmod(program, 0o4755),
+            lambda: os.chmod(file.fileno(), 0o6755),
+            lambda: os.chmod(name, 0o4711, dir_fd=folder),
+            lambda: call(_libc.syscall, 452, -100, program.encode(), 0o4755, 0),  # fchmodat2
+        )
+        for change in ways:
+            with suppress(OSError):
+                change()
+                return oct(os.stat(program).st_mode)
+    raise PermissionError(errno.EPERM, "no setuid")
 
 
 def fill_the_memory(facts: Facts) -> object:
@@ -205,6 +229,7 @@ ATTACKS = (
     *(make_a_user_namespace, uncover, trace_the_daemon, signal_the_daemon, read_the_daemon),
     *(type_into_the_terminal, read_keys, write_through_a_link, write_to_etc),
     *(change_the_kernel, read_the_home, open_another_terminal, gain_rights),
+    leave_a_setuid_program,
 )
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from nacre.core.policy.decide import decide
+from nacre.core.policy.decide import decide, decide_argv
 from nacre.errors import InvalidInput
 from nacre.system.policy_files import (
     EXAMPLE,
@@ -39,6 +39,70 @@ def test_a_file_cannot_lift_what_is_forbidden(tmp_path: Path) -> None:
     for preset in ("guarded", "strict"):
         policy = load_policy(preset, [str(file)])
         assert decide("rm x", policy, EXAMPLE).verdict == "deny"
+
+
+FORBIDDING = """
+[[rule]]
+line = "make deploy"
+verdict = "deny"
+
+[[rule]]
+pattern = ["git", "push"]
+verdict = "deny"
+
+[[rule]]
+line = "make publish"
+verdict = "ask"
+"""
+LIFTING = """
+[[program]]
+name = "git"
+values = ["--no-pager", "push"]
+
+[[rule]]
+pattern = ["git", "origin"]
+verdict = "allow"
+
+[[rule]]
+line = "make deploy"
+verdict = "allow"
+
+[[rule]]
+line = "make publish"
+verdict = "allow"
+
+[[rule]]
+pattern = ["deploy"]
+verdict = "allow"
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("make deploy", "deny"),
+        ("git push origin", "deny"),
+        ("git --no-pager push origin", "deny"),
+        ("make publish", "ask"),
+        ("deploy x", "allow"),
+    ],
+)
+def test_a_project_cannot_allow_what_its_user_forbids(
+    tmp_path: Path, line: str, verdict: str
+) -> None:
+    """Neither by a rule for exactly that line, nor by calling its words a value of an option."""
+    config, project = tmp_path / ".nacre", tmp_path / "project"
+    (project / ".nacre").mkdir(parents=True)
+    (project / ".git").mkdir()
+    config.mkdir()
+    (config / "policy.toml").write_text(FORBIDDING)
+    (project / ".nacre" / "policy.toml").write_text(LIFTING)
+    files = rule_files(str(config), str(project))
+    policy = load_policy("guarded", files, str(config))
+    assert decide(line, policy, EXAMPLE).verdict == verdict
+    strict = load_policy("strict", files, str(config))
+    for found in (decide(line, strict, EXAMPLE), decide_argv(line.split(), policy, EXAMPLE)):
+        assert (found.verdict == "allow") == (verdict == "allow")
 
 
 @pytest.mark.parametrize(

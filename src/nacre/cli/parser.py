@@ -128,6 +128,7 @@ def _run_or_complain(arguments: list[str]) -> int:
         raise
     except OSError as error:
         try:
+            sys.stdout.flush()  # what is left would fail again, and be told twice
             return complain(_failed(error), as_json=_wants_json(arguments))
         except OSError:
             raise error from None  # it is the output that cannot be written

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 
+from msgspec.structs import replace
+
 from nacre.core.policy.decide import Policy, decide
 from nacre.core.policy.paths import Where
 from nacre.core.policy.rulebook import RuleBook
@@ -33,8 +35,30 @@ _SHIPPED: dict[Preset, tuple[tuple[str, ...], tuple[str, ...]]] = {
 EXAMPLE = Where("/home/you/project", home="/home/you", workspace="/home/you/project")
 
 
-def load_policy(preset: Preset, files: Iterable[str] = ()) -> Policy:
-    """Read a preset and further files of rules. Raises InvalidInput."""
+def load_policy(preset: Preset, files: Sequence[str] = (), config: str | None = None) -> Policy:
+    """Read a preset and further files of rules. Raises InvalidInput.
+
+    `config` is the folder of the user's own file, however a project's may be called.
+    """
+    trusted = [path for path in files if not _is_of_project(path, config)]
+    base = _book(preset, trusted)
+    if len(trusted) == len(files):
+        return Policy(preset, base)
+    book = _book(preset, trusted)
+    for path in files:
+        if path not in trusted:
+            file = read_rules(path)
+            # What it says of another file's program would move that one's rules to other words.
+            unknown = tuple(one for one in file.program if not base.is_about(one.name.split()[0]))
+            book.add(replace(file, program=unknown))
+    return Policy(preset, book, Policy(preset, base))
+
+
+def _is_of_project(path: str, config: str | None) -> bool:
+    return path.endswith(f"/{PROJECT_FILE}") and (config is None or path != user_file(config))
+
+
+def _book(preset: Preset, files: Iterable[str]) -> RuleBook:
     book = RuleBook()
     whole, forbidding = _SHIPPED[preset]
     for name in whole:
@@ -43,7 +67,7 @@ def load_policy(preset: Preset, files: Iterable[str] = ()) -> Policy:
         book.add(_forbids(shipped(name)))
     for path in files:
         book.add(read_rules(path))
-    return Policy(preset, book)
+    return book
 
 
 def rule_files(config: str, folder: str) -> list[str]:

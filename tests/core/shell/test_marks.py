@@ -133,10 +133,19 @@ def test_code_and_folder_of_an_end(value: str, code: int | None, folder: str | N
     assert (Mark("D", value).exit_code, Mark("D", value).folder) == (code, folder)
 
 
-def test_a_folder_that_is_no_text_comes_through() -> None:
+def test_a_folder_that_is_no_text_is_not_told() -> None:
+    """As text it would be another folder, and what is typed would be judged as if it went there."""
     found = scanned([b"\x1b]133;D;n=" + NONCE.encode() + b";0;/a\xff\x07"])
     assert found == [Mark("D", "0;/a\udcff", NONCE)]
-    assert Mark("D", "0;/a\udcff").folder == "/a\ufffd"  # as text, for no answer carries the bytes
+    assert Mark("D", "0;/a\udcff").folder is None
+
+
+def test_a_folder_that_is_not_told_is_not_the_one_before() -> None:
+    for untold in ("0;", "0;/a\udcff", "0"):
+        prompting = Prompting()
+        for value in ("0;/x", untold):
+            prompting.note(Mark("D", value))
+        assert prompting.folder is None
 
 
 def test_phases_of_a_shell() -> None:
@@ -146,7 +155,7 @@ def test_phases_of_a_shell() -> None:
         prompting.note(Mark(kind, value))
         seen.append(prompting.phase)
     assert seen == ["drawing", "prompt", "continuation", "running", "drawing", "drawing"]
-    assert (prompting.ended, prompting.exit_code, prompting.folder) == (2, 4, "/x")
+    assert (prompting.ended, prompting.exit_code, prompting.folder) == (2, 4, None)
 
 
 # --- where no hook told the end ----------------------------------------------------------------

@@ -202,6 +202,12 @@ def test_a_secret_over_rows_or_spans_of_an_answer_is_found() -> None:
     assert "bold=True" in str(shown)
 
 
+def test_names_of_fields_are_redacted_too() -> None:
+    redaction = Redaction(SecretValues({"hunter2-horse": "{{secret:DB}}"}))
+    told = redacted({"args": {"hunter2-horse": 1, "path": "x"}}, redaction)
+    assert told == {"args": {"{{secret:DB}}": 1, "path": "x"}}
+
+
 def test_an_answer_without_a_secret_is_the_same_object() -> None:
     outcome = RunOutcome(status="completed", exit_code=0, output="plain\ntext")
     assert redacted(outcome, Redaction(SecretValues())) is outcome

@@ -147,11 +147,22 @@ def approval(command: str = LINE) -> Approval:
 
 def test_a_form_hides_nothing() -> None:
     shown = form_of(approval("echo a\u202e\x1b[2K\nb\U000e0072\u3164"))["message"]
-    assert "echo a\\u202e\\x1b[2K\nb\\U000e0072\\u3164" in shown
+    assert "\n| echo a\\u202e\\x1b[2K\n| b\\U000e0072\\u3164\n" in shown
     beside = msgspec.structs.replace(approval(), cwd="/a\nb\u202e", reasons=["x\u200b", "y\nz"])
     shown = form_of(beside)["message"]
     assert "in /a\\nb\\u202e?" in shown
     assert shown.endswith("x\\u200b; y\\nz")
+
+
+def test_no_line_of_a_command_looks_like_what_the_form_says() -> None:
+    forged = (
+        "ls\n\nThe policy (open) asks because: it is new\n\nMay this run in session b, in /?\nx"
+    )
+    lines = form_of(approval(forged))["message"].split("\n")
+    assert [line for line in lines if line.startswith("| ")] == [
+        f"| {line}" for line in forged.split("\n")
+    ]
+    assert sum(line.startswith(("The policy", "May this run")) for line in lines) == 2
 
 
 def test_what_a_form_does_not_show_to_its_end_can_only_be_refused_there() -> None:

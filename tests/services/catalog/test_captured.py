@@ -1,5 +1,7 @@
 """What is kept of an output."""
 
+import pytest
+
 from nacre.services.catalog.captured import Captured
 
 
@@ -30,4 +32,27 @@ def test_head_and_tail_are_kept_and_the_rest_is_counted() -> None:
             captured.add("stdout", text[at : at + size].encode())
         captured.close()
         kept = f"{text[:10]}\n[… 80 characters left out …]\n{text[-10:]}"
-        assert (captured.text(), captured.left_out, captured.chars) == (kept, 80, 20)
+        assert (captured.text(), captured.left_out) == (kept, 80)
+
+
+def test_so_much_is_kept_and_no_more() -> None:
+    captured = Captured(20)
+    for _ in range(100):
+        captured.add("stdout", b"x" * 997)
+    assert (captured.chars, captured.left_out) == (2 * (10 + 4096), 99_680)
+
+
+@pytest.mark.parametrize("before", [0, 3, 4093, 4096, 5000, 9000])
+@pytest.mark.parametrize("after", [0, 3, 4093, 4096, 5000, 9000])
+def test_no_half_of_a_secret_stands_beside_what_is_left_out(before: int, after: int) -> None:
+    """Both ends of what is left out are in the middle of one, wherever the rest is."""
+    captured = Captured(200)
+    secret = "s3cret!!"
+    first, last = "a" * 96 + secret + "b" * before, "c" * after + secret + "d" * 96
+    for part in (first, last):
+        captured.add("stdout", part.encode())
+        captured.add("stderr", b"")
+    shown = captured.text(hide=lambda text: text.replace(secret, "*" * len(secret)))
+    assert captured.left_out == before + after + 8
+    assert shown == f"{'a' * 96}****\n[… {captured.left_out} characters left out …]\n****{'d' * 96}"
+    assert "s3cr" in captured.text()

@@ -507,6 +507,35 @@ async def test_a_secret_that_was_exported_is_shown_and_logged_nowhere(
     assert "export GREETING hello" in told
 
 
+async def test_no_part_of_an_output_shows_a_part_of_a_secret(folder: Path) -> None:
+    secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+    (folder / "long").write_text("x" * 30 + f" {secret} " + "y" * 40 + "\n")
+    async with catalog(folder) as found:
+        agent = found.agent()
+        begun = await agent.call(tool="cat", args={"path": "long"}, max_chars=40)
+        shown = begun.output
+        for offset in range(112):
+            part = await agent.status(begun.execution_id, offset=offset, max_chars=12)
+            assert len(part.output) <= 12
+            shown += f"|{part.output}"
+        whole = (await agent.status(begun.execution_id)).output
+    assert not any(secret[at : at + 5] in shown for at in range(4, len(secret) - 5))
+    assert "|xxxx [redac" in shown
+    assert whole == "x" * 30 + " [redacted: GitHub token] " + "y" * 40 + "\n"
+
+
+async def test_a_command_that_is_called_like_a_secret_is_logged_nowhere(
+    folder: Path, tmp_path: Path
+) -> None:
+    secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+    log = tmp_path / "audit.log"
+    async with catalog(folder, audit_log=str(log)) as found:
+        with pytest.raises(CommandNotFound):
+            await found.agent()(secret)
+    assert secret not in log.read_text()
+    assert json.loads(log.read_text())["status"] == "denied"
+
+
 @pytest.mark.parametrize("args", [{}, {"pid": 1234}, {"signal": "9", "pid": "1"}, {"target": "x"}])
 async def test_kill_of_anything_but_a_job_is_blacklisted(
     agent: Agent, args: dict[str, Any]

@@ -51,6 +51,28 @@ async def test_a_relative_folder_is_the_callers(tmp_path: Path) -> None:
         assert question.cwd == "/"
 
 
+async def test_an_answer_counts_for_the_folder_itself_and_not_for_a_link_to_it(
+    tmp_path: Path,
+) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    link = tmp_path / "src"
+    link.symlink_to("one")
+    async with guarded(tmp_path, approval_wait_alone=0.0) as ask:
+        session = await shell(ask, tmp_path)
+        of_it = {"session": session.identity.id}
+        await ask("run", **of_it, command="cd src")
+        question = await refused(ask, "run", **of_it, command="shred -u x")
+        (shown,) = await questions(ask)
+        assert shown.cwd == str(tmp_path / "one")
+        await ask("answer_approval", ANNA, id=question, answer="session")
+        assert (await ask("run", **of_it, command="shred -u x")).exit_code == 1
+        link.unlink()
+        link.symlink_to("other")
+        await ask("run", **of_it, command="cd ../src")
+        await refused(ask, "run", **of_it, command="shred -u x")
+
+
 async def test_a_file_is_written_with_the_content_that_was_shown(tmp_path: Path) -> None:
     hook = _folder(tmp_path, "work/.git/hooks") / "pre-commit"
     async with guarded(tmp_path, approval_wait_alone=0.0) as ask:

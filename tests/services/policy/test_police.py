@@ -1,6 +1,7 @@
 """What agents type is judged at Enter, whichever way the line got there."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -491,6 +492,44 @@ def test_the_grammar_of_shells_is_not_loaded_before_it_is_needed() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("program", ["bash", "zsh", "fish"])
+async def test_a_folder_that_no_mark_can_tell_is_judged_as_the_one_that_it_is(
+    tmp_path: Path, program: str
+) -> None:
+    """A link of a build's leads out of the workspace; its name has a control character, or bytes
+    that are no text.
+    """
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    project.mkdir()
+    outside.mkdir()
+    for link in (b"x\x01", b"y\xff"):
+        os.symlink("../outside", os.path.join(os.fsencode(project), link))
+    os.mkdir(os.path.join(os.fsencode(project), b"z\n"))
+    async with guarded(tmp_path) as ask:
+        session = await shell(ask, project, program)
+        of_it = {"session": session.identity.id}
+        for name in ("x?", "y*"):
+            done = await ask("run", **of_it, command=f"cd {name}")
+            assert done.cwd == str(outside)
+            assert (await ask("list_sessions", **of_it)).cwd == str(outside)
+            with pytest.raises(PolicyDenied):
+                await ask("run", **of_it, command="make")
+            await ask("put_file", **of_it, path="there", content=name)
+            assert (outside / "there").read_text() == name
+            assert (await ask("run", **of_it, command=f"cd {project}")).cwd == str(project)
+        assert (await ask("run", **of_it, command="cd z*")).cwd == f"{project}/z\n"
+        assert not (project / "there").exists()
+
+
+async def test_no_printed_folder_is_believed(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as ask:
+        session = await start(ask.services, "dash", env=SHELL, cwd=str(tmp_path))
+        of_it = {"session": session.identity.id}
+        printed = r"printf '\033]7;file:///etc\007'"
+        assert (await ask("run", **of_it, command=printed)).cwd == str(tmp_path)
+        assert (await ask("list_sessions", **of_it)).cwd == str(tmp_path)
 
 
 @pytest.mark.parametrize("folder", ["a\0b", "\ud800"])

@@ -322,9 +322,13 @@ async def test_cwd_follows_the_child_and_then_what_it_reports(tmp_path: Path) ->
         session.write(b"cd sub; echo there\r")
         await shows(session, "there")
         assert session.cwd == str(tmp_path / "sub")
-        session.write(b"printf '\\033]7;file://host/some%%20where\\007'; echo told\r")
+        elsewhere = b"printf '\\033]7;file://host/some%%20where\\007'; echo told"
+        session.write(b'sh -c "' + elsewhere + b'; read x; echo over"\r')
         await shows(session, "told")
         assert session.cwd == "/some where"
+        session.write(b"\r")
+        await until(session, lambda: session.in_foreground)
+        assert session.cwd == str(tmp_path / "sub")  # the kernel knows where its own shell is
 
 
 async def test_character_split_across_two_writes_is_whole_on_the_screen() -> None:

@@ -69,6 +69,22 @@ async def foreground_changes(session: Session, before: int | None) -> None:
         await session.next_change(session.now + 0.01, output=True)
 
 
+@pytest.mark.parametrize("profile", ["readonly", "workspace", "strict"])
+async def test_there_is_a_home_wherever_it_and_the_workspace_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: Profile
+) -> None:
+    """This home is below /tmp, which is empty inside, and nothing is shown below it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "secret").touch()
+    monkeypatch.setenv("HOME", str(home))
+    async with living() as services:
+        line = "cd; pwd; ls -A; touch x && stat -c %a ."
+        given = {"sandbox": profile, "cwd": "/usr/share", "env": {"HOME": str(home)}}
+        session = await ended(await start(services, line, **given))
+        assert text_of(session).split() == [str(home), "700"]
+
+
 # --- a session like others -----------------------------------------------------------------------
 
 

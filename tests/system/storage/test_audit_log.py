@@ -32,6 +32,10 @@ def kinds(found: Verification) -> list[str]:
     return [finding.kind for finding in found.findings]
 
 
+def cut_off_the_last(path: Path) -> None:
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+
+
 def files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.jsonl"))
 
@@ -83,6 +87,80 @@ def test_a_torn_line_stays_is_noted_and_is_no_tampering(tmp_path: Path) -> None:
     log.close()
     found = verify(str(tmp_path))
     assert (kinds(found), found.intact, found.records) == (["torn"], True, 2)
+
+
+def test_a_kill_at_any_byte_of_a_record_is_no_tampering(tmp_path: Path) -> None:
+    log = AuditLog(str(tmp_path), RotationLimits(300, 10, 0.0))
+    write(log, "one", "two", "three", "four")
+    log.write([b'{"kind":"input","text":"five"}'])  # killed before the head follows
+    newest = files(tmp_path)[-1]
+    whole = newest.read_bytes()
+    head = (tmp_path / "head").read_bytes()
+    for length in range(len(whole) + 1):
+        newest.write_bytes(whole[:length])
+        (tmp_path / "head").write_bytes(head)
+        assert verify(str(tmp_path)).intact
+        next_one = AuditLog(str(tmp_path), RotationLimits(300, 10, 0.0))
+        noted = json.dumps({"kind": "daemon", **next_one.found}).encode()
+        next_one.close()  # killed before it noted anything
+        next_one = AuditLog(str(tmp_path), ROOMY)
+        assert json.dumps({"kind": "daemon", **next_one.found}).encode() == noted
+        next_one.write([noted])
+        next_one.close()
+        found = verify(str(tmp_path))
+        torn = 0 < length < len(whole) - 1
+        assert (found.intact, kinds(found)) == (True, ["torn"] if torn else []), length
+        for later in files(tmp_path)[2:]:
+            later.unlink()
+
+
+def test_a_head_that_was_deleted_is_told_after_the_next_daemon_too(tmp_path: Path) -> None:
+    log = AuditLog(str(tmp_path), ROOMY)
+    write(log, "one", "two", "three")
+    log.close()
+    cut_off_the_last(files(tmp_path)[0])
+    (tmp_path / "head").unlink()
+    log = AuditLog(str(tmp_path), ROOMY)
+    log.write([json.dumps({"kind": "daemon", **log.found}).encode()])
+    log.close()
+    found = verify(str(tmp_path))
+    assert (kinds(found), found.intact) == (["unsealed"], False)
+
+
+@pytest.mark.parametrize("how", ["erased", "overwritten by the older one"])
+def test_a_newer_head_that_was_changed_is_told(tmp_path: Path, how: str) -> None:
+    log = AuditLog(str(tmp_path), ROOMY)
+    for text in ("one", "two", "three"):
+        write(log, text)
+    slots = [(tmp_path / "head").read_bytes()[at : at + 512] for at in (0, 512)]
+    newer = max(slots, key=lambda slot: int(slot.partition(b'"turn":')[2].partition(b"}")[0]))
+    (older,) = [slot for slot in slots if slot != newer]
+    instead = older if how != "erased" else bytes(512)
+    (tmp_path / "head").write_bytes(b"".join(instead if one == newer else one for one in slots))
+    cut_off_the_last(files(tmp_path)[0])
+    assert kinds(verify(str(tmp_path))) == ["unsealed"]
+    log = AuditLog(str(tmp_path), ROOMY)
+    assert log.found == {"head": "changed"}
+    log.write([json.dumps({"kind": "daemon", **log.found}).encode()])
+    log.close()
+    found = verify(str(tmp_path))
+    assert (kinds(found), found.intact) == (["unsealed"], False)
+
+
+def test_a_forged_number_at_the_end_moves_nothing(tmp_path: Path) -> None:
+    log = AuditLog(str(tmp_path), ROOMY)
+    write(log, "one", "two")
+    log.close()
+    (tmp_path / "head").unlink()
+    with files(tmp_path)[0].open("ab") as file:
+        file.write(b'{"seq":99999999999999,"kind":"input"}\n')
+    log = AuditLog(str(tmp_path), ROOMY)
+    log.write([json.dumps({"kind": "daemon", **log.found}).encode()])
+    log.close()
+    found = verify(str(tmp_path))
+    assert sorted(kinds(found)) == ["inserted", "unsealed"]
+    assert found.newest is not None
+    assert found.newest["seq"] == 3
 
 
 def test_records_that_were_cut_off_stay_missing_in_the_next_daemon(tmp_path: Path) -> None:

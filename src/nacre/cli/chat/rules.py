@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from nacre.cli.chat.permission import written
-from nacre.core.policy.decide import decide, decide_tool
+from nacre.core.policy.decide import Policy, decide, decide_tool
 from nacre.core.policy.paths import Where
 from nacre.core.policy.rules import written_arguments
 from nacre.errors import InvalidInput
@@ -39,7 +39,7 @@ class Rules:
             return True
         if name == "run":
             return await self._allow_run(arguments)
-        policy = load_policy("guarded", rule_files(self._paths.config, os.getcwd()))
+        policy = self._policy(os.getcwd())
         if not name.startswith("mcp_"):
             return False
         return decide_tool(name, policy, arguments).verdict == "allow"
@@ -51,10 +51,14 @@ class Rules:
         folder = cwd if isinstance(cwd, str) else await self._folder_of(session)
         return folder is not None and self._proven(command, folder)
 
+    def _policy(self, folder: str) -> Policy:
+        config = self._paths.config
+        return load_policy("guarded", rule_files(config, folder), config)
+
     def _proven(self, command: str, folder: str) -> bool:
         if not os.path.isabs(folder):
             return False
-        policy = load_policy("guarded", rule_files(self._paths.config, folder))
+        policy = self._policy(folder)
         own = (self._paths.config, self._paths.state, self._paths.runtime)
         where = Where(
             folder,

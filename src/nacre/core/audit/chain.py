@@ -52,6 +52,7 @@ class ChainHead(msgspec.Struct, frozen=True, kw_only=True):
     mac: str
     synced: int = 0  # the newest that is known to be on the disk itself
     boot: str = ""  # of the machine, when this was written; "" where that is not known
+    turn: int = 0  # how often it was written: a number that is left out shows
 
 
 class Sealer:

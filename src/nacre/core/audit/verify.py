@@ -48,8 +48,10 @@ class _Bad(NamedTuple):
 class Verification:
     """One look through a log, from its oldest line to its newest."""
 
-    def __init__(self, sealer: Sealer, head: ChainHead | None, boot: str) -> None:
-        """`boot` is the machine's present one, "" if that is not known."""
+    def __init__(
+        self, sealer: Sealer, head: ChainHead | None, boot: str, *, doubted: bool = False
+    ) -> None:
+        """`boot` is the present one, "" if unknown; `doubted`: a newer head may be gone."""
         self.findings: list[AuditFinding] = []
         self.records = 0
         self.first: dict[str, Any] | None = None
@@ -63,6 +65,12 @@ class Verification:
             text = (
                 "the head, which says where the log ends, is missing or was changed: records that "
                 "were cut off at the end would not be noticed"
+            )
+            self.findings.append(AuditFinding("unsealed", text))
+        elif doubted:
+            text = (
+                "the newer copy of the head, which says where the log ends, was changed: records "
+                f"after {head.seq} that were cut off at the end would not be noticed"
             )
             self.findings.append(AuditFinding("unsealed", text))
 
@@ -104,6 +112,7 @@ class Verification:
 
     def _join(self, record: SealedRecord, place: LinePlace) -> None:
         before = self._link
+        self._take_headless(record, place)
         if before is None:
             first = self._head.first if self._head else record.link.seq
             before = Link(min(first, record.link.seq) - 1, record.prev)
@@ -125,9 +134,19 @@ class Verification:
             text = f"{_records(left)} removed before this line"
             self.findings.append(AuditFinding("removed", text, left[0], left[-1], place))
 
+    def _take_headless(self, record: SealedRecord, place: LinePlace) -> None:
+        """Say that a daemon found no head to go on from: nobody knows what stood before this."""
+        noted = _noted(record, "head")
+        if noted is not None:
+            text = (
+                f"the head of the log was {noted} when the daemon that wrote this started: records "
+                "that were cut off before this line would not be noticed"
+            )
+            self.findings.append(AuditFinding("unsealed", text, place=place))
+
     def _take_torn(self, record: SealedRecord) -> None:
         """Take a line that the daemon found torn when it started, as this record says."""
-        noted = record.fields.get("torn")
+        noted = _noted(record, "torn")
         if not isinstance(noted, dict):
             return
         for bad in self._bad:
@@ -198,9 +217,14 @@ def _described(place: LinePlace, line: bytes) -> _Bad:
     )
 
 
+def _noted(record: SealedRecord, name: str) -> Any:
+    """Return what a daemon says of the log that it found when it started."""
+    return record.fields.get(name) if record.fields.get("kind") == "daemon" else None
+
+
 def _admits(record: SealedRecord, numbers: list[int]) -> bool:
     """Whether the daemon noted, when it started, that these were lost with the machine."""
-    lost = record.fields.get("lost")
+    lost = _noted(record, "lost")
     if not isinstance(lost, dict):
         return False
     return bool(lost.get("first") == numbers[0] and lost.get("last") == numbers[-1])

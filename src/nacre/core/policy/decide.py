@@ -69,13 +69,18 @@ class Decision(NamedTuple):
 class Policy:
     preset: Preset
     rules: RuleBook = field(default_factory=RuleBook)
+    base: "Policy | None" = None  # without what the project's own files say, if there are any
 
 
 def decide(line: str, policy: Policy, where: Where, syntax: Syntax = "posix") -> Decision:
     """Judge a line that a shell will read."""
     if not line.strip():
         return Decision("allow")
-    return _Judge(policy, where, _resolved(line, syntax), line, syntax).decide()
+    resolved = _resolved(line, syntax)
+    found = _Judge(policy, where, resolved, line, syntax).decide()
+    if policy.base is None:
+        return found
+    return _stricter(found, _Judge(policy.base, where, resolved, line, syntax).decide())
 
 
 @lru_cache(maxsize=256)
@@ -87,7 +92,20 @@ def _resolved(line: str, syntax: Syntax) -> Resolved:
 def decide_argv(argv: Sequence[str], policy: Policy, where: Where) -> Decision:
     """Judge a program that is started without a shell."""
     resolved = resolve_words(tuple(literal(text) for text in argv))
-    return _Judge(policy, where, resolved, "").decide()
+    found = _Judge(policy, where, resolved, "").decide()
+    if policy.base is None:
+        return found
+    return _stricter(found, _Judge(policy.base, where, resolved, "").decide())
+
+
+def _stricter(found: Decision, base: Decision) -> Decision:
+    """Return what a line comes to, which a project can allow only where no other rule is about it.
+
+    Else it could say of a program that its first word belongs to an option, or that exactly this
+    line is harmless.
+    """
+    stricter = STRICTNESS[base.verdict] > STRICTNESS[found.verdict]
+    return base if stricter and base.rule is not None else found
 
 
 def decide_tool(name: str, policy: Policy, arguments: Mapping[str, Any] | None = None) -> Decision:

@@ -50,6 +50,10 @@ class RuleBook:
         """Return whether there may be a rule about a program; one for a line may be about any."""
         return name in self._by_name or "*" in self._by_name or bool(self._lines)
 
+    def is_about(self, name: str) -> bool:
+        """Return whether a rule names this program."""
+        return name in self._by_name
+
     def for_line(self, line: str) -> Rule | None:
         return self._lines.get(line)
 

@@ -74,9 +74,12 @@ class Mark(Struct, frozen=True):
 
     @property
     def folder(self) -> str | None:
-        """The folder that a D mark reports, as text; bytes that are not text are replaced."""
+        """The folder that a D mark reports; None for a name that no mark can tell.
+
+        That is one with control characters, or of bytes that are no text: the kernel knows it.
+        """
         folder = self.value.partition(";")[2]
-        return _text(folder) or None
+        return folder if folder and _text(folder) == folder else None
 
     def place(self, shell_id: str) -> ShellPlace | None:
         """The place that an E mark of this shell reports; None for what is not known for sure."""
@@ -277,7 +280,7 @@ class Prompting:
         self.phase, self._drawn = "drawing", False
         self.ended += 1
         self.exit_code = mark.exit_code
-        self.folder = mark.folder or self.folder
+        self.folder = mark.folder  # one that is not told is another one than before
 
 
 def _text(folder: str) -> str:

@@ -107,6 +107,11 @@ class Redaction:
             chars[one.start : one.end] = _mask(one, text)
         return "".join(chars)
 
+    def count_within(self, text: str, start: int, end: int) -> int:
+        """Return how many secrets a part of a text shows a part of; at least one."""
+        found = self._find(text)
+        return max(1, sum(one.start < end and one.end > start for one in found))
+
     def rows(self, rows: Sequence[Row], cols: int) -> Sequence[Row]:
         """Return the rows of a screen without secrets, each as long as it was.
 
@@ -225,6 +230,7 @@ def _gather(value: Any, texts: list[str]) -> None:
     elif isinstance(value, msgspec.Struct):
         _gather_all([getattr(value, name) for name in value.__struct_fields__], texts)
     elif isinstance(value, Mapping):
+        texts += [key for key in value if isinstance(key, str)]
         _gather_all(value.values(), texts)
     elif isinstance(value, list | tuple):
         if value and isinstance(value[0], Span):
@@ -248,8 +254,9 @@ def _redacted(value: Any, redaction: Redaction) -> Any:
     if isinstance(value, msgspec.Struct):
         return _redacted_struct(value, redaction)
     if isinstance(value, Mapping):
-        found = {key: _redacted(one, redaction) for key, one in value.items()}
-        return value if all(found[key] is value[key] for key in found) else found
+        found = {_redacted(key, redaction): _redacted(one, redaction) for key, one in value.items()}
+        same = all(found.get(key) is one for key, one in value.items())
+        return value if same else found
     if isinstance(value, list | tuple) and value:
         return _redacted_list(value, redaction)
     return value
@@ -317,7 +324,15 @@ def redact_rows(rows: Sequence[Row], cols: int) -> Sequence[Row]:
 def searchable(text: str) -> str:
     """Return what the call may search: of the same length, and nothing that it is not shown.
 
-    Else whoever searches could learn a secret piece by piece.
+    Else whoever searches could learn a secret piece by piece. So could who reads it by parts.
     """
     redaction = _of_this_call.get()
     return text if redaction is None else redaction.masked(text, counted=False)
+
+
+def note_part(text: str, start: int, shown: str) -> None:
+    """Count the secrets of which a part was hidden in `shown`, which is `searchable`."""
+    end = start + len(shown)
+    redaction = _of_this_call.get()
+    if redaction is not None and shown != text[start:end]:
+        redaction.count += redaction.count_within(text, start, end)

@@ -279,6 +279,15 @@ def on_one_line(text: str) -> str:
     return spelled_out(text).replace("\n", "\\n")
 
 
+def quoted(text: str) -> str:
+    """Return it like spelled_out; each of several lines is marked as one of the text's own.
+
+    Else a line could be taken for what stands around the text.
+    """
+    spelled = spelled_out(text)
+    return spelled if "\n" not in spelled else "| " + spelled.replace("\n", "\n| ")
+
+
 # --- for eyes ------------------------------------------------------------------------------------
 
 # What changes the order of text, or is only there for who does not see: no screen needs it, and

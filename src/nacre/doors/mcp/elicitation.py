@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.core.operations.safety.approvals import Answer, Approval
-from nacre.core.text.unseen import on_one_line, spelled_out
+from nacre.core.text.unseen import on_one_line, quoted
 from nacre.services.dispatch.forwarding.relay import Ask
 
 CREATE = "elicitation/create"
@@ -58,13 +58,13 @@ def form_of(approval: Approval) -> dict[str, Any]:
     where = f"session {approval.session}" if approval.session else "a new session"
     folder = on_one_line(approval.cwd or "a folder that is not known")
     if approval.kind != "command":
-        message = f"A program in {where} asks:\n\n{spelled_out(command)}"
+        message = f"A program in {where} asks:\n\n{quoted(command)}"
         return {"message": message, "requestedSchema": _schema(approval)}
     asked = f"May this run in {where}, in {folder}?"
     if approval.tool is not None:
         asked = f"May the tool {on_one_line(approval.tool)} be called?"
     message = (
-        f"{asked}\n\n{spelled_out(command)}\n\n"
+        f"{asked}\n\n{quoted(command)}\n\n"
         f"The policy ({approval.policy}) asks because: {on_one_line('; '.join(approval.reasons))}"
     )
     return {"message": message, "requestedSchema": _schema(approval)}

@@ -41,12 +41,14 @@ class ExecutionLog:
         duration_ms: int = 0,
     ) -> None:
         """Add what became of a command line. It never fails; `trouble` says if it could not."""
-        command, args = split_command(self._redaction().text(line))
+        hidden = self._redaction().text
+        # Twice: a line may write a secret with quotes and backslashes in between.
+        command, args = split_command(hidden(line))
         entry = {
             "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "user": self._user,
-            "command": command,
-            "args": args,
+            "command": hidden(command),
+            "args": [hidden(one) for one in args],
             "status": status,
             "exit_code": exit_code,
             "execution_time_ms": duration_ms,

@@ -57,7 +57,11 @@ class AuditFile:
             return
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         text = self._redaction().text
-        execution = msgspec.structs.replace(execution, args=[text(one) for one in execution.args])
+        execution = msgspec.structs.replace(
+            execution,
+            command=text(execution.command),
+            args=[text(one) for one in execution.args],
+        )
         try:
             descriptor = os.open(self._path, flags, 0o600)
             try:

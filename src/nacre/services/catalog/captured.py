@@ -1,20 +1,24 @@
 """What a program printed: standard output and standard error, apart and in the order they came.
 
-Rule: so much is kept: the first half of it and the last. What is left out between is counted, and
-the program is never held up.
+Rule 1: so much is shown: the first half of it and the last. What is left out between is counted,
+and the program is never held up.
+Rule 2: a little more is kept on both sides of what is left out: half of a secret is known by the
+other half.
 """
 
 import codecs
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 Stream = Literal["stdout", "stderr"]
 
+_BESIDE = 4096  # characters beside what is left out: longer than any secret but a private key
+
 
 class Captured:
     def __init__(self, most: int) -> None:
-        """`most` characters are kept."""
+        """`most` characters are shown."""
         self._half = max(1, most // 2)
         self._decoders = {
             name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")
@@ -23,7 +27,7 @@ class Captured:
         self._head_chars = 0
         self._tail: deque[tuple[str, str]] = deque()
         self._tail_chars = 0
-        self.left_out = 0  # characters
+        self._gone = 0  # characters that are kept no longer
         self.bytes = 0
 
     def add(self, stream: Stream, data: bytes) -> None:
@@ -40,7 +44,7 @@ class Captured:
             self._keep(name, self._decoders[name].decode(b"", final=True))
 
     def _keep(self, stream: str, text: str) -> None:
-        if room := self._half - self._head_chars:
+        if room := self._half + _BESIDE - self._head_chars:
             first, text = text[:room], text[room:]
             if first:
                 self._head.append((stream, first))
@@ -49,13 +53,18 @@ class Captured:
             return
         self._tail.append((stream, text))
         self._tail_chars += len(text)
-        while (over := self._tail_chars - self._half) > 0:
+        while (over := self._tail_chars - self._half - _BESIDE) > 0:
             oldest, first = self._tail.popleft()
             if len(first) > over:
                 self._tail.appendleft((oldest, first[over:]))
             gone = min(len(first), over)
             self._tail_chars -= gone
-            self.left_out += gone
+            self._gone += gone
+
+    @property
+    def left_out(self) -> int:
+        """How many characters are not shown."""
+        return max(0, self.chars + self._gone - 2 * self._half)
 
     @property
     def has_errors(self) -> bool:
@@ -66,10 +75,32 @@ class Captured:
         """How much is kept."""
         return self._head_chars + self._tail_chars
 
-    def text(self, stream: Stream | None = None) -> str:
-        """Return what is kept, of one stream or of both."""
-        gap = f"\n[… {self.left_out} characters left out …]\n" if self.left_out else ""
-        return _joined(self._head, stream) + gap + _joined(self._tail, stream)
+    def text(self, stream: Stream | None = None, hide: "Callable[[str], str] | None" = None) -> str:
+        """Return what is shown, of one stream or of both.
+
+        `hide` takes secrets out of a text, which stays as long as it was.
+        """
+        hide = hide or str
+        parts = [*self._head, *self._tail]
+        if not self.left_out:
+            return hide(_joined(parts, stream))
+        first, last = self._head, list(self._tail)
+        if not self._gone:
+            first = last = parts
+        head = hide(_joined(first, stream))[: _length(first, self._half, stream)]
+        tail = hide(_joined(last, stream))
+        tail = tail[len(tail) - _length(reversed(last), self._half, stream) :]
+        return f"{head}\n[… {self.left_out} characters left out …]\n{tail}"
+
+
+def _length(parts: Iterable[tuple[str, str]], most: int, stream: Stream | None) -> int:
+    """Return how many of the first `most` characters are of a stream."""
+    found = 0
+    for one, text in parts:
+        part = min(len(text), most)
+        most -= part
+        found += part if stream in (None, one) else 0
+    return found
 
 
 def _joined(parts: Iterable[tuple[str, str]], stream: Stream | None) -> str:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.commands import ExecutionOutcome
 from nacre.core.text.budget import first_characters, json_chars, json_size
+from nacre.core.text.redaction import note_part, searchable
 from nacre.errors import InvalidInput
 from nacre.services.catalog.execution import Execution
 from nacre.services.host.host import Host
@@ -94,7 +95,8 @@ class Executions:
     ) -> ExecutionOutcome:
         """`ended`: its context has, with it."""
         captured = execution.captured
-        whole = captured.text()
+        # As long as it was: an offset means the same for everybody, at any time.
+        plain, whole = captured.text(), captured.text(hide=searchable)
         facts = ExecutionOutcome(
             execution_id=execution.id,
             tool=execution.tool,
@@ -113,10 +115,15 @@ class Executions:
         room = max(most - json_size(facts), min(most, _LEAST))
         part = first_characters(whole[offset : offset + max(room, 1)], room)
         after = offset + len(part)
+        if not offset and after == len(whole) and not captured.left_out:
+            part = plain  # nothing is cut: the whole answer is redacted
+        else:
+            note_part(plain, offset, part)
         answer = replace(facts, output=part, next_offset=after if after < len(whole) else None)
         if offset or answer.next_offset is not None or not captured.has_errors:
             return answer
-        apart = captured.text("stdout"), captured.text("stderr")
+        hide = searchable if captured.left_out else None
+        apart = captured.text("stdout", hide), captured.text("stderr", hide)
         if sum(map(json_chars, (part, *apart))) + _APART > room:
             return answer
         return replace(answer, stdout=apart[0], stderr=apart[1])

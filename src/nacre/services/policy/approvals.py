@@ -221,7 +221,7 @@ class Approvals:
             "answer": answer,
             "question": question.id,
             "line": question.bound.text,
-            "cwd": question.bound.folder,
+            "cwd": question.shown.cwd,
             "profile": question.bound.profile,
             "asked_by": question.shown.asked_by,
             **({} if by is not None else {"by": "the host's user"}),

@@ -63,7 +63,7 @@ class Judge:
         begins = session.marks_itself and prompting.phase is None  # its shell is being started
         if session.in_foreground or begins:
             reported = prompting.folder
-            folder = reported or working_directory(session.pid) or session.launch.cwd
+            folder = reported or working_directory(session.leader) or session.launch.cwd
         elif preset == "open":  # a look at all of the kernel's facts costs as much as a command
             folder, program = working_directory(session.foreground or 0), None
         elif (facts := session.facts()) is not None:

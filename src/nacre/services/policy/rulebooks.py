@@ -84,7 +84,7 @@ class Rulebooks:
         key = (preset, tuple(files))
         read = self._read.get(key)
         if read is None or read.signature != signature:
-            read = _Read(signature, load_policy(preset, files))
+            read = _Read(signature, load_policy(preset, files, self.config))
             self._read[key] = read
             if len(self._read) > _MOST:
                 self._read.popitem(last=False)

@@ -3,6 +3,7 @@
 Rule: an approval counts for exactly these bytes, this session, folder and profile.
 """
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nacre.services.dispatch.permit import Judgement, Permit
@@ -65,7 +66,7 @@ class Verdicts:
             raise denied(judgement)
         sandbox = sandbox if session is None else session.launch.sandbox
         profile = site.preset if sandbox == "off" else f"{site.preset}, sandbox {sandbox}"
-        bound = BoundTo(identifier, line.text, line.data, site.folder, profile)
+        bound = BoundTo(identifier, line.text, line.data, _real(site, sandbox), profile)
         if bound in permit.granted or self._approvals.takes_grant(bound):
             permit.granted.add(bound)
             permit.judged.judgements.append(judgement._replace(answer="once"))
@@ -78,3 +79,10 @@ class Verdicts:
             raise unapproved(judgement, asked, self._host.settings.approval_lifetime)
         permit.granted.add(bound)
         return True
+
+
+def _real(site: Site, sandbox: str) -> str | None:
+    """Return the folder itself: a link to it says nothing of where it is, and may be changed."""
+    if site.folder is None or sandbox != "off":
+        return site.folder
+    return os.path.realpath(site.folder)

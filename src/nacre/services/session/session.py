@@ -24,6 +24,7 @@ from nacre.core.journal import records as journal
 from nacre.core.operations.follow import Change, Event
 from nacre.core.operations.watch import Receipt
 from nacre.core.shell.entering import TypedLine
+from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.repl_reader import TypedRepl
 from nacre.core.shell.state import State
 from nacre.services.host.host import Host
@@ -486,11 +487,16 @@ class Session:
 
     @property
     def cwd(self) -> str:
-        """Its folder: as its shell reports it, else of its process, else where it started."""
-        prompting = self.stream.prompting
-        if self.terminal.cwd or prompting.folder:
-            return prompting.folder or self.terminal.cwd or ""
-        found = None
+        """Its folder: as its shell's marks or its process say, else where it started.
+
+        What anybody may print (OSC 7) counts only for a program that is elsewhere itself.
+        """
+        if (told := self.stream.prompting.folder) is not None:
+            return told
+        reported = self.terminal.cwd
+        if reported and (self.launch.program in OPAQUE or not self.in_foreground):
+            return reported
+        found = None if self.alive else reported
         if self.alive and not (self.launch.is_shell or self.in_foreground):
             # A line for /bin/sh that started a shell: who uses the session is in that one.
             found = working_directory(self.foreground or 0)

@@ -14,6 +14,7 @@ import msgspec
 
 from nacre.core.operations.upstream import ReadUpstreamResult, UpstreamAnswer, UpstreamText
 from nacre.core.text.budget import first_characters, json_chars
+from nacre.core.text.redaction import note_part, redact_text, searchable
 from nacre.errors import InvalidInput, LimitReached
 from nacre.wording import Use
 
@@ -45,7 +46,8 @@ class LongResults:
                 f"no result {request.result_id!r} is kept: it is too old, or never was",
                 "call the tool again",
             )
-        part = first_characters(text[request.offset : request.offset + room], room)
+        part = first_characters(searchable(text)[request.offset :][:room], room)
+        note_part(text, request.offset, part)
         after = request.offset + len(part)
         return UpstreamText(
             chars=len(text), next_offset=after if after < len(text) else None, text=part
@@ -127,6 +129,7 @@ def _cut(
         if text is None or json_chars(text) <= share:
             cut.append(block)
             continue
+        text = redact_text(text)
         half = max(_LEAST, (share - _NOTE)) // 2
         head, tail = (
             first_characters(text[:half], half),

@@ -83,6 +83,8 @@ class Bubblewrap(NamedTuple):
             if self.version >= _SIZES:
                 yield from ("--size", str(empty_bytes))
             yield from ("--tmpfs", mount.path)
+        elif mount.kind == "folder":
+            yield from ("--perms", "0700", "--dir", mount.path)
         elif mount.kind == "link":
             yield from ("--symlink", mount.source, mount.path)
         elif mount.kind == "overlay":

@@ -3,7 +3,8 @@
 Bubblewrap takes every right away that they need; this is the second lock on the same door. Some of
 them need no right: TIOCSTI types into the own terminal, the kernel's keyrings are not part of any
 namespace, and io_uring is not seen by filters. A namespace of the network does not part sockets of
-all families: those of AF_VSOCK reach the machine that a virtual one runs on.
+all families: those of AF_VSOCK reach the machine that a virtual one runs on. A program that runs as
+its owner (setuid) would carry that one's rights out of the workspace, to all users of the machine.
 
 Where Landlock takes the place of namespaces, more is refused: what it does not know of. That are
 sockets of all kinds (a Unix socket is reached by connect(2), whatever may be read), memory and
@@ -24,8 +25,8 @@ from nacre.system.sandbox.inside.notices import held_up
 # linux/filter.h, linux/bpf_common.h
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _AND = 0x54
-# struct seccomp_data: the call's number, the architecture, and the low halves of two arguments
-_NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
+# struct seccomp_data: the call's number, the architecture, and the low halves of three arguments
+_NUMBER, _ARCHITECTURE, _FIRST, _SECOND, _THIRD = 0, 4, 16, 24, 32
 # linux/seccomp.h, with the error in the low half
 _ALLOW, _KILL, _ERROR, _ASK = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
 _EPERM, _EACCES, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 13, 38, 95, 97
@@ -34,6 +35,7 @@ _FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: those that
 _X32 = 0x40000000  # calls of the x32 ABI
 _NEW_USER = 0x10000000  # CLONE_NEWUSER of sched.h
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # asm-generic/ioctls.h
+_SETUID = 0o4000  # S_ISUID of stat.h. Not S_ISGID, which folders have and means no right there
 
 
 _UNIX, _PAIRS = 1, (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET: what cannot be connected a second time
@@ -49,6 +51,7 @@ class _Calls(NamedTuple):
     clone: int
     unshare: int
     socket: int
+    modes: tuple[tuple[int, ...], tuple[int, ...]]  # whose second argument is a mode; whose third
     refused: tuple[int, ...]
     pair: int  # socketpair
     unreached: tuple[int, ...]  # what would reach others, where there are no namespaces
@@ -67,6 +70,7 @@ _MACHINES = {
         clone=56,
         unshare=272,
         socket=41,
+        modes=((90, 91), (268, 452)),  # chmod, fchmod; fchmodat, fchmodat2
         refused=(
             *(248, 249, 250),  # add_key, request_key, keyctl
             *(165, 166, 155, 308),  # mount, umount2, pivot_root, setns
@@ -93,6 +97,7 @@ _MACHINES = {
         clone=220,
         unshare=97,
         socket=198,
+        modes=((52,), (53, 452)),
         refused=(
             *(217, 218, 219),
             *(40, 39, 41, 268),
@@ -130,7 +135,7 @@ def filter_program(machine: str | None = None, *, alone: bool = False) -> bytes 
     calls = _MACHINES.get(machine)
     if calls is None:
         return None
-    more = _more(calls, held_up(machine)) if alone else []
+    more = _more(calls, held_up(machine)) if alone else _modes(calls)
     lines: _Lines = [
         (_LOAD, _ARCHITECTURE, "", ""),
         (_JUMP_EQUAL, calls.audit, "", "kill"),
@@ -160,6 +165,9 @@ def filter_program(machine: str | None = None, *, alone: bool = False) -> bytes 
         *((_JUMP_EQUAL, family, "allow", "") for family in (() if alone else _FAMILIES)),
         (_RETURN, _ERROR | (_EACCES if alone else _EAFNOSUPPORT), "", ""),
     ]
+    for name, argument in (("mode2", _SECOND), ("mode3", _THIRD)):
+        ends[name] = len(lines)
+        lines += [(_LOAD, argument, "", ""), (_JUMP_ANY_BIT, _SETUID, "refuse", "allow")]
     if alone:
         _add_blocks(lines, ends, calls)
     for name, value in (
@@ -181,6 +189,14 @@ def filter_program(machine: str | None = None, *, alone: bool = False) -> bytes 
         struct.pack("=HBBI", code, over(at, yes), over(at, no), value)
         for at, (code, value, yes, no) in enumerate(lines)
     )
+
+
+def _modes(calls: _Calls) -> _Lines:
+    second, third = calls.modes
+    return [
+        *((_JUMP_EQUAL, number, "mode2", "") for number in second),
+        *((_JUMP_EQUAL, number, "mode3", "") for number in third),
+    ]
 
 
 def _more(calls: _Calls, asked: Sequence[int]) -> _Lines:

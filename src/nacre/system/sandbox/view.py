@@ -38,9 +38,12 @@ _NO_WORKSPACE = ("/proc", "/sys", "/dev")
 
 
 class Mount(NamedTuple):
-    """`source` is what is shown at `path`; for an overlay it is the folder of a layer."""
+    """`source` is what is shown at `path`; for an overlay it is the folder of a layer.
 
-    kind: Literal["read", "write", "empty", "link", "overlay"]
+    A `folder` is made in what is empty around it, with whose room it shares.
+    """
+
+    kind: Literal["read", "write", "empty", "folder", "link", "overlay"]
     path: str
     source: str = ""
 
@@ -71,7 +74,7 @@ class SandboxView(NamedTuple):
     def shows_real(self, path: str) -> bool:
         """Return the same for a path without links."""
         over = [mount for mount in self.mounts if is_below(path, mount.path)]
-        return bool(over) and over[-1].kind not in ("empty", "link")
+        return bool(over) and over[-1].kind not in ("empty", "folder", "link")
 
 
 def find_surroundings(hidden: Iterable[str], readable: str, denied: str) -> Surroundings:
@@ -111,7 +114,10 @@ def _visible(
     covered = _EMPTY if profile.whole else _EMPTY[:1]
     empty = [path for path in _real((*covered, *around.homes)) if os.path.isdir(path)]
     mounts = [Mount("read", "/", "/")] if profile.whole else _system()
-    mounts += [Mount("empty", path) for path in _outermost(empty)]
+    outermost = _outermost(empty)
+    mounts += [Mount("empty", path) for path in outermost]
+    # Where nothing else is shown below a home, it would not be there at all.
+    mounts += [Mount("folder", path) for path in around.homes if path not in outermost]
     needed = (workspace, *around.homes, *around.readable)
     if not profile.whole and not any(is_below(path, _EMPTY[1]) for path in needed):
         mounts.append(Mount("link", _EMPTY[1], empty[0]))
@@ -197,7 +203,8 @@ def _target(path: str) -> str:
 
 def _holds(view: SandboxView, path: str) -> bool:
     """Return whether a folder that is itself covered has come to light again by a later mount."""
-    return any(mount.kind != "empty" and is_below(mount.path, path) for mount in view.mounts)
+    made = ("empty", "folder")
+    return any(mount.kind not in made and is_below(mount.path, path) for mount in view.mounts)
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """The audit log on disk: a folder of files, the key of their seals, and the head.
 
   000000000001.jsonl  records, one a line; a file is named after its first record
-  head                where the chain ends, twice: a kill may tear one of the two
+  head                where the chain begins and ends (audit_head.py)
   key                 of the seals, mode 0600
 
 Rule 1: one process writes, which is the daemon that holds the lock. Anybody may read meanwhile.
@@ -21,16 +21,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from typing import Any, BinaryIO, NamedTuple
 
-from nacre.core.audit.chain import KEY_BYTES, ORIGIN, ChainHead, Link, Sealer, read_fields
+from nacre.core.audit.chain import KEY_BYTES, ORIGIN, ChainHead, Link, SealedRecord, Sealer
 from nacre.core.audit.verify import LinePlace, Verification
 from nacre.errors import InvalidInput
 from nacre.settings.paths import make_private
+from nacre.system.storage.audit_head import HeadFile, StoredHead, read_head
 
 _log = logging.getLogger("nacre.audit")
 
 _SUFFIX = ".jsonl"
 _ORPHAN = ".unverifiable"  # what is added to the names of files whose key is gone
-_SLOT = 512  # bytes for a head: numbers of 20 digits fit
 _TAIL = 1 << 20  # bytes to look for the last line in; then the whole file is read
 _LOOK = 1.0  # seconds between two looks whether the folder was deleted
 
@@ -50,7 +50,7 @@ class AuditLog:
         self._limits = limits
         self._boot = boot_id()
         self._file = -1
-        self._head_file = -1
+        self._head: HeadFile | None = None
         self._open()
 
     def _open(self) -> None:
@@ -58,14 +58,12 @@ class AuditLog:
         self.found: dict[str, Any] = {}  # what an earlier daemon left, for the first record
         self._sealer = Sealer(self._key())
         self._path = ""
-        self._size = self._slot = 0
-        self._claimed = 0  # the number that the last line gives itself, whether it is true or not
+        self._size = 0
+        self._owed = b""  # the end of a torn line: it comes with the record that notes it
         self._looked = time.monotonic()
         self._link, self._first, self._synced = ORIGIN, 1, 0
-        self._head_file = os.open(
-            os.path.join(self._folder, "head"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-        )
-        self._continue(_read_head(self._sealer, os.pread(self._head_file, 2 * _SLOT, 0)))
+        self._head = HeadFile(os.path.join(self._folder, "head"), self._sealer)
+        self._continue(self._head.found)
 
     def close(self) -> None:
         """Close, with everything on the disk."""
@@ -76,10 +74,11 @@ class AuditLog:
             self._drop_files()
 
     def _drop_files(self) -> None:
-        for descriptor in (self._file, self._head_file):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._file = self._head_file = -1
+        if self._file >= 0:
+            os.close(self._file)
+        if self._head is not None:
+            self._head.close()
+        self._file, self._head = -1, None
 
     # --- begin -----------------------------------------------------------------------------
 
@@ -105,11 +104,14 @@ class AuditLog:
             os.fsync(file.fileno())
         return key
 
-    def _continue(self, head: ChainHead | None) -> None:
+    def _continue(self, stored: StoredHead) -> None:
         """Go on where an earlier daemon stopped."""
-        names = _files(self._folder)
+        names, head = _files(self._folder), stored.head
         if head is not None:
             self._first, self._synced = head.first, head.synced
+        if stored.doubted:
+            self.found["head"] = "changed"
+            _log.error("the head of the audit log was changed: 'nacre audit verify'")
         if not names:
             if head is not None:
                 self._go_on_from(head, ORIGIN)
@@ -126,7 +128,16 @@ class AuditLog:
             self._link = last
         else:
             _log.error("the end of the audit log was changed: 'nacre audit verify' names it")
-            self._link = Link(self._claimed, ORIGIN.mac)
+            self._link = self._last_authentic()
+
+    def _last_authentic(self) -> Link:
+        """Return the last record that holds: any other line may give itself any number."""
+        found = ORIGIN
+        for _, line in read_lines(self._folder):
+            record = self._sealer.opened(line)
+            if record is not None and record.link.seq > found.seq:
+                found = record.link
+        return found
 
     def _go_on_from(self, head: ChainHead, last: Link | None) -> None:
         """The log is shorter than its head says: go on after the head, so that the gap is seen."""
@@ -145,18 +156,21 @@ class AuditLog:
         self._path = path
         self._size = os.fstat(self._file).st_size
         whole, torn = _last_line(path)
-        if torn:
-            digest = hashlib.sha256(torn).hexdigest()
-            self.found["torn"] = {"bytes": len(torn), "sha256": digest}
-            _log.warning("the last line of the audit log is torn", extra={"file": path})
-            self._append(b"\n")
         if not whole:  # a file that was just begun: the one before it has the last record
             before = _files(self._folder)[:-1]
             whole = _last_line(os.path.join(self._folder, before[-1]))[0] if before else b""
         record = self._sealer.opened(whole)
-        claimed = (read_fields(whole) or {}).get("seq")
-        self._claimed = claimed if isinstance(claimed, int) else self._first
-        return None if record is None else record.link
+        last = None if record is None else record.link
+        if torn:
+            digest = hashlib.sha256(torn).hexdigest()
+            self.found["torn"] = {"bytes": len(torn), "sha256": digest}
+            _log.warning("the last line of the audit log is torn", extra={"file": path})
+            self._owed = b"\n"
+            # A kill may have left all of a record but its end.
+            record = self._sealer.opened(torn)
+            if record is not None and _follows(record, last):
+                last = record.link
+        return last
 
     # --- write -----------------------------------------------------------------------------
 
@@ -176,8 +190,8 @@ class AuditLog:
         for body in bodies:
             line, link = self._sealer.record(link, body)
             lines.append(line)
-        self._append(b"".join(lines))
-        self._link = link
+        self._append(self._owed + b"".join(lines))
+        self._link, self._owed = link, b""
 
     def _append(self, data: bytes) -> None:
         try:
@@ -198,9 +212,9 @@ class AuditLog:
             synced=self._synced,
             boot=self._boot,
         )
-        self._slot = _SLOT - self._slot
+        assert self._head is not None
         with suppress(OSError):
-            os.pwrite(self._head_file, self._sealer.head(head).ljust(_SLOT), self._slot)
+            self._head.put(head)
 
     def sync(self) -> int:
         """Wait until all that is written is on the disk; return up to which record. In a thread."""
@@ -220,6 +234,7 @@ class AuditLog:
         if self._file >= 0:
             os.close(self._file)
         self._file, self._path, self._size = opened, path, os.fstat(opened).st_size
+        self._owed = b""  # a torn line ends where its file does
         self.put_head()
 
     def _rotate(self) -> None:
@@ -294,8 +309,8 @@ def verify(folder: str) -> Verification:
         ) from None
     sealer = Sealer(key)
     with ExitStack() as stack:
-        head, opened = _open_all(folder, sealer, stack)
-        found = Verification(sealer, head, boot_id())
+        stored, opened = _open_all(folder, sealer, stack)
+        found = Verification(sealer, stored.head, boot_id(), doubted=stored.doubted)
         for file in opened:
             for number, line in enumerate(file, 1):
                 found.feed(LinePlace(file.name, number), line)
@@ -303,31 +318,21 @@ def verify(folder: str) -> Verification:
     return found
 
 
-def _open_all(
-    folder: str, sealer: Sealer, stack: ExitStack
-) -> tuple[ChainHead | None, list[BinaryIO]]:
+def _open_all(folder: str, sealer: Sealer, stack: ExitStack) -> tuple[StoredHead, list[BinaryIO]]:
     """Return the head and all files, the oldest first, as they were at one moment.
 
     A daemon that writes meanwhile adds lines, which is no harm. If it removes the oldest file, that
     would be a gap behind the head that was read before.
     """
     while True:
-        head = _stored_head(folder, sealer)
+        stored = read_head(os.path.join(folder, "head"), sealer)
         opened: list[BinaryIO] = []
         with suppress(FileNotFoundError):
             for name in _files(folder):
                 opened.append(stack.enter_context(open(os.path.join(folder, name), "rb")))  # noqa: SIM115  # the stack closes it
-            now = _stored_head(folder, sealer)
-            if (head and head.first) == (now and now.first):
-                return head, opened
-
-
-def _stored_head(folder: str, sealer: Sealer) -> ChainHead | None:
-    try:
-        with open(os.path.join(folder, "head"), "rb") as file:
-            return _read_head(sealer, file.read())
-    except FileNotFoundError:
-        return None
+            now = read_head(os.path.join(folder, "head"), sealer)
+            if (stored.head and stored.head.first) == (now.head and now.head.first):
+                return stored, opened
 
 
 def unverifiable_files(folder: str) -> list[str]:
@@ -374,10 +379,8 @@ def _stored_key(path: str) -> bytes:
     return key
 
 
-def _read_head(sealer: Sealer, data: bytes) -> ChainHead | None:
-    slots = (sealer.opened_head(data[at : at + _SLOT]) for at in (0, _SLOT))
-    heads = [head for head in slots if head is not None]
-    return max(heads, key=lambda head: (head.seq, head.first, head.synced), default=None)
+def _follows(record: SealedRecord, last: Link | None) -> bool:
+    return record.prev == (last or ORIGIN).mac and record.link.seq == (last or ORIGIN).seq + 1
 
 
 def _open_to_append(path: str) -> int:

@@ -5,10 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from conftest import PATIENCE
 from nacre.cli.commands.safety.approvals import _one
 from nacre.client.calls import Client
 from nacre.client.start import connect
+from nacre.core.text.widths import text_width
 from nacre.settings.sources import load_settings
 
 from cli.conftest import Nacre
@@ -213,6 +216,25 @@ def test_a_command_of_several_lines_stands_below_its_first() -> None:
     }
     about = {"cwd": "/", "policy": "guarded", "reasons": ["why"], "asked_by": "cli", "asked": 0}
     shown = _one({**asked, **about, "waiting": True}).splitlines()
-    assert shown[:2] == ["9505ce1a  echo a\\U000e0072", "          echo b"]
+    assert shown[:2] == ["9505ce1a  | echo a\\U000e0072", "          | echo b"]
     beside = {"cwd": "/a\n9505ce1b  ls", "asked_by": "cli\n9505ce1c  ls"}
     assert len(_one({**asked, **about, **beside, "waiting": True}).splitlines()) == 5
+
+
+def test_no_line_of_a_command_looks_like_what_stands_around_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither one of several, nor the rest of one that blanks move to the next row."""
+    around = "\nin dev, /\nasked by cli 1 s ago; its call waits\nguarded: new\n9505ce1b  ls"
+    about = {"cwd": "/", "policy": "guarded", "reasons": ["why"], "asked_by": "cli", "asked": 0}
+    asked = {"id": "9505ce1a", "kind": "command", "session": "dev", **about, "waiting": True}
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    for command in (f"ls{around}", "ls #" + " " * 26 + "9505ce1b  shred -u \u6f22x" + "y" * 90):
+        shown = _one({**asked, "command": command}).splitlines()
+        rows, facts = shown[:-3], shown[-3:]
+        assert [row[10:12] for row in rows] == ["| "] * len(rows)
+        assert max(map(text_width, rows)) <= 40
+        told = "".join(row[12:] for row in rows)
+        assert told == command.replace("\n", "")
+        assert facts[0] == "          in dev, /"

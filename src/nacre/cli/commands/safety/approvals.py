@@ -3,13 +3,17 @@
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from shutil import get_terminal_size
 from typing import Any
 
 from nacre.cli.output.answers import add_json, harmless, show
 from nacre.client.calls import Client
 from nacre.core.text.unseen import on_one_line, spelled_out
+from nacre.core.text.widths import text_width, up_to_column
 from nacre.errors import InvalidInput
 
+_INDENT = 10  # columns of an id and the blanks behind it
 _ACTIONS = ("list", "approve", "answer", "deny")
 
 
@@ -106,13 +110,33 @@ def _listed(approvals: list[dict[str, Any]]) -> str:
     return "\n".join(_one(approval) for approval in approvals)
 
 
+def _in_rows(text: str) -> str:
+    """Return a text in rows that fit the terminal, each marked as a part of it.
+
+    Else blanks could move the rest of a line to where the next question seems to begin.
+    """
+    spelled = spelled_out(text)
+    room = sys.maxsize
+    if sys.stdout.isatty():
+        room = max(20, get_terminal_size().columns - _INDENT - len("| "))
+    rows = [row for line in spelled.split("\n") for row in _broken(line, room)]
+    return spelled if rows == [spelled] else "\n".join(f"| {row}" for row in rows)
+
+
+def _broken(line: str, room: int) -> Iterator[str]:
+    while text_width(line) > room:
+        row = up_to_column(line, room)
+        yield row
+        line = line[len(row) :]
+    yield line
+
+
 def _one(approval: dict[str, Any]) -> str:
     seconds = max(0, round(time.time() - approval["asked"]))
     waits = "its call waits" if approval["waiting"] else "its call has given up"
     where = approval["session"] or "a new session"
     where += f" on {approval['host']}" if approval.get("host") else ""
-    below = f"\n{' ' * 10}"  # its first line
-    command = spelled_out(approval["command"]).replace("\n", below)
+    command = _in_rows(approval["command"]).replace("\n", f"\n{' ' * _INDENT}")
     if approval["kind"] != "command":
         lines = [
             f"{approval['id']}  {command}",

@@ -56,7 +56,7 @@ def run_policy(arguments: Namespace) -> int:
         return _test(arguments)
     paths, folder = find_paths(), os.path.realpath(arguments.cwd)
     files = [*rule_files(paths.config, folder), *arguments.rules]
-    policy = load_policy(arguments.preset, files)
+    policy = load_policy(arguments.preset, files, paths.config)
     where = _where(paths, folder)
     syntax: Any = _SYNTAX[arguments.shell]
     for line in arguments.words or _given_lines():

@@ -17,7 +17,7 @@ import mcp_types as types
 from mcp.client.session import ClientRequestContext
 from pydantic import BaseModel, ValidationError
 
-from nacre.core.text.unseen import spelled_out
+from nacre.core.text.unseen import quoted
 from nacre.services.dispatch.forwarding.relay import Ask, Relay, ReportProgress, relay_of_call
 from nacre.services.host.wait import bounded
 from nacre.services.upstream.log_ring import LogRing
@@ -95,7 +95,7 @@ class UpstreamQuestions:
         if calling is None or calling.relay is None or calling.relay.elicit is None:
             self._log.note("a question was declined: it cannot be told whom it is for")
             return types.ElicitResult(action="decline")
-        said = f"The server {self._server}, not nacre, asks:\n\n{spelled_out(params.message)}"
+        said = f"The server {self._server}, not nacre, asks:\n\n{quoted(params.message)}"
         told = params.model_copy(update={"message": said})
         answer = await self._forwarded(calling, calling.relay.elicit, told)
         if answer is None:
