@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import nacre
 from conftest import PATIENCE
 from nacre import __version__
 from nacre.client.lock import is_free
@@ -116,6 +117,26 @@ def test_every_setting_is_a_flag_of_server(own_nacre: Nacre) -> None:
 
 
 # --- a daemon whose folders are deleted, or that does not end ------------------------------------
+
+
+@pytest.mark.parametrize("deleted", ["run", "state", ""])
+def test_command_waits_while_the_daemon_makes_its_folders_again(
+    own_nacre: Nacre, deleted: str
+) -> None:
+    own_nacre.ok("new", "a", "--", "cat")
+    folder = os.path.normpath(os.path.join(own_nacre.paths.config, deleted))
+    for words in (("status",), ("list",), ("screen", "a"), ("send", "a", "x"), ("new", "b")):
+        shutil.rmtree(folder, ignore_errors=True)  # it may not be there yet
+        own_nacre.ok(*words)
+    shutil.rmtree(folder, ignore_errors=True)
+    with nacre.connect(home=own_nacre.paths.config, start=False) as client:
+        assert [session.name for session in client.sessions()] == ["a", "b"]
+        shutil.rmtree(folder, ignore_errors=True)  # it may not be there yet
+        assert next(iter(client.events(["mode"], "a"))).kind == "sync", (
+            "it needs the token's file as well"
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    assert own_nacre.ok("stop") == "the daemon has stopped\n"
 
 
 @pytest.mark.parametrize("deleted", ["run", "run/nacre.sock", ""])

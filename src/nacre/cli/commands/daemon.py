@@ -134,6 +134,7 @@ def _stop(paths: Paths, until: float) -> bool | None:
     """
     known = _pid(paths)
     while (left := until - time.monotonic()) > 0:
+        runs = not is_free(paths)
         try:
             client = Client.reach(timeout=left)
         except DaemonUnreachable:
@@ -157,7 +158,7 @@ def _stop(paths: Paths, until: float) -> bool | None:
                     return True
             break
         if is_free(paths):
-            return False
+            return runs  # one that ended by itself while we looked for it
         if _is_gone(paths, until):
             return True
     return None
