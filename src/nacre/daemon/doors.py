@@ -48,11 +48,11 @@ def local_door(
         return mcp.lines(hello.caller(), hello.toolsets, hello.prefix)
 
     async def open_calls(hello: Hello) -> Serve:
-        return serve_calls(dispatch, hello, settings.max_requests)
+        return serve_calls(dispatch, hello, settings)
 
     async def open_attached(hello: Hello) -> Serve:
         require_descriptors(settings.descriptor_reserve)
-        return serve_attached(dispatch, hello)
+        return serve_attached(dispatch, hello, settings.max_message_bytes)
 
     doors = {"mcp": open_mcp, "call": open_calls, "attach": open_attached}
     return LocalDoor(doors, client, settings)

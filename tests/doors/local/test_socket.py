@@ -1,5 +1,6 @@
 """The Unix socket: its greeting, and calls side by side."""
 
+import json
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -318,3 +319,25 @@ def test_a_client_that_never_reads_does_not_keep_the_daemon_from_stopping(
         line.send(*({"jsonrpc": "2.0", "id": n, "method": "tools/list"} for n in range(1, 200)))
         assert line.read()["id"] == 1, "its answers are on the way, and more than the kernel holds"
         assert daemon.stop() == 0
+
+
+@pytest.mark.parametrize("door", ["call", "mcp"])
+def test_no_more_is_read_from_a_client_that_never_reads(
+    own_daemon: Callable[..., Daemon], door: str
+) -> None:
+    daemon = own_daemon(unread_time=1, read_ahead_bytes=65536)
+    asked: dict[str, Any] = {"id": 1, "operation": "list_sessions", "params": {"max_chars": 30_000}}
+    if door == "mcp":
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    requests = b"".join(json.dumps(asked).encode() + b"\n" for _ in range(1000))
+    sent = 0
+    with local_line(daemon.env) as line:
+        line.send({**GREETING, "door": door})
+        line.read()
+        # It is disconnected for not reading.
+        try:
+            while sent < 50_000_000:
+                sent += line.connection.send(requests)
+        except ConnectionError:
+            pass
+    assert sent < 3_000_000, "what is sent beyond stays in its own socket"
