@@ -99,6 +99,8 @@ async def load_http(
     listeners: Listeners,
 ) -> "HttpDoor":
     """Load the server in a thread: it takes a quarter of a second."""
+    from nacre.system.peer import Peer
+
     loop = asyncio.get_running_loop()
     module = await loop.run_in_executor(None, import_alone, "nacre.doors.server")
     app = await loop.run_in_executor(None, module.build_app, dispatch, mcp, credentials, settings)
@@ -111,6 +113,7 @@ async def load_http(
         settings=settings,
         client=client,
         ports=ports,
+        peer=Peer,
         app=app,
         beyond=None if beyond is None else _tls_listener(module, settings, *beyond),
     )
