@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from typing import TypeVar
 
 from nacre.client.folder_events import FolderEvents, above, nearest
-from nacre.client.lock import holders, holders_of_gone, is_free
+from nacre.client.lock import all_holders, holders_of_gone, is_free
 from nacre.settings.paths import Paths
 
 # A socket has its name before it listens, and of that there is no event.
@@ -47,7 +47,7 @@ def made_again(paths: Paths, look: Callable[[], T | None], patience: float) -> T
             if left <= 0 or not runs_unseen(paths):
                 # It may have made it, or a next one may have come, since we looked.
                 return look()
-            _await_event(events, holders(paths) or holders_of_gone(paths), min(left, _LOOK))
+            _await_event(events, all_holders(paths), min(left, _LOOK))
 
 
 def _watch(events: FolderEvents, paths: Paths) -> None:

@@ -227,6 +227,20 @@ def test_stop_ends_a_stopped_daemon_and_says_so(own_nacre: Nacre, which: str) ->
     assert own_nacre.ok("stop") == "no daemon is running\n"
 
 
+def test_stop_ends_a_daemon_that_hangs_in_a_home_that_was_renamed(own_nacre: Nacre) -> None:
+    own_nacre.env["NACRE_STOP_PATIENCE"] = "0.5"
+    child = own_nacre.json("new", "--", "cat")["pid"]
+    status = own_nacre.json("status")
+    os.kill(status["pid"], signal.SIGSTOP)
+    os.rename(own_nacre.paths.config, f"{own_nacre.paths.config}.renamed")
+    told = own_nacre.json("stop")
+    assert (told["success"], told["stopped"], told["left"]) == (True, True, [])
+    assert told["daemons"] == sorted((status["keeper_pid"], status["pid"]))
+    assert not is_running(child)
+    assert not is_running(status["pid"])
+    assert own_nacre.ok("stop") == "no daemon is running\n"
+
+
 def test_stop_without_socket_keeper_or_answer_ends_it_too(own_nacre: Nacre) -> None:
     own_nacre.env["NACRE_STOP_PATIENCE"] = "0.5"
     child = own_nacre.json("new", "--", "cat")["pid"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nacre.cli.output.answers import add_json, show
 from nacre.client.calls import Client
-from nacre.client.lock import holders, is_free
+from nacre.client.lock import all_holders, holders_of_gone, is_free
 from nacre.errors import DaemonUnreachable
 from nacre.settings.paths import Paths, find_paths
 
@@ -96,7 +96,7 @@ def _force(arguments: Namespace, paths: Paths, settings: "Settings") -> int:
     """End a daemon that did not end by itself, and say so."""
     from nacre.client.force import end_by_force
 
-    if not holders(paths) and not is_free(paths):
+    if not all_holders(paths) and not is_free(paths):
         raise DaemonUnreachable(
             f"the daemon did not stop within {settings.stop_patience:g} s, and its process cannot "
             "be found; 'ps' may show it"
@@ -134,7 +134,7 @@ def _stop(paths: Paths, until: float) -> bool | None:
     """
     known = _pid(paths)
     while (left := until - time.monotonic()) > 0:
-        runs = not is_free(paths)
+        runs = not is_free(paths) or bool(holders_of_gone(paths))
         try:
             client = Client.reach(timeout=left)
         except DaemonUnreachable:
@@ -157,7 +157,7 @@ def _stop(paths: Paths, until: float) -> bool | None:
                 if _is_gone(paths, until) or _pid(paths) not in (None, pid, known):
                     return True
             break
-        if is_free(paths):
+        if is_free(paths) and not holders_of_gone(paths):
             return runs  # one that ended by itself while we looked for it
         if _is_gone(paths, until):
             return True
@@ -175,4 +175,11 @@ def _pid(paths: Paths) -> int | None:
 
 def _is_gone(paths: Paths, until: float) -> bool:
     """Return whether the daemon ends within a moment, which is not after `until`."""
-    return is_free(paths, patience=max(0.001, min(_BETWEEN, until - time.monotonic())))
+    patience = max(0.001, min(_BETWEEN, until - time.monotonic()))
+    if not is_free(paths, patience=patience):
+        return False
+    if found := holders_of_gone(paths):  # a home that was renamed is locked where it is now
+        from nacre.client.force import await_ends  # only here, because mostly there is none
+
+        await_ends(found, patience)
+    return not (found and holders_of_gone(paths))
