@@ -227,6 +227,21 @@ def test_stop_ends_a_stopped_daemon_and_says_so(own_nacre: Nacre, which: str) ->
     assert own_nacre.ok("stop") == "no daemon is running\n"
 
 
+def test_stop_ends_what_cannot_start_again_with_a_broken_config(own_nacre: Nacre) -> None:
+    own_nacre.env["NACRE_STOP_PATIENCE"] = "0.5"
+    child = own_nacre.json("new", "--", "cat")["pid"]
+    status = own_nacre.json("status")
+    Path(own_nacre.paths.config_file).write_bytes(b"\xff[[")
+    os.kill(status["pid"], signal.SIGKILL)
+    done = own_nacre("stop", "--json")
+    os.unlink(own_nacre.paths.config_file)
+    told = json.loads(done.stdout)
+    assert "config.toml" in done.stderr
+    assert (done.returncode, told["success"], told["left"]) == (0, True, [])
+    assert not is_running(child)
+    assert not is_running(status["keeper_pid"])
+
+
 def test_stop_ends_a_daemon_that_hangs_in_a_home_that_was_renamed(own_nacre: Nacre) -> None:
     own_nacre.env["NACRE_STOP_PATIENCE"] = "0.5"
     child = own_nacre.json("new", "--", "cat")["pid"]

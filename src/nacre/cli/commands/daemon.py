@@ -7,6 +7,7 @@ Rule 2: it always returns, whatever state the daemon is in (`stop_patience`).
 import glob
 import json
 import os
+import sys
 import time
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nacre.cli.output.answers import add_json, show
 from nacre.client.calls import Client
 from nacre.client.lock import all_holders, holders_of_gone, is_free
-from nacre.errors import DaemonUnreachable
+from nacre.errors import DaemonUnreachable, InvalidInput
 from nacre.settings.paths import Paths, find_paths
 
 if TYPE_CHECKING:
@@ -67,7 +68,11 @@ def run_stop(arguments: Namespace) -> int:
     from nacre.settings.sources import load_settings  # half of what `nacre status` would take
 
     paths = find_paths()
-    settings = load_settings(paths.config_file)
+    try:
+        settings = load_settings(paths.config_file)
+    except InvalidInput as error:  # no daemon can start with it, and the one that runs must end
+        print(f"nacre: {error}; it is not used to stop", file=sys.stderr)
+        settings = load_settings(os.devnull)
     until = time.monotonic() + settings.stop_patience
     stopped = _stop(paths, until)
     if stopped is not None:
