@@ -37,6 +37,8 @@ from nacre.client.calls import AnsweredError, Client
 from nacre.settings.paths import find_paths
 
 SETTLE = 90.0  # seconds in which memory and files must be what they were
+STEADY = 5.0  # seconds in which nothing grows: what is loaded late has been
+CALL = 60.0  # seconds; a call that takes longer has failed
 POOL = min(32, (os.cpu_count() or 1) + 4)  # threads that asyncio makes when they are needed
 
 
@@ -98,7 +100,7 @@ class Soak:
     # --- the doors -------------------------------------------------------------------------
 
     def by_socket(self) -> None:
-        with Client.open(timeout=60) as client:
+        with Client.open(timeout=CALL) as client:
             name = f"cli-{random.randrange(10**9)}"
             client.call("create_session", name=name)
             ran = client.call("run", session=name, command="seq 30000", timeout_ms=30_000)
@@ -146,7 +148,7 @@ class Soak:
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": f"Bearer {self.token}"},
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=CALL) as answer:
             data = answer.read()
         return json.loads(data) if data[:1] in b"{[" else data
 
@@ -172,7 +174,7 @@ class Soak:
 
     def kill_programs(self) -> None:
         """Kill a session's shell, and start a run that its session does not outlive."""
-        with Client.open(timeout=60) as client:
+        with Client.open(timeout=CALL) as client:
             name = f"doomed-{random.randrange(10**9)}"
             pid = client.call("create_session", name=name)["pid"]
             client.call("run", session=name, command="sleep 1000 & seq 5000", timeout_ms=10_000)
@@ -195,8 +197,13 @@ class Soak:
                 self.failures.append(f"{name}: {error!r}"[:200])
             self.counts[name] = self.counts.get(name, 0) + 1
 
+    def load_mcp(self) -> None:
+        """Have the MCP library loaded now: it would count as growth else."""
+        with suppress(urllib.error.HTTPError):  # there is no such MCP session
+            self._rest("DELETE", "/mcp", prefix="")
+
     def end_all(self) -> None:
-        with Client.open(timeout=60) as client:
+        with Client.open(timeout=CALL) as client:
             for session in client.call("list_sessions", max_chars=10_000_000)["sessions"]:
                 with suppress(AnsweredError):  # it has just been forgotten
                     client.call("manage_session", session=session["name"], action="kill")
@@ -218,6 +225,17 @@ def _below(pid: int) -> set[int]:
     return found
 
 
+def steady(soak: Soak) -> Held:
+    """Return what is held when it does not grow any more: what is loaded late is there."""
+    deadline = time.monotonic() + SETTLE
+    now = soak.held()
+    while True:
+        time.sleep(STEADY)
+        before, now = now, soak.held()
+        if not _grown(before, now, 1) or time.monotonic() > deadline:
+            return now
+
+
 def settled(soak: Soak, start: Held, allowed: float) -> Held:
     """Return what is held when it is what it was, or after a while."""
     deadline = time.monotonic() + SETTLE
@@ -234,6 +252,11 @@ def _grown(start: Held, end: Held, allowed: float) -> list[str]:
     return [name for name, limit in limits.items() if getattr(end, name) > limit]
 
 
+def say(what: str) -> None:
+    """Who waits sees that something goes on, and for how long."""
+    print(f"{time.strftime('%T')} {what}", file=sys.stderr, flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=1.0)
@@ -241,13 +264,16 @@ def main() -> int:
     options = parser.parse_args()
     # Ended sessions are forgotten at once, and the output of runs with them.
     with scratch_environment(ended_keep=1, max_ended=0, shell="/bin/bash", max_runs=10) as env:
+        env["HISTFILE"] = ""  # a bash that is killed as it writes its history leaves half of it
         soak = Soak(env)
         try:
+            say("once through all doors")
             for call in soak.callers:
                 call()
+            soak.load_mcp()
             soak.end_all()
-            time.sleep(5)  # the rest of what is loaded late
-            start, files = settled(soak, soak.held(), 0), soak.files()
+            start, files = steady(soak), soak.files()
+            say(f"all doors for {options.minutes:g} minutes")
             callers = [
                 threading.Thread(target=soak.keep_calling, args=(call,)) for call in soak.callers
             ]
@@ -255,10 +281,12 @@ def main() -> int:
                 caller.start()
             time.sleep(options.minutes * 60)
             during = soak.held()
+            say(f"the last calls, at most {CALL:g} s")
             soak.stop.set()
             for caller in callers:
                 caller.join()
             soak.end_all()
+            say(f"what was used is given back, at most {SETTLE:g} s")
             end = settled(soak, start, options.allowed_mb)
             more = sorted(soak.files() - files)
         finally:

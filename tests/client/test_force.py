@@ -70,7 +70,7 @@ def test_daemon_starts_no_keeper_while_it_is_ended(
                     assert daemon.stdout is not None
                     further.append(daemon.stdout.readline())
 
-        monkeypatch.setattr(force, "holders", holders)
+        monkeypatch.setattr(force, "all_holders", holders)
         monkeypatch.setattr(force, "_signal", signal_slowly)
         force.end_by_force(paths, 0)
         assert daemon.wait(PATIENCE) < 0

@@ -20,6 +20,7 @@ from crashing import (
     listed,
     log_of,
     portrait,
+    run,
     send,
     sight,
     start,
@@ -27,6 +28,7 @@ from crashing import (
     until,
     wait_gone,
 )
+from nacre.settings.paths import find_paths
 
 from crashes.conftest import Start
 
@@ -236,3 +238,17 @@ def test_full_disk_stops_the_journal_and_nothing_else(begin: Start) -> None:
     assert numbers == [f"{number:070d}" for number in range(int(numbers[0]), 30_001)]
     send(daemon, "loud", "goes on\r")
     until(daemon, "loud", regex=r"goes on\s+goes on")
+
+
+def test_keys_that_cannot_be_used_are_put_aside_when_sessions_are_running(begin: Start) -> None:
+    daemon = begin()
+    paths = find_paths(daemon.env)
+    create(daemon, "a")
+    for path in (paths.token_file, paths.tokens_file, paths.page_key_file):
+        Path(path).write_bytes(b"\xff\x00\x01")
+    Path(paths.page_key_file).chmod(0o644)  # others may have read it
+    crash(daemon)
+    assert run(daemon, "a", "echo $((40 + 2))")["output"] == "42"
+    for path in (paths.token_file, paths.tokens_file, paths.page_key_file):
+        assert len(list(Path(paths.state).glob(f"{os.path.basename(path)}.aside-*"))) == 1
+    assert daemon.rest("GET", "/sessions")["sessions"][0]["name"] == "a", "there is a new token"

@@ -49,6 +49,19 @@ async def test_growth_is_counted_from_the_least_since_then() -> None:
     assert await memory.settle()
 
 
+async def test_it_is_given_back_once_when_it_becomes_quiet() -> None:
+    process = Process()
+    memory = Memory(process.measure, process.give_back)
+    await memory.settle()
+    process.size, process.free = 95 * MB, 14 * MB  # of what had grown, some is free now
+    assert not await memory.settle()
+    assert await memory.settle(quiet=True)
+    assert process.size == 81 * MB
+    assert not await memory.settle(quiet=True), "a daemon at rest has nothing to do"
+    assert not await memory.settle()
+    assert await memory.settle(quiet=True), "somebody has asked for something meanwhile"
+
+
 def test_this_process_has_a_size_and_can_give_back() -> None:
     share_arenas()
     before = resident()

@@ -14,7 +14,12 @@ from types import MappingProxyType
 from typing import Any
 
 from nacre.client.greeting import greeting, read_greeting, was_stopped
-from nacre.client.start import connect, connect_or_start, connect_started
+from nacre.client.start import (
+    START_PATIENCE,
+    connect,
+    connect_or_start,
+    connect_started,
+)
 from nacre.errors import DaemonRestarted, DaemonUnreachable, InvalidInput, NacreError
 from nacre.settings.paths import Paths, find_paths
 from nacre.wording import Hint, from_data
@@ -22,9 +27,6 @@ from nacre.wording import Hint, from_data
 # A daemon that is starting answers late, with hundreds of sessions to recover; one that is stopped
 # (SIGSTOP) or hung never does.
 _GREETING_PATIENCE = 60.0  # seconds
-# A daemon listens within a second of its start, on a busy machine within a few. While it starts,
-# nacre mcp has already answered its host, who may ask for the daemon's port or stop it.
-_START_PATIENCE = 20.0  # seconds
 _COMPLETION_PATIENCE = 1.0  # seconds; a shell that hangs at Tab is worse than no names
 
 
@@ -90,32 +92,34 @@ class Client:
         values: Mapping[str, str] = MappingProxyType({}),
     ) -> "Client":
         """Connect, to a new daemon if `start` and none runs. Raises DaemonUnreachable."""
-        reach = connect_or_start if start else connect
         paths = find_paths()
+
+        def reach() -> socket.socket:
+            if start:
+                return connect_or_start(paths)
+            return connect(paths, patience=min(timeout or START_PATIENCE, START_PATIENCE))
+
         try:
-            return cls(reach(paths), paths=paths, timeout=timeout, told=told, values=values)
+            return cls(reach(), paths=paths, timeout=timeout, told=told, values=values)
         except DaemonRestarted:  # nothing was asked of it yet: the next one will do
-            return cls(reach(paths), paths=paths, timeout=timeout, told=told, values=values)
+            return cls(reach(), paths=paths, timeout=timeout, told=told, values=values)
 
     @classmethod
     def reach(cls, *, timeout: float | None = None) -> "Client | None":
         """Connect, or return None if no daemon is running. One that is being started is awaited.
 
-        Raises DaemonUnreachable when the daemon refuses us or does not answer.
+        Raises DaemonUnreachable when the daemon refuses us, does not answer or cannot be reached.
         """
         paths = find_paths()
+
+        def connected() -> "Client | None":
+            connection = connect_started(paths, timeout or START_PATIENCE)
+            return None if connection is None else cls(connection, paths=paths, timeout=timeout)
+
         try:
-            connection = connect_started(paths, timeout or _START_PATIENCE)
-        except DaemonUnreachable:
-            return None
-        try:
-            return cls(connection, paths=paths, timeout=timeout)
+            return connected()
         except DaemonRestarted:  # its keeper has the next one, or it was just ending
-            try:
-                connection = connect_started(paths, timeout or _START_PATIENCE)
-            except DaemonUnreachable:
-                return None
-            return cls(connection, paths=paths, timeout=timeout)
+            return connected()
 
     def __enter__(self) -> "Client":
         return self
@@ -168,7 +172,7 @@ class Client:
             if self._paths is None:
                 raise
             self.close()
-            self._greet(connect(self._paths))
+            self._greet(connect(self._paths, patience=START_PATIENCE))
             return self.call(operation, **params)
 
     def lost(self, error: OSError | None = None) -> DaemonUnreachable:

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import NamedTuple
 
-from nacre.client.lock import holders, is_free
+from nacre.client.lock import all_holders, is_free
 from nacre.settings.paths import Paths
 
 _ROUNDS = 3  # a keeper may just have started the next daemon, and programs fork
@@ -37,26 +37,26 @@ def end_by_force(paths: Paths, grace: float) -> Forced:
     daemons: set[int] = set()
     programs: set[int] = set()
     for _ in range(_ROUNDS):
-        found = holders(paths)
+        found = all_holders(paths)
         _stop(found)
         found = [*_adopters(found), *found]
         programs |= _living(_descendants(found)) - set(found)
         daemons |= set(found)
         _signal(found, signal.SIGKILL)
-        _wait(found, _DEATH)
-        if is_free(paths, patience=_DEATH):
+        await_ends(found, _DEATH)
+        if is_free(paths, patience=_DEATH) and not all_holders(paths):
             break
     programs -= daemons
     _signal(programs, signal.SIGHUP)
     _signal(programs, signal.SIGCONT)  # a stopped process gets the hangup only when it continues
-    _wait(programs, grace)
+    await_ends(programs, grace)
     left: Collection[int] = programs
     for _ in range(_ROUNDS):
         left = _living(programs | _descendants(programs))
         if not left:
             break
         _signal(left, signal.SIGKILL)
-        _wait(left, _DEATH)
+        await_ends(left, _DEATH)
     return Forced(sorted(daemons), sorted(programs), sorted(_living({*daemons, *left})))
 
 
@@ -120,7 +120,7 @@ def _signal(pids: Collection[int], number: int) -> None:
             os.kill(pid, number)
 
 
-def _wait(pids: Collection[int], patience: float) -> None:
+def await_ends(pids: Collection[int], patience: float) -> None:
     """Return when these have ended (pidfd_open(2)), or after `patience` seconds."""
     if not hasattr(os, "pidfd_open"):
         return

@@ -80,6 +80,11 @@ def holders(paths: Paths) -> list[int]:
     return _holding((*here, *(path + _DELETED for path in here)))
 
 
+def all_holders(paths: Paths) -> list[int]:
+    """Return the processes that hold the lock of this home, or of the one that was here."""
+    return holders(paths) or holders_of_gone(paths)
+
+
 def holders_of_gone(paths: Paths) -> list[int]:
     """Return the processes that hold the lock of a folder that was here: deleted, or renamed."""
     # A new home asks this at its start: only of a few processes the descriptors are read.

@@ -6,6 +6,7 @@ Rule 2: no polling: the new daemon reports through a pipe that it listens.
 
 import os
 import socket
+import time
 
 from nacre.errors import DaemonUnreachable
 from nacre.settings.paths import Paths, SocketAddress, make_private
@@ -14,21 +15,22 @@ TYPE_CHECKING = False  # typing takes a while to load
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# A daemon listens within a second of its start, on a busy machine within a few. While it starts,
+# nacre mcp has already answered its host, who may ask for the daemon's port or stop it. A socket
+# that was deleted is made again within a moment.
+START_PATIENCE = 20.0  # seconds
+
 _GATE = "start.lock"  # what starters lock until their daemon listens
 
 
-def connect(paths: Paths) -> socket.socket:
-    """Return a connection to the running daemon. Raises DaemonUnreachable when there is none."""
-    connection = _connected(paths.socket)
-    if connection is None and (elsewhere := _written_address(paths)) is not None:
-        connection = _connected(elsewhere)
+def connect(paths: Paths, *, patience: float = 0) -> socket.socket:
+    """Return a connection to the running daemon. Raises DaemonUnreachable when there is none.
+
+    If one runs and its socket is missing, it makes that again: it is awaited, at most so many
+    seconds.
+    """
+    connection = _find(paths, patience)
     if connection is None:
-        if _is_held(paths):
-            raise DaemonUnreachable(
-                "a daemon is running or just starting, but its socket is missing; it is made "
-                "again within a moment",
-                "try again",
-            )
         raise DaemonUnreachable(
             "no daemon is running; 'nacre new' starts one with a session, "
             "'nacre server' starts one that stays"
@@ -36,45 +38,61 @@ def connect(paths: Paths) -> socket.socket:
     return connection
 
 
-def _is_held(paths: Paths) -> bool:
-    """Return whether a daemon is known to hold the home's lock."""
-    from nacre.client.lock import is_free  # only here, because mostly a daemon is running
+def _find(paths: Paths, patience: float) -> "socket.socket | None":
+    """Return a connection, or None if no daemon is running.
 
-    try:
-        return not is_free(paths)
-    except OSError:  # what is wrong with the folder, a start says
-        return False
+    Raises DaemonUnreachable when one runs whose socket is missing for longer than `patience`.
+    """
+    connection = _look(paths)
+    if connection is None:
+        # Only here, because mostly the socket is there.
+        from nacre.client.missing_socket import made_again, runs_unseen
+
+        connection = made_again(paths, lambda: _look(paths), patience)
+        if connection is None and runs_unseen(paths):
+            raise DaemonUnreachable(
+                "a daemon is running or just starting, but its socket is missing and was not made "
+                f"again within {patience:.0f} s",
+                "try again, or end it with 'nacre stop'",
+            )
+    return connection
 
 
-def connect_started(paths: Paths, patience: float) -> socket.socket:
+def _look(paths: Paths) -> "socket.socket | None":
+    """Return a connection if there is something to connect to now."""
+    connection = _connected(paths.socket)
+    if connection is None and (elsewhere := _written_address(paths)) is not None:
+        connection = _connected(elsewhere)
+    return connection
+
+
+def connect_started(paths: Paths, patience: float) -> "socket.socket | None":
     """Return a connection, also to a daemon that another client is starting just now.
 
-    It waits for that at most so many seconds. Raises DaemonUnreachable when there is none.
+    It waits for that at most so many seconds. None: no daemon is running. Raises DaemonUnreachable
+    when one is, and cannot be reached.
     """
-    try:
-        return connect(paths)
-    except DaemonUnreachable:
-        if not _await_starter(paths, patience):
-            raise
-    return connect(paths)
+    connection = _look(paths)
+    if connection is None:
+        until = time.monotonic() + patience
+        _await_starter(paths, patience)
+        connection = _find(paths, max(0, until - time.monotonic()))
+    return connection
 
 
-def _await_starter(paths: Paths, patience: float) -> bool:
-    """Return when nobody is starting a daemon, or it takes too long; whether anybody ever did."""
+def _await_starter(paths: Paths, patience: float) -> None:
+    """Return when nobody is starting a daemon, or it takes too long."""
     from nacre.client.lock import flock  # only here, because mostly a daemon is running
 
-    found = False
     for folder in (paths.state, paths.runtime):
         try:
             gate = os.open(os.path.join(folder, _GATE), os.O_RDWR | os.O_CLOEXEC)
         except OSError:
             continue
-        found = True
         try:
             flock(gate, patience, shared=True)
         finally:
             os.close(gate)
-    return found
 
 
 def _connected(path: str) -> "socket.socket | None":
@@ -111,20 +129,16 @@ def connect_or_start(
     is started, and returns when the descriptor that it gets is readable.
     Raises DaemonUnreachable, which names the log, when it does not start.
     """
-    try:
-        return connect(paths)
-    except DaemonUnreachable:
-        pass
+    if (connection := _look(paths)) is not None:
+        return connection
     import fcntl  # only here, because mostly a daemon is running
 
     gate = _open_gate(paths)
     try:
         # A second starter waits here until the daemon of the first one listens.
         fcntl.flock(gate, fcntl.LOCK_EX)
-        try:
-            return connect(paths)
-        except DaemonUnreachable:
-            pass
+        if (connection := _find(paths, START_PATIENCE)) is not None:
+            return connection
         try:
             _start(paths, env, meanwhile)
         except DaemonUnreachable as error:

@@ -48,11 +48,11 @@ def local_door(
         return mcp.lines(hello.caller(), hello.toolsets, hello.prefix)
 
     async def open_calls(hello: Hello) -> Serve:
-        return serve_calls(dispatch, hello, settings.max_requests)
+        return serve_calls(dispatch, hello, settings)
 
     async def open_attached(hello: Hello) -> Serve:
         require_descriptors(settings.descriptor_reserve)
-        return serve_attached(dispatch, hello)
+        return serve_attached(dispatch, hello, settings.max_message_bytes)
 
     doors = {"mcp": open_mcp, "call": open_calls, "attach": open_attached}
     return LocalDoor(doors, client, settings)
@@ -99,6 +99,8 @@ async def load_http(
     listeners: Listeners,
 ) -> "HttpDoor":
     """Load the server in a thread: it takes a quarter of a second."""
+    from nacre.system.peer import Peer
+
     loop = asyncio.get_running_loop()
     module = await loop.run_in_executor(None, import_alone, "nacre.doors.server")
     app = await loop.run_in_executor(None, module.build_app, dispatch, mcp, credentials, settings)
@@ -111,6 +113,7 @@ async def load_http(
         settings=settings,
         client=client,
         ports=ports,
+        peer=Peer,
         app=app,
         beyond=None if beyond is None else _tls_listener(module, settings, *beyond),
     )

@@ -10,18 +10,23 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from nacre import __version__
 from nacre.daemon.listeners import listen, lock_home
 from nacre.daemon.serving import Keys, Serving
 from nacre.daemon.signals import block_signals
-from nacre.errors import Internal
+from nacre.errors import Internal, InvalidInput
 from nacre.settings.paths import Paths, make_private
 from nacre.settings.table import Settings
-from nacre.system.endpoints import load_token, remove_state, write_state
+from nacre.system.endpoints import load_token, put_aside, remove_state, write_state
 from nacre.system.keeper.client import Keeping
 from nacre.system.logs import configure_logs
 from nacre.system.tokens import TokenStore, load_page_key
+
+T = TypeVar("T")
+_log = logging.getLogger("nacre.daemon")
 
 # A daemon on demand may start while the one before it is still ending its sessions.
 _LOCK_PATIENCE = 15.0  # seconds
@@ -49,7 +54,8 @@ def run_daemon(
     make_private(paths.state)
     keeping.give_up_after(seconds=settings.keeper_patience, messages=settings.keeper_messages)
     kept = keeping.take()
-    _make_folders(paths, again="local" in kept)
+    again = "local" in kept  # with the sessions of the daemon before it
+    _make_folders(paths, again=again)
     configure_logs(
         settings.log_level,
         file=paths.log_file if ephemeral else None,
@@ -57,7 +63,7 @@ def run_daemon(
         form=settings.log_format,
     )
     lock = lock_home(keeping, kept, paths, patience=_LOCK_PATIENCE if ephemeral else 0)
-    keys = _load_keys(settings, paths)
+    keys = _load_keys(settings, paths, again=again)
     listeners = listen(settings, paths, keeping, kept, keys.tokens)
     state = {
         "pid": os.getpid(),
@@ -109,10 +115,30 @@ def _new_loop() -> asyncio.Runner:
     return asyncio.Runner(loop_factory=uvloop.new_event_loop)
 
 
-def _load_keys(settings: Settings, paths: Paths) -> Keys:
-    token = load_token(paths.token_file, settings.token)
-    tokens = TokenStore(paths.tokens_file, time.time, settings.max_tokens)
-    return Keys(token, tokens, load_page_key(paths.page_key_file))
+def _load_keys(settings: Settings, paths: Paths, *, again: bool) -> Keys:
+    """Raises InvalidInput for a file that is unsafe or broken.
+
+    A daemon that is started `again` puts it aside and makes a new one: its sessions are running,
+    and nobody would reach them.
+    """
+
+    def loaded(load: Callable[[], T], path: str) -> T:
+        try:
+            return load()
+        except InvalidInput as error:
+            if not again:
+                raise
+            put_aside(path)
+            _log.error("put aside, and made again", extra={"path": path, "error": str(error)})
+            return load()
+
+    token = loaded(lambda: load_token(paths.token_file, settings.token), paths.token_file)
+    tokens = loaded(
+        lambda: TokenStore(paths.tokens_file, time.time, settings.max_tokens), paths.tokens_file
+    )
+    return Keys(
+        token, tokens, loaded(lambda: load_page_key(paths.page_key_file), paths.page_key_file)
+    )
 
 
 def _make_folders(paths: Paths, *, again: bool) -> None:

@@ -291,7 +291,7 @@ class Serving(Struct, frozen=True):
 
     def _presence(self, door: "LocalDoor") -> Presence:
         def serve(listener: socket.socket) -> Awaitable[asyncio.Server]:
-            limit = self.settings.max_message_bytes
+            limit = self.settings.read_ahead_bytes  # not of a line, which may be longer
             return asyncio.start_unix_server(door.connected, sock=listener, limit=limit)
 
         return Presence(

@@ -23,7 +23,7 @@ from uvicorn.server import ServerState
 from nacre.doors.http.arrivals import Arrivals
 from nacre.doors.http.credentials import Credentials
 from nacre.doors.http.guard import Beyond, Guard, error_response
-from nacre.doors.http.limits import GONE, Crowd
+from nacre.doors.http.limits import GONE, Crowd, Held
 from nacre.doors.http.message_log import LoggedRequests
 from nacre.doors.http.slashes import shown_path, with_slashes
 from nacre.doors.http.sockets import SocketProtocol
@@ -66,12 +66,13 @@ class HttpDoor:
         settings: Settings,
         client: Callable[[], AbstractContextManager[None]],
         ports: ServedPorts,
+        peer: Callable[[socket.socket], Held],
         beyond: "TlsListener | None" = None,
         app: Starlette | None = None,
     ) -> None:
         """`app` is what `build_app` made, if that was done before."""
         max_message = settings.max_message_bytes
-        self._crowd = Crowd(settings)
+        self._crowd = Crowd(settings, peer)
         served = {listener.getsockname()[1]}
         if beyond is not None:
             served.add(beyond.served.port)

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import quote, urlsplit
 
-from nacre.client.start import connect, connect_or_start
+from nacre.client.missing_socket import made_again
+from nacre.client.start import START_PATIENCE, connect, connect_or_start
 from nacre.errors import DaemonUnreachable, InvalidInput
 from nacre.settings.paths import Paths, find_paths
 
@@ -42,7 +43,9 @@ class LocalAddress:
     def connect(self) -> socket.socket:
         """Raises DaemonUnreachable."""
         env = self._environment()
-        return connect_or_start(self.paths, env) if self.start else connect(self.paths)
+        if self.start:
+            return connect_or_start(self.paths, env)
+        return connect(self.paths, patience=START_PATIENCE)
 
     @property
     def paths(self) -> Paths:
@@ -58,12 +61,23 @@ class LocalAddress:
         """Return the same daemon's address for events. Raises DaemonUnreachable."""
         path = self.paths.token_file
         try:
-            with open(path, encoding="utf-8") as file:
-                return WebAddress(socket_url(url), file.read().strip())
+            token = made_again(self.paths, lambda: _read(path), START_PATIENCE)
         except OSError as error:
             raise DaemonUnreachable(
                 f"the daemon's token cannot be read: {path}: {error.strerror}"
             ) from error
+        if token is None:
+            raise DaemonUnreachable(f"the daemon's token is missing: {path}; is it running?")
+        return WebAddress(socket_url(url), token)
+
+
+def _read(path: str) -> str | None:
+    """Return a token; None if its file is missing."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        return None
 
 
 Address = LocalAddress | WebAddress

@@ -17,12 +17,13 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from nacre.client.folder_events import nearest
 from nacre.core.commands.book import CommandBook
 from nacre.core.commands.entry import BLACKLIST, CommandEntry, entries_from
 from nacre.core.commands.recipes import Recipe, recipes_from
 from nacre.core.commands.searching import ManualPage
 from nacre.errors import InvalidInput
-from nacre.system.folder_watch import FolderWatch, nearest
+from nacre.system.folder_watch import FolderWatch
 
 USER_FILES = ("commands.toml", "commands.json")  # beside config.toml
 _SHIPPED = ("session", "files", "text", "system", "refused")

@@ -81,7 +81,7 @@ def _whereabouts(paths: Paths) -> str:
 def listen_local(path: str) -> socket.socket:
     """Listen on the Unix socket. Replace an old one, which is safe because we hold the lock."""
     if os.path.isdir(path) and not os.path.islink(path):
-        _put_aside(path)
+        put_aside(path)
     with suppress(FileNotFoundError):
         os.unlink(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -96,10 +96,10 @@ def listen_local(path: str) -> socket.socket:
 def make_way(folder: str) -> None:
     """Put aside what is no folder and stands in the place of one."""
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        _put_aside(folder)
+        put_aside(folder)
 
 
-def _put_aside(path: str) -> None:
+def put_aside(path: str) -> None:
     """Rename what stands where something of ours belongs; it may be somebody's, so it stays."""
     os.rename(path, f"{path}.aside-{os.getpid()}-{time.time_ns()}")
 

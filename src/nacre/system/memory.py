@@ -4,7 +4,8 @@ The C library keeps what was freed for the next time. After a long export or the
 sessions that is a hundred megabytes that nobody else can use.
 
 Rule 1: a thread does it (`malloc_trim`, glibc), because it takes some milliseconds; and only if the
-process has grown since the last time.
+process has grown since the last time. When it becomes quiet, it is done once all the same: what is
+freed then does not show as growth.
 Rule 2: a full collection of Python's garbage looks at every object and holds the loop meanwhile: 50
 to 100 ms with all modules loaded, and more with many sessions. So modules are taken out of it once
 they are loaded (frozen), and it is done in a turn of its own, not in the middle of a call.
@@ -96,6 +97,7 @@ class Memory:
         self._measure = measure
         self._give_back = give_back
         self._before = 0  # what was resident after the last time
+        self._rests = False  # it was done since it became quiet
         self._garbage = Garbage()
 
     def begin(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -114,7 +116,8 @@ class Memory:
         if quiet or self._garbage.frozen_since < time.monotonic() - _FROZEN_FOR:
             self._garbage.collect_frozen()
         now = self._measure()
-        if now - self._before < _WORTH:
+        rests, self._rests = self._rests, quiet
+        if now - self._before < _WORTH and (rests or not quiet):
             self._before = min(self._before, now)
             return False
         await asyncio.get_running_loop().run_in_executor(None, self._give_back)

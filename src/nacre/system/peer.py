@@ -1,4 +1,4 @@
-"""Whether the program at the other end of a connection on this machine has read what we sent.
+"""What the other end of a connection on this machine does: has it read what we sent, is it held?
 
 The kernel says so of each socket (sock_diag(7)): how much has come, and how much of that is not
 read yet. There is no event for it, and what was not yet acknowledged tells nothing: that may wait
@@ -17,6 +17,7 @@ _PORTS = struct.Struct(">HH16s16s")  # inet_diag_sockid: ports and addresses, in
 _ANY = struct.Struct("=IQ")  # any interface, no cookie (INET_DIAG_NOCOOKIE)
 _ALL_STATES = 0xFFFFFFFF
 _QUEUE = struct.Struct("=IIIII")  # the rest of inet_diag_msg: expires, rqueue, wqueue, uid, inode
+_QUEUE_AT = _HEAD.size + 4 + _PORTS.size + _ANY.size
 _INFO = 2  # INET_DIAG_INFO: the attribute with a struct tcp_info
 _ATTRIBUTE = struct.Struct("=HH")  # its length with this head, its type
 _RECEIVED, _COUNT = 128, struct.Struct("=Q")  # where tcpi_bytes_received is in it
@@ -38,20 +39,35 @@ class Peer:
 
     def has_read(self, sent: int) -> bool | None:
         """Return whether it has read all of the bytes that we ever sent; None: nobody knows."""
+        if (answer := self._ask()) is None:
+            return None
+        try:
+            if _QUEUE.unpack_from(answer, _QUEUE_AT)[1]:
+                return False
+            received = _received(answer, _QUEUE_AT + _QUEUE.size)
+        except struct.error:  # another kernel's
+            return None
+        return None if received is None else received >= sent
+
+    def is_held(self) -> bool:
+        """Return whether a program is known to have it open, whatever it still sends."""
+        answer = self._ask()
+        try:
+            # A socket that no program has open lives on for a while, without a file.
+            return answer is not None and bool(_QUEUE.unpack_from(answer, _QUEUE_AT)[4])
+        except struct.error:
+            return False
+
+    def _ask(self) -> bytes | None:
+        """Return what the kernel says of it; None if it knows no such socket."""
         if self._asks is None:
             return None
         try:
             self._asks.send(self._question)
             answer = self._asks.recv(_ANSWER)
-            if _HEAD.unpack_from(answer)[1] != _BY_FAMILY:
-                return None  # it is not of this machine
-            at = _HEAD.size + 4 + _PORTS.size + _ANY.size
-            if _QUEUE.unpack_from(answer, at)[1]:
-                return False
-            received = _received(answer, at + _QUEUE.size)
-        except (OSError, struct.error):  # closed meanwhile, or another kernel's
+            return answer if _HEAD.unpack_from(answer)[1] == _BY_FAMILY else None
+        except (OSError, struct.error):  # closed meanwhile, or of another machine
             return None
-        return None if received is None else received >= sent
 
     def close(self) -> None:
         if self._asks is not None:

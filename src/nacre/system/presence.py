@@ -21,6 +21,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Protocol
 
+from nacre.client.folder_events import above, nearest
 from nacre.client.lock import acquire, is_lock_of
 from nacre.settings.paths import Paths, make_private
 from nacre.system.endpoints import (
@@ -30,7 +31,7 @@ from nacre.system.endpoints import (
     store_token,
     write_state,
 )
-from nacre.system.folder_watch import FolderWatch, above, nearest
+from nacre.system.folder_watch import FolderWatch
 from nacre.system.keeper.client import Keeping
 
 _log = logging.getLogger("nacre.daemon")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import nacre
 from conftest import PATIENCE
 from nacre import __version__
 from nacre.client.lock import is_free
@@ -118,6 +119,26 @@ def test_every_setting_is_a_flag_of_server(own_nacre: Nacre) -> None:
 # --- a daemon whose folders are deleted, or that does not end ------------------------------------
 
 
+@pytest.mark.parametrize("deleted", ["run", "state", ""])
+def test_command_waits_while_the_daemon_makes_its_folders_again(
+    own_nacre: Nacre, deleted: str
+) -> None:
+    own_nacre.ok("new", "a", "--", "cat")
+    folder = os.path.normpath(os.path.join(own_nacre.paths.config, deleted))
+    for words in (("status",), ("list",), ("screen", "a"), ("send", "a", "x"), ("new", "b")):
+        shutil.rmtree(folder, ignore_errors=True)  # it may not be there yet
+        own_nacre.ok(*words)
+    shutil.rmtree(folder, ignore_errors=True)
+    with nacre.connect(home=own_nacre.paths.config, start=False) as client:
+        assert [session.name for session in client.sessions()] == ["a", "b"]
+        shutil.rmtree(folder, ignore_errors=True)  # it may not be there yet
+        assert next(iter(client.events(["mode"], "a"))).kind == "sync", (
+            "it needs the token's file as well"
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    assert own_nacre.ok("stop") == "the daemon has stopped\n"
+
+
 @pytest.mark.parametrize("deleted", ["run", "run/nacre.sock", ""])
 def test_daemon_whose_folder_was_deleted_is_found_again(own_nacre: Nacre, deleted: str) -> None:
     session = own_nacre.json("new", "a", "--", "cat")
@@ -203,6 +224,35 @@ def test_stop_ends_a_stopped_daemon_and_says_so(own_nacre: Nacre, which: str) ->
     assert not is_running(child)
     assert not is_running(status["pid"])
     assert not is_running(status["keeper_pid"])
+    assert own_nacre.ok("stop") == "no daemon is running\n"
+
+
+def test_stop_ends_what_cannot_start_again_with_a_broken_config(own_nacre: Nacre) -> None:
+    own_nacre.env["NACRE_STOP_PATIENCE"] = "0.5"
+    child = own_nacre.json("new", "--", "cat")["pid"]
+    status = own_nacre.json("status")
+    Path(own_nacre.paths.config_file).write_bytes(b"\xff[[")
+    os.kill(status["pid"], signal.SIGKILL)
+    done = own_nacre("stop", "--json")
+    os.unlink(own_nacre.paths.config_file)
+    told = json.loads(done.stdout)
+    assert "config.toml" in done.stderr
+    assert (done.returncode, told["success"], told["left"]) == (0, True, [])
+    assert not is_running(child)
+    assert not is_running(status["keeper_pid"])
+
+
+def test_stop_ends_a_daemon_that_hangs_in_a_home_that_was_renamed(own_nacre: Nacre) -> None:
+    own_nacre.env["NACRE_STOP_PATIENCE"] = "0.5"
+    child = own_nacre.json("new", "--", "cat")["pid"]
+    status = own_nacre.json("status")
+    os.kill(status["pid"], signal.SIGSTOP)
+    os.rename(own_nacre.paths.config, f"{own_nacre.paths.config}.renamed")
+    told = own_nacre.json("stop")
+    assert (told["success"], told["stopped"], told["left"]) == (True, True, [])
+    assert told["daemons"] == sorted((status["keeper_pid"], status["pid"]))
+    assert not is_running(child)
+    assert not is_running(status["pid"])
     assert own_nacre.ok("stop") == "no daemon is running\n"
 
 

@@ -13,7 +13,9 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from nacre.doors.http.limits import KNOWN, Crowd, LimitedProtocol
+from nacre.doors.http.turns import Turns
 from nacre.settings.table import Settings
+from nacre.system.peer import Peer
 
 pytestmark = pytest.mark.anyio
 
@@ -32,6 +34,7 @@ class Serving:
         self.crowd = crowd
         self.asked: list[str] = []  # the paths that came through
         self.go_on = asyncio.Event()
+        self.connections: set[Any] = set()
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.port)
@@ -50,14 +53,19 @@ class Serving:
 
 @asynccontextmanager
 async def serving(**settings: Any) -> AsyncIterator[Serving]:
-    crowd = Crowd(Settings(**settings))
+    crowd = Crowd(Settings(**settings), Peer)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         served.asked.append(scope["path"])
         if scope["path"] == "/known":
             scope[KNOWN]()
         if scope["path"] == "/wait":
+            listening = asyncio.ensure_future(receive())
             await served.go_on.wait()
+            listening.cancel()
+        if scope["path"] == "/read":
+            while (await receive()).get("more_body"):
+                pass
         head = [(b"content-length", b"2")]
         await send({"type": "http.response.start", "status": 200, "headers": head})
         await send({"type": "http.response.body", "body": b"ok"})
@@ -68,6 +76,7 @@ async def serving(**settings: Any) -> AsyncIterator[Serving]:
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: crowd.protocol(config, state, {}), "127.0.0.1", 0)
     served = Serving(server.sockets[0].getsockname()[1], crowd)
+    served.connections = state.connections
     try:
         yield served
     finally:
@@ -218,3 +227,88 @@ async def test_few_pipelined_requests_are_parsed_ahead_and_all_are_answered_in_o
         in_a_piece = 4096 // len(ASK)
         assert max(parsed) <= 4 + in_a_piece + 1
     assert len(served.asked) == count + 2
+
+
+async def test_a_request_that_listens_to_its_client_reads_nothing_on_that_is_held() -> None:
+    async with serving(max_pipelined=4) as served:
+        _, writer = await served.connect()
+        writer.write(ASK.replace(b" / ", b" /wait ") + ASK.replace(b" / ", b" /wait ") * 1000)
+        while "/wait" not in served.asked:
+            await served.ask(ASK)
+        (connection,) = [one for one in served.connections if one.pipeline]
+        assert connection.flow.read_paused, "it would hold all that is sent"
+        writer.close()
+
+
+def chunked(path: bytes) -> bytes:
+    return b"POST %b HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n" % path
+
+
+async def test_chunks_of_a_byte_are_parsed_in_small_pieces_and_others_come_in_between() -> None:
+    pieces: list[int] = []
+    parse = LimitedProtocol._parse_piece
+
+    def counting(self: LimitedProtocol, data: bytes) -> None:
+        pieces.append(len(data))
+        parse(self, data)
+
+    async with serving() as served:
+        served.crowd.turns = Turns(seconds=0)  # a piece a turn
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(LimitedProtocol, "_parse_piece", counting)
+            reader, writer = await served.connect()
+            writer.write(chunked(b"/read") + b"1\r\nx\r\n" * 50_000)
+            assert await served.ask(ASK) == b"HTTP/1.1 200 OK"
+            writer.write(b"0\r\n\r\n")
+            line = await asyncio.wait_for(reader.readline(), PATIENCE)
+        writer.close()
+    assert line.rstrip() == b"HTTP/1.1 200 OK"
+    assert max(pieces) <= 4096
+    assert sum(pieces) > 300_000
+
+
+async def test_of_a_request_that_was_refused_nothing_more_is_parsed() -> None:
+    async with serving(header_time=0.2) as served:
+        reader, writer = await served.connect()
+        writer.write(chunked(b"/") + b"1\r\nx\r\n")
+        assert b" 200 " in await asyncio.wait_for(reader.readline(), PATIENCE)
+        (connection,) = served.connections
+        connection.parser = None  # whatever is parsed now fails
+        writer.write(b"1\r\nx\r\n" * 1000)
+        rest = await asyncio.wait_for(reader.read(), PATIENCE)
+        assert rest.endswith(b"ok"), "it is closed after a while"
+        writer.close()
+
+
+async def test_who_sends_no_more_still_gets_the_answers() -> None:
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(ASK.replace(b" / ", b" /wait ") + ASK)
+        writer.write_eof()
+        while "/wait" not in served.asked:
+            assert await served.ask(ASK)
+        served.go_on.set()
+        answers = await asyncio.wait_for(reader.read(), PATIENCE)
+        assert answers.count(b"HTTP/1.1 200 OK") == 2, "and then it is closed"
+        writer.close()
+
+
+async def test_who_has_gone_is_not_answered() -> None:
+    gone = asyncio.Event()
+    lose = LimitedProtocol.connection_lost
+
+    def losing(self: LimitedProtocol, error: Exception | None) -> None:
+        lose(self, error)
+        if self.cycle is not None and not self.cycle.response_complete:
+            gone.set()
+
+    async with serving() as served:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(LimitedProtocol, "connection_lost", losing)
+            _, writer = await served.connect()
+            writer.write(ASK.replace(b" / ", b" /wait "))
+            while "/wait" not in served.asked:
+                assert await served.ask(ASK)
+            writer.close()
+            await asyncio.wait_for(gone.wait(), PATIENCE)
+        assert not served.go_on.is_set()

@@ -1,6 +1,7 @@
 """The Unix socket: its greeting, and calls side by side."""
 
 import asyncio
+import json
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -342,3 +343,25 @@ async def test_an_answer_that_no_json_can_carry_is_told_as_an_error() -> None:
     theirs.close()
     await serving
     writer.close()
+
+
+@pytest.mark.parametrize("door", ["call", "mcp"])
+def test_no_more_is_read_from_a_client_that_never_reads(
+    own_daemon: Callable[..., Daemon], door: str
+) -> None:
+    daemon = own_daemon(unread_time=1, read_ahead_bytes=65536)
+    asked: dict[str, Any] = {"id": 1, "operation": "list_sessions", "params": {"max_chars": 30_000}}
+    if door == "mcp":
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    requests = b"".join(json.dumps(asked).encode() + b"\n" for _ in range(1000))
+    sent = 0
+    with local_line(daemon.env) as line:
+        line.send({**GREETING, "door": door})
+        line.read()
+        # It is disconnected for not reading.
+        try:
+            while sent < 50_000_000:
+                sent += line.connection.send(requests)
+        except ConnectionError:
+            pass
+    assert sent < 3_000_000, "what is sent beyond stays in its own socket"

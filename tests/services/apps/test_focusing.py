@@ -8,6 +8,7 @@ import pytest
 
 from nacre.core.operations.apps.focus import FocusMoved
 from nacre.errors import BadParameter, Failed, InvalidInput, SessionExited
+from nacre.services.apps.references import ElementReferences
 from nacre.services.session.session import Session
 from nacre.services.wiring import Services
 
@@ -36,6 +37,17 @@ TABS = (
     "    os.write(1, b'\\x1b[2J\\x1b[3;1HHost: ____________\\x1b[1;1HName: ' + b'\\x1b[44m'\n"
     "        + text.ljust(20).encode() + b'\\x1b[m\\x1b[1;%dH' % (7 + len(text)))\n"
     "    text += os.read(0, 9).decode().replace('\\t', 'tab')\n"
+)
+
+
+# Its buttons, or an empty screen, as what is typed says.
+FLICKERS = (
+    "import os, tty; tty.setraw(0)\n"
+    "while True:\n"
+    "    os.write(1, b'\\x1b[?25l\\x1b[2J\\x1b[H\\x1b[44m [ OK ]  [ No ] \\x1b[m\\r\\ndone')\n"
+    "    os.read(0, 1)\n"
+    "    os.write(1, b'\\x1b[2J\\x1b[Hempty\\r\\n')\n"
+    "    os.read(0, 1)\n"
 )
 
 
@@ -110,6 +122,30 @@ async def test_what_cannot_be_reached_or_told_is_said() -> None:
         typed = await launch(services, sys.executable, "-c", TABS, wait="Host")
         with pytest.raises(Failed, match="Tab was taken as text by field 'Name'"):
             await Driven(services, typed).focus("Host")
+
+
+async def test_what_is_missing_while_the_program_draws_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The wait for a screen that is drawn is bounded by the call's time, and by this setting.
+    async with living(focus_key_wait=0.5) as services:
+        session = await launch(services, sys.executable, "-c", FLICKERS, wait="done")
+        session.write(b"x")
+        await shows(session, "empty")
+        look = ElementReferences.look
+        looks = 0
+
+        async def looking(self: ElementReferences, session: Session) -> Any:
+            nonlocal looks
+            looks += 1
+            found = await look(self, session)
+            if looks == 1:
+                session.write(b"x")
+            return found
+
+        monkeypatch.setattr(ElementReferences, "look", looking)
+        with pytest.raises(Failed, match="button 'OK' does not have the focus after Tab"):
+            await Driven(services, session).focus("OK", timeout_ms=1000)
 
 
 async def test_labels_of_keys_and_a_shells_screen_are_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -28,11 +29,14 @@ from nacre.system.processes.tree import (
 
 pytestmark = pytest.mark.anyio
 
+# Of this run alone: on the same machine somebody else may run these tests.
+FEED = secrets.token_hex(8)
+
 PATIENCE = 60.0  # seconds until an event that does not come fails the test
 
 
 @contextmanager
-def started(script: str, cookie: str = "feed") -> Iterator[tuple[int, int]]:
+def started(script: str, cookie: str = FEED) -> Iterator[tuple[int, int]]:
     """Yield the process ids of a session's leader and of the member that printed its own."""
     process = subprocess.Popen(
         ["/bin/bash", "-c", f"{script}\nexec sleep 1000"],
@@ -78,7 +82,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 async def test_member_is_found(way: str) -> None:
     with started(WAYS[way]) as (leader, member):
-        assert {leader, member} <= await find_members([Tree(leader, "feed")])
+        assert {leader, member} <= await find_members([Tree(leader, FEED)])
 
 
 async def test_member_is_found_while_it_executes_one_program_after_the_other() -> None:
@@ -86,7 +90,7 @@ async def test_member_is_found_while_it_executes_one_program_after_the_other() -
     script = f'(setsid sh -c \'echo $$; exec "$0" -c "$1" "$0" "$1"\' /bin/sh \'{again}\' &)'
     with started(script) as (leader, member):
         for _ in range(100):
-            assert {leader, member} <= await find_members([Tree(leader, "feed")])
+            assert {leader, member} <= await find_members([Tree(leader, FEED)])
 
 
 class Exec:
@@ -126,14 +130,14 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Exec:
 
 async def test_member_in_exec_is_waited_for_and_the_loop_goes_on(proc: Exec) -> None:
     proc.show(70)
-    proc.show(71, f"{COOKIE}=feed\0", code=1, ends=9)
+    proc.show(71, f"{COOKIE}={FEED}\0", code=1, ends=9)
     proc.show(72, parent=70, code=1, ends=9)
-    finding = asyncio.create_task(find_members([Tree(None, "feed")]))
+    finding = asyncio.create_task(find_members([Tree(None, FEED)]))
     await asyncio.sleep(0)
     assert not finding.done(), "the loop goes on, and nothing is decided yet"
     proc.show(70, ends=9)  # the ends of its environment are equal before it is filled in
     await asyncio.sleep(0)
-    proc.show(70, f"{COOKIE}=feed\0", code=1, ends=9)
+    proc.show(70, f"{COOKIE}={FEED}\0", code=1, ends=9)
     assert await finding == {70, 71, 72}
 
 
@@ -148,35 +152,35 @@ async def test_the_loop_goes_on_while_many_processes_are_looked_at(
         return read(path)
 
     monkeypatch.setattr(process_table, "_read", note)
-    proc.show(70, f"{COOKIE}=feed\0", code=1, ends=9)
-    assert await find_members([Tree(None, "feed")]) == {70}
+    proc.show(70, f"{COOKIE}={FEED}\0", code=1, ends=9)
+    assert await find_members([Tree(None, FEED)]) == {70}
     assert threads == {threading.main_thread().name}, "a thread costs more than a few looks"
     threads.clear()
     monkeypatch.setattr(tree, "_MANY", 4)
-    proc.show(71, f"{COOKIE}=feed\0", code=1, ends=9)
-    assert await find_members([Tree(None, "feed")]) == {70, 71}
+    proc.show(71, f"{COOKIE}={FEED}\0", code=1, ends=9)
+    assert await find_members([Tree(None, FEED)]) == {70, 71}
     assert threading.main_thread().name not in threads
 
 
 @pytest.mark.parametrize("ends", [0, 9])
 def test_one_look_names_those_in_exec_and_waits_for_nobody(proc: Exec, ends: int) -> None:
     proc.show(70, ends=ends)
-    proc.show(71, f"{COOKIE}=feed\0", code=1, ends=9)
-    assert look([Tree(None, "feed")]) == ({71}, {70})
+    proc.show(71, f"{COOKIE}={FEED}\0", code=1, ends=9)
+    assert look([Tree(None, FEED)]) == ({71}, {70})
 
 
 def test_nobody_waits_for_a_process_that_has_no_environment(proc: Exec) -> None:
     proc.show(70, code=1, ends=9)
-    assert look([Tree(None, "feed")]) == (set(), set())
+    assert look([Tree(None, FEED)]) == (set(), set())
 
 
 def test_only_what_is_not_older_than_the_session_and_has_memory_is_read(proc: Exec) -> None:
     proc.show(70, started=6)  # in exec, as far as one can see
-    proc.show(71, f"{COOKIE}=feed\0", code=1, ends=9, started=6)
+    proc.show(71, f"{COOKIE}={FEED}\0", code=1, ends=9, started=6)
     proc.show(72, started=5)
     proc.show(73, started=6, size=0)
-    assert look([Tree(None, "feed", 6)]) == ({71}, {70})
-    assert look([Tree(None, "feed", 6), Tree(None, "f00d", 5)]) == ({71}, {70, 72})
+    assert look([Tree(None, FEED, 6)]) == ({71}, {70})
+    assert look([Tree(None, FEED, 6), Tree(None, "f00d", 5)]) == ({71}, {70, 72})
 
 
 def test_child_is_not_older_than_its_parent() -> None:
@@ -197,7 +201,7 @@ def test_real_process_without_environment_is_known_as_such() -> None:
 async def test_members_are_found_by_their_cookie_once_the_leader_is_reaped() -> None:
     with started(WAYS["a double-forked one in its own session"]) as (leader, member):
         kill(leader)
-        assert await find_members([Tree(None, "feed")]) == {member}
+        assert await find_members([Tree(None, FEED)]) == {member}
 
 
 # A daemon below a process that adopts orphans, as the keeper does. It starts a session in each way,
@@ -214,11 +218,11 @@ if daemon := os.fork():
 tree.all_processes = None  # nobody looks through the whole machine
 for way in sys.argv[1:]:
     leader = subprocess.Popen(
-        ["/bin/bash", "-c", way + "\\nread x"], env={**os.environ, COOKIE: "feed"},
+        ["/bin/bash", "-c", way + "\\nread x"], env={**os.environ, COOKIE: os.environ["FEED"]},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, text=True,
     )
     member = int(leader.stdout.readline())
-    known = Tree(leader.pid, "feed", reaper=os.getppid())
+    known = Tree(leader.pid, os.environ["FEED"], reaper=os.getppid())
     with_leader = asyncio.run(find_members([known]))
     leader.kill()
     leader.wait()
@@ -231,14 +235,18 @@ for way in sys.argv[1:]:
 def test_below_who_adopts_orphans_no_others_are_looked_at() -> None:
     ways = [way for name, way in WAYS.items() if "without environment" not in name]
     told = subprocess.run(
-        [sys.executable, "-c", BELOW, *ways], stdout=subprocess.PIPE, text=True, check=True
+        [sys.executable, "-c", BELOW, *ways],
+        env={**os.environ, "FEED": FEED},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
     assert told.stdout == "True True False\n" * len(ways)
 
 
 async def test_without_the_one_who_adopted_orphans_all_are_looked_at() -> None:
     with started(WAYS["a double-forked one in its own session"]) as (leader, member):
-        elsewhere = Tree(leader, "feed", reaper=leader)  # not our parent
+        elsewhere = Tree(leader, FEED, reaper=leader)  # not our parent
         assert {leader, member} <= await find_members([elsewhere])
 
 
@@ -253,17 +261,17 @@ def test_a_list_of_children_that_changes_is_read_again(
 async def test_ended_members_do_not_count() -> None:
     with started("echo $$") as (leader, _):
         kill(leader)
-        assert await find_members([Tree(leader, "feed")]) == set()
+        assert await find_members([Tree(leader, FEED)]) == set()
 
 
 def test_our_own_process_is_no_member_even_with_the_cookie() -> None:
     program = (
         "import os; from nacre.system.processes.tree import Tree, look; "
-        "print(look([Tree(None, 'feed'), Tree(os.getsid(0), 'feed')]).members)"
+        f"print(look([Tree(None, {FEED!r}), Tree(os.getsid(0), {FEED!r})]).members)"
     )
     found = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, COOKIE: "feed"},
+        env={**os.environ, COOKIE: FEED},
         capture_output=True,
         text=True,
         check=True,
@@ -274,20 +282,20 @@ def test_our_own_process_is_no_member_even_with_the_cookie() -> None:
 
 async def test_another_sessions_processes_are_no_members() -> None:
     with (
-        started(WAYS["a setsid child"], "feed") as (leader, member),
+        started(WAYS["a setsid child"], FEED) as (leader, member),
         started(WAYS["a setsid child"], "f00d") as (other, others_member),
     ):
-        found = await find_members([Tree(leader, "feed")])
+        found = await find_members([Tree(leader, FEED)])
         assert found >= {leader, member}
         assert not found & {other, others_member, os.getpid(), os.getppid(), 1}
 
 
 async def test_several_sessions_are_looked_for_at_once() -> None:
     with (
-        started(WAYS["a setsid child"], "feed") as one,
+        started(WAYS["a setsid child"], FEED) as one,
         started(WAYS["a double-forked one in its own session"], "f00d") as other,
     ):
-        found = await find_members([Tree(one[0], "feed"), Tree(other[0], "f00d")])
+        found = await find_members([Tree(one[0], FEED), Tree(other[0], "f00d")])
         assert found == {*one, *other}
     assert await find_members([]) == set()
 
@@ -349,7 +357,7 @@ async def test_the_loop_goes_on_while_ps_is_slow(ps: Callable[[str], None], tmp_
     with started(WAYS["a background job"]) as (leader, member):
         listed = f"{leader} 1 S\n{member} {leader} S\n"
         ps(f"echo now > {asked}; read x < {go_on}; printf '{listed}'")
-        finding = asyncio.create_task(find_members([Tree(leader, "feed")]))
+        finding = asyncio.create_task(find_members([Tree(leader, FEED)]))
         # The loop opens both ends in threads: it would hang here, if it waited for ps itself.
         await asyncio.to_thread(asked.read_text)
         assert not finding.done()
@@ -365,4 +373,4 @@ async def test_where_ps_does_not_answer_the_leaders_are_known(
     ps(f"read x < {never}")
     monkeypatch.setattr(process_table, "_PS_TIME", 0.05)
     with started(WAYS["a background job"]) as (leader, _):
-        assert await find_members([Tree(leader, "feed")]) == {leader}
+        assert await find_members([Tree(leader, FEED)]) == {leader}

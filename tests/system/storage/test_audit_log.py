@@ -291,6 +291,31 @@ def test_a_lost_key_is_said_and_its_records_are_put_aside(tmp_path: Path) -> Non
     assert unverifiable_files(str(tmp_path)) == ["000000000001.jsonl.unverifiable"]
 
 
+def test_a_disk_that_is_full_at_the_first_start_does_not_shut_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            AuditLog(str(tmp_path), ROOMY)
+    assert list(tmp_path.iterdir()) == []
+    log = AuditLog(str(tmp_path), ROOMY)
+    write(log, "one")
+    log.close()
+    assert verify(str(tmp_path)).records == 1
+
+
+def test_an_empty_key_is_a_lost_one(tmp_path: Path) -> None:
+    (tmp_path / "key").touch(0o600)
+    log = AuditLog(str(tmp_path), ROOMY)
+    write(log, "one")
+    log.close()
+    assert kinds(verify(str(tmp_path))) == []
+
+
 def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
     AuditLog(str(tmp_path), ROOMY).close()
     (tmp_path / "key").chmod(0o644)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from nacre.cli.attach.connection import Connection
+from nacre.cli.attach.connection import RESTART_PATIENCE, Connection
 from nacre.cli.attach.own_keys import OwnKeys
 from nacre.cli.attach.view import ENDING_SIGNALS, View
 from nacre.cli.attach.window import window_size
@@ -116,7 +116,7 @@ def _knock(
         client_id=identity,
         typing=identity,
     )
-    daemon = connect(find_paths())
+    daemon = connect(find_paths(), patience=RESTART_PATIENCE)
     with suppress(OSError):  # it died: the next read will notice
         daemon.sendall(hello)
     return daemon

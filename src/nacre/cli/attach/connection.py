@@ -3,7 +3,8 @@
 Rule 1: when a daemon dies, wait for the next one and show the same session, by its id. Keys that
 the terminal did not take are sent again, each once; typed.py knows which.
 Rule 2: this file never reads a clock; the caller passes now, and calls again at `patient_until`.
-Rule 3: nothing here blocks except the goodbye; the caller says when to send and to receive.
+Rule 3: nothing here blocks except the goodbye, and a knock while a daemon's socket is missing; the
+caller says when to send and to receive.
 """
 
 import json
@@ -21,7 +22,7 @@ from nacre.settings.paths import find_paths
 
 _CHUNK = 65536
 _GOODBYE_PATIENCE = 2.0  # seconds for the last keys to reach the daemon
-_RESTART_PATIENCE = 10.0  # seconds for the next daemon to show the session again
+RESTART_PATIENCE = 10.0  # seconds for the next daemon to show the session again
 # Give up after this many daemons in that time that painted and then closed the connection.
 _MOST_RESTARTS = 20
 
@@ -146,12 +147,12 @@ class Connection:
         self._daemon.close()
         if was_stopped(find_paths()):
             raise _lost("its sessions went with it")
-        if len(self._restarts) == _MOST_RESTARTS and now - self._restarts[0] < _RESTART_PATIENCE:
+        if len(self._restarts) == _MOST_RESTARTS and now - self._restarts[0] < RESTART_PATIENCE:
             raise _lost("so are all that came after it")
         self._restarts.append(now)
         begins = self.patient_until is None
         if begins:
-            self.patient_until = now + _RESTART_PATIENCE
+            self.patient_until = now + RESTART_PATIENCE
         self.inside = self.painted = False
         self._hears = True
         self._unread = b""
@@ -180,7 +181,7 @@ class Connection:
     def check_patience(self, now: float) -> None:
         """Raises DaemonUnreachable when the next daemon took too long."""
         if self.patient_until is not None and now >= self.patient_until:
-            raise _lost(f"no other one came within {_RESTART_PATIENCE:.0f} s")
+            raise _lost(f"no other one came within {RESTART_PATIENCE:.0f} s")
 
     def since(self) -> str:
         """Return a prefix for an error message if the daemon was replaced."""

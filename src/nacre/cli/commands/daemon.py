@@ -7,6 +7,7 @@ Rule 2: it always returns, whatever state the daemon is in (`stop_patience`).
 import glob
 import json
 import os
+import sys
 import time
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from nacre.cli.output.answers import add_json, show
 from nacre.client.calls import Client
-from nacre.client.lock import holders, is_free
-from nacre.errors import DaemonUnreachable
+from nacre.client.lock import all_holders, holders_of_gone, is_free
+from nacre.errors import DaemonUnreachable, InvalidInput
 from nacre.settings.paths import Paths, find_paths
 
 if TYPE_CHECKING:
@@ -67,7 +68,11 @@ def run_stop(arguments: Namespace) -> int:
     from nacre.settings.sources import load_settings  # half of what `nacre status` would take
 
     paths = find_paths()
-    settings = load_settings(paths.config_file)
+    try:
+        settings = load_settings(paths.config_file)
+    except InvalidInput as error:  # no daemon can start with it, and the one that runs must end
+        print(f"nacre: {error}; it is not used to stop", file=sys.stderr)
+        settings = load_settings(os.devnull)
     until = time.monotonic() + settings.stop_patience
     stopped = _stop(paths, until)
     if stopped is not None:
@@ -96,7 +101,7 @@ def _force(arguments: Namespace, paths: Paths, settings: "Settings") -> int:
     """End a daemon that did not end by itself, and say so."""
     from nacre.client.force import end_by_force
 
-    if not holders(paths) and not is_free(paths):
+    if not all_holders(paths) and not is_free(paths):
         raise DaemonUnreachable(
             f"the daemon did not stop within {settings.stop_patience:g} s, and its process cannot "
             "be found; 'ps' may show it"
@@ -134,6 +139,7 @@ def _stop(paths: Paths, until: float) -> bool | None:
     """
     known = _pid(paths)
     while (left := until - time.monotonic()) > 0:
+        runs = not is_free(paths) or bool(holders_of_gone(paths))
         try:
             client = Client.reach(timeout=left)
         except DaemonUnreachable:
@@ -156,8 +162,8 @@ def _stop(paths: Paths, until: float) -> bool | None:
                 if _is_gone(paths, until) or _pid(paths) not in (None, pid, known):
                     return True
             break
-        if is_free(paths):
-            return False
+        if is_free(paths) and not holders_of_gone(paths):
+            return runs  # one that ended by itself while we looked for it
         if _is_gone(paths, until):
             return True
     return None
@@ -174,4 +180,11 @@ def _pid(paths: Paths) -> int | None:
 
 def _is_gone(paths: Paths, until: float) -> bool:
     """Return whether the daemon ends within a moment, which is not after `until`."""
-    return is_free(paths, patience=max(0.001, min(_BETWEEN, until - time.monotonic())))
+    patience = max(0.001, min(_BETWEEN, until - time.monotonic()))
+    if not is_free(paths, patience=patience):
+        return False
+    if found := holders_of_gone(paths):  # a home that was renamed is locked where it is now
+        from nacre.client.force import await_ends  # only here, because mostly there is none
+
+        await_ends(found, patience)
+    return not (found and holders_of_gone(paths))

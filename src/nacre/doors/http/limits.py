@@ -10,14 +10,22 @@ Rule 3: few connections are open on which no request with credentials has come. 
 the oldest of them is closed: others cannot be kept out by opening many.
 Rule 4: few requests of a connection are parsed ahead of their turn (pipelining, RFC 9112, 9.3.2).
 The library parses all that come, also without a token, and reads on after each answer.
-Rule 5: what a request is handed refers to its connection weakly: else each connection that has
+Rule 5: what takes long to parse for its size (chunks of one byte) is parsed in
+pieces, some in each turn of the loop (turns.py). Nothing is parsed of the rest of a request that
+was answered without credentials: it is dropped for a while, so that its sender can read the answer.
+Rule 6: a client that has sent all that it will send (shutdown(2)) still gets its answers while
+a program holds the connection. Whether one does has no event, and of clients that are not on this
+machine nobody knows: there the end of what they send is the end.
+Rule 7: what a request is handed refers to its connection weakly: else each connection that has
 ended would wait for a full collection of Python's garbage, which holds the loop.
 """
 
 import asyncio
 import logging
+import socket
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 from weakref import ref
 
 import msgspec
@@ -30,6 +38,7 @@ from uvicorn.protocols.http.httptools_impl import (
 from uvicorn.server import ServerState
 
 from nacre.doors.http.token_use import CUT
+from nacre.doors.http.turns import HeldFlow, Turns
 from nacre.settings.table import Settings
 
 _log = logging.getLogger("nacre.http")
@@ -38,16 +47,34 @@ KNOWN = "nacre.known"  # in the scope of a request: call it when its credentials
 
 GONE = "nacre.gone"  # there, too: it says whether the client has left
 
+_LINE_END = b"\r\n"
 _HEAD_END = b"\r\n\r\n"  # RFC 9112, 2.1
 
 _PIECE = 4096  # bytes: a few dozen requests
+_LINES = 100  # that are parsed in one piece; a head has ten to thirty, and so has a body of JSON
+
+# Seconds between two looks whether anybody still waits for the answer: soon after the first one,
+# for a socket that is being closed is somebody's for some microseconds more.
+_LOOK, _LONGEST_LOOK = 0.05, 1.0
+
+
+class Held(Protocol):
+    """What knows of a client on this machine (system/peer.py)."""
+
+    def is_held(self) -> bool:
+        """Return whether a program is known to have the client's end open."""
+
+    def close(self) -> None: ...
 
 
 class Crowd:
     """The open connections of one daemon, on all its ports."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, peer: Callable[[socket.socket], Held]) -> None:
+        """`peer` makes what knows of the other end of a connection."""
         self.settings = settings
+        self.peer = peer
+        self.turns = Turns()
         self._unknown: dict[LimitedProtocol, None] = {}  # the oldest first
 
     def protocol(
@@ -71,6 +98,9 @@ class Crowd:
         """Count a connection no more: it has shown its credentials, or it is closed."""
         self._unknown.pop(connection, None)
 
+    def knows(self, connection: "LimitedProtocol") -> bool:
+        return connection not in self._unknown
+
 
 class LimitedProtocol(HttpToolsProtocol):
     def __init__(
@@ -83,13 +113,17 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_head = True
         self._refused = False
         self._patience: asyncio.TimerHandle | None = None
-        self._held = b""  # what is parsed when fewer requests wait
+        self._held = b""  # what is parsed when fewer requests wait, or in the next turn
+        self._drops = False  # the rest of a request that was refused
         self._upgraded = False
+        self._last: Held | None = None  # of a client that sends no more
+        self._looks: asyncio.TimerHandle | None = None
 
     # --- the connection --------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.flow = HeldFlow(transport, partial(_holds, ref(self)))
         if len(self.connections) > self._crowd.settings.max_connections:
             self.refuse(503, "too many connections are open")
             return
@@ -100,6 +134,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._end_head()
         self._crowd.leave(self)
         self._held = b""
+        self._end_looks()
         self.pipeline.clear()
         super().connection_lost(exc)
 
@@ -112,6 +147,8 @@ class LimitedProtocol(HttpToolsProtocol):
     # --- a request's head ------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
+        if self._drops:
+            return
         if self._held:
             self._held += data
         else:
@@ -119,26 +156,81 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _parse(self, data: bytes) -> None:
         """Parse in pieces, so that few requests are parsed before their number is looked at."""
-        many = data.count(_HEAD_END) > self._crowd.settings.max_pipelined
+        settings, turns = self._crowd.settings, self._crowd.turns
+        many = data.count(_HEAD_END) > settings.max_pipelined or data.count(_LINE_END) > _LINES
         at = 0
-        while at < len(data) and not (self._refused or self._upgraded or self._is_closing()):
-            if len(self.pipeline) >= self._crowd.settings.max_pipelined:
+        while at < len(data) and not (
+            self._refused or self._upgraded or self._drops or self._is_closing()
+        ):
+            waits = len(self.pipeline) >= settings.max_pipelined
+            if waits or (many and not turns.has_time()):
                 self._held = data[at:]
                 self.flow.pause_reading()
+                if not waits:
+                    turns.wait(self._go_on)
                 return
             end = at + _PIECE if many else len(data)
             self._parse_piece(data[at:end])
             at = end
 
+    def _go_on(self) -> None:
+        """Parse what is held, and read on when all of it is parsed."""
+        if not self._held or len(self.pipeline) >= self._crowd.settings.max_pipelined:
+            return
+        data, self._held = self._held, b""
+        self._parse(data)
+        if not (self._held or self.pipeline or self._is_closing()):
+            self.flow.resume_reading()
+
     def on_response_complete(self) -> None:
         super().on_response_complete()  # it starts the next request, and reads on
         if self.transport.is_closing():
             return
-        if self._held and len(self.pipeline) < self._crowd.settings.max_pipelined:
-            data, self._held = self._held, b""
-            self._parse(data)
+        if not self._in_head and not self._crowd.knows(self):
+            self._drop_rest()
+            return
+        self._go_on()
         if self.pipeline or self._held:
             self.flow.pause_reading()
+        elif self._last is not None and self._is_answered():
+            self.transport.close()
+
+    def _drop_rest(self) -> None:
+        """Parse nothing more; close when its sender has had the time to read its answer."""
+        self._drops, self._held = True, b""
+        self.flow.resume_reading()
+        self.loop.call_later(self._crowd.settings.header_time, self.transport.close)
+
+    # --- the end of what the client sends --------------------------------------------------
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Return whether the connection stays open, for the answers that are still to come."""
+        if self._is_answered() and not (self.pipeline or self._held):
+            return False
+        if self.transport.get_extra_info("sslcontext") is not None:
+            return False  # TLS has no half-closed connections here (asyncio)
+        self._last = self._crowd.peer(self.transport.get_extra_info("socket"))
+        self._look(_LOOK)
+        return not self._is_closing()
+
+    def _is_answered(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _look(self, pause: float) -> None:
+        assert self._last is not None
+        if self._last.is_held():
+            longer = min(2 * pause, _LONGEST_LOOK)
+            self._looks = self.loop.call_later(pause, self._look, longer)
+        else:
+            self.transport.close()
+
+    def _end_looks(self) -> None:
+        if self._looks is not None:
+            self._looks.cancel()
+            self._looks = None
+        if self._last is not None:
+            self._last.close()
+            self._last = None
 
     def _is_closing(self) -> bool:
         return self.transport.is_closing()
@@ -219,6 +311,11 @@ class LimitedProtocol(HttpToolsProtocol):
 def _known(connection: "ref[LimitedProtocol]") -> None:
     if (known := connection()) is not None:
         known.known()
+
+
+def _holds(connection: "ref[LimitedProtocol]") -> bool:
+    held = connection()
+    return held is not None and bool(held._held)  # of the class above
 
 
 def _is_gone(connection: "ref[LimitedProtocol]", cycle: "ref[RequestResponseCycle]") -> bool:

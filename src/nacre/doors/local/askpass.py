@@ -99,6 +99,11 @@ def write_program(paths: Paths) -> None:
     program = f'#!/bin/sh\nexec {words} "$@"\n'
     temporary = f"{paths.askpass_file}.{os.getpid()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o700)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(program)
-    os.replace(temporary, paths.askpass_file)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(program)
+        os.replace(temporary, paths.askpass_file)
+    except OSError:  # a full disk: each start would leave one
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise

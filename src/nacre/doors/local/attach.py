@@ -54,7 +54,7 @@ from nacre.core.operations.watch import (
 )
 from nacre.doors.http.message_log import log_size
 from nacre.doors.http.ways import until_one_ends
-from nacre.doors.local.socket import Hello, Serve, read_line, send_line
+from nacre.doors.local.socket import Hello, Serve, next_line, send_line
 from nacre.errors import InvalidInput, NacreError
 from nacre.services.dispatch.dispatch import Dispatch
 
@@ -85,15 +85,18 @@ class KeyNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _WISHES = ", ".join(KeyNames.__struct_fields__)
 
 
-def serve_attached(dispatch: Dispatch, hello: Hello) -> Serve:
-    """Return what serves an attached person: events out, keys and sizes in, one per line."""
+def serve_attached(dispatch: Dispatch, hello: Hello, longest: int) -> Serve:
+    """Return what serves an attached person: events out, keys and sizes in, one per line.
+
+    A line may have `longest` bytes.
+    """
     if hello.session is None:
         raise InvalidInput("the greeting of attach names a session")
     session = hello.session
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            await _Attached(dispatch, hello, session, reader, writer).serve()
+            await _Attached(dispatch, hello, session, reader, writer, longest).serve()
         except NacreError as error:
             send_line(writer, {"error": hello.words.error(error)}, hello.words)
         await writer.drain()
@@ -111,9 +114,11 @@ class _Attached:
         session: str | int,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
+        longest: int,
     ) -> None:
         self._dispatch = dispatch
         self._hello = hello
+        self._longest = longest
         self._session = session
         self._reader = reader
         self._writer = writer
@@ -159,7 +164,7 @@ class _Attached:
     # --- the person ------------------------------------------------------------------------
 
     async def _take_all(self, watch: Watch) -> None:
-        while line := await read_line(self._reader):
+        while line := await next_line(self._reader, self._longest):
             log_size("attach", "received", len(line))
             try:
                 await self._take(watch, line)

@@ -26,6 +26,7 @@ from nacre.client.greeting import ENVIRONMENT, PROTOCOL
 from nacre.core.catalog.caller import Caller, Scope
 from nacre.core.catalog.messages import read_message
 from nacre.core.operations.all import parse_operation
+from nacre.doors.http.long_lines import LineTooLong, read_line
 from nacre.doors.http.message_log import is_logged, log_message, log_size
 from nacre.doors.http.slices import encode_in_slices
 from nacre.doors.local.streams import PatientWriter
@@ -173,7 +174,7 @@ class LocalDoor:
         try:
             async with patience:
                 self._ungreeted[patience] = None
-                return await read_line(reader)
+                return await next_line(reader, self._settings.max_message_bytes)
         except TimeoutError:
             if patience in self._ungreeted:
                 raise LimitReached(
@@ -210,7 +211,7 @@ def _peer(writer: asyncio.StreamWriter) -> int | None:
         return None
 
 
-def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
+def serve_calls(dispatch: Dispatch, hello: Hello, settings: Settings) -> Serve:
     """Return what serves a command line: requests {id, operation, params}, one per line.
 
     Requests run concurrently. When the client disconnects, they are cancelled. With `tells_run` the
@@ -222,7 +223,7 @@ def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         running: set[asyncio.Task[None]] = set()
-        free = asyncio.Semaphore(max_requests)
+        free = asyncio.Semaphore(settings.max_requests)
         turn = asyncio.Lock()  # one answer at a time waits for a client that does not read
         large = asyncio.Lock()
 
@@ -249,7 +250,7 @@ def serve_calls(dispatch: Dispatch, hello: Hello, max_requests: int) -> Serve:
                 free.release()
 
         try:
-            while line := await read_line(reader):
+            while line := await next_line(reader, settings.max_message_bytes):
                 await free.acquire()  # if none is free, the client's next lines stay in its socket
                 log_message("local", "received", line)
                 task = asyncio.create_task(answer(line))
@@ -314,11 +315,11 @@ def _relay(caller: Caller, request: dict[str, Any], begun: Callable[[str], None]
     return Relay(begun=begun, follows=bool(request.get("follows_run")), input_of=input_of)
 
 
-async def read_line(reader: asyncio.StreamReader) -> bytes:
-    """Raises InvalidInput for a line over the stream's limit."""
+async def next_line(reader: asyncio.StreamReader, most: int) -> bytes:
+    """Raises InvalidInput for a line of more than `most` bytes."""
     try:
-        return await reader.readline()
-    except ValueError as error:
+        return await read_line(reader, most)
+    except LineTooLong as error:
         raise InvalidInput("the line is over max_message_bytes", "send less at once") from error
 
 

@@ -52,16 +52,35 @@ class Focusing:
         if (request.ref is None) == (request.text is None):
             raise BadParameter(("ref", "text"), "are one or the other", "give one of them")
         generation = session.hand_out()
-        view = await self._look(session)
-        known = self._references.known(session)
-        if request.ref is None:
-            target = _named([*view.elements, *_gone(view, known)], str(request.text))
-        else:
-            gone = [one for one in _gone(view, known) if one.ref == request.ref]
-            target = gone[0] if gone else await self._references.find(session, request.ref)
+        view, target = await self._find(session, request)
         if (reason := unfocusable(target)) is not None:
             raise InvalidInput(f"{_told(target)} cannot be focused: {reason}", "press that key")
         return await _FocusWay(self, session, target, request, generation).run(view)
+
+    async def _find(self, session: Session, request: Focus) -> tuple[FocusView, Element]:
+        """Return the screen, and what is meant on it. Raises BadParameter.
+
+        On a screen that is just being drawn it may be missing for a moment.
+        """
+        deadline = self.now + request.timeout_ms / 1000
+        deadline = min(deadline, session.last_active + self._host.settings.focus_key_wait)
+        drawing = _Redrawing(session)
+        while True:
+            drawing.note()
+            view = await self._look(session)
+            try:
+                return view, await self._meant(session, request, view)
+            except BadParameter:
+                if not await wait_until(drawing.check, deadline, session.next_change):
+                    raise
+                session.require_alive()
+
+    async def _meant(self, session: Session, request: Focus, view: FocusView) -> Element:
+        known = self._references.known(session)
+        if request.ref is None:
+            return _named([*view.elements, *_gone(view, known)], str(request.text))
+        gone = [one for one in _gone(view, known) if one.ref == request.ref]
+        return gone[0] if gone else await self._references.find(session, request.ref)
 
     async def _look(self, session: Session) -> FocusView:
         _generation, cells, found = await self._references.look(session)

@@ -13,10 +13,11 @@ Rule 6: a search ends whatever is printed meanwhile: who waits has a deadline.
 """
 
 import asyncio
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
 from nacre.core.terminal.echoes import Echo
-from nacre.core.text.pattern import Pattern
+from nacre.core.text.pattern import Match, Pattern
 from nacre.core.text.redaction import searchable
 from nacre.core.text.widths import from_column
 from nacre.services.observe.parts import Parts
@@ -160,12 +161,8 @@ class NewText:
             new.append((at + len(before), at + min(begin, end)))
             new.append((at + max(len(before), echo_end), at + end))
             at += len(line) + (len(between[index]) if index < len(between) else 0)
-        for found in pattern.finditer(searchable(_joined(lines, between))):
-            if any(
-                start < found.end() and found.start() < end for start, end in new if start < end
-            ):
-                return found.group(0)
-        return None
+        matches = pattern.finditer(searchable(_joined(lines, between)))
+        return first_within(matches, [span for span in new if span[0] < span[1]])
 
     # --- what was typed --------------------------------------------------------------------
 
@@ -189,6 +186,22 @@ class NewText:
                 del self._typed[0]
             index += 1
         return self._echoed | found
+
+
+def first_within(matches: Iterable[Match], spans: Sequence[tuple[int, int]]) -> str | None:
+    """Return the first match that shares something with a span; both are in order.
+
+    Each span is passed once: a pattern such as ^ matches in every line, and counts in none.
+    """
+    at = 0
+    for found in matches:
+        while at < len(spans) and spans[at][1] <= found.start():
+            at += 1
+        if at == len(spans):
+            return None
+        if spans[at][0] < found.end():
+            return found.group(0)
+    return None
 
 
 def _end(session: Session) -> int:

@@ -72,6 +72,17 @@ class CallSettings(PeopleSettings, frozen=True, kw_only=True):
             ),
         ),
     ] = 16
+    read_ahead_bytes: Annotated[
+        int,
+        Meta(
+            ge=65536,
+            description=(
+                "Bytes of requests that are read from a client of the Unix socket, such as nacre "
+                "mcp, that sends without reading its answers; up to twice as many for a moment. "
+                "What it sends beyond waits in its own socket."
+            ),
+        ),
+    ] = 1024 * 1024
     unread_time: Annotated[
         float,
         Meta(

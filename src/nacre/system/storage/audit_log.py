@@ -26,6 +26,7 @@ from nacre.core.audit.verify import LinePlace, Verification
 from nacre.errors import InvalidInput
 from nacre.settings.paths import make_private
 from nacre.system.storage.audit_head import HeadFile, StoredHead, read_head
+from nacre.system.private_files import private
 
 _log = logging.getLogger("nacre.audit")
 
@@ -97,11 +98,17 @@ class AuditLog:
                 os.unlink(os.path.join(self._folder, "head"))
             _log.error("the key of the audit log is gone: older records cannot be verified")
         key = secrets.token_bytes(KEY_BYTES)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "wb") as file:
-            file.write(key.hex().encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        new = path + ".new"
+        try:
+            with open(new, "wb", opener=private) as file:
+                file.write(key.hex().encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(new, path)
+        except OSError:  # a full disk: half a key would keep the log shut when there is room again
+            with suppress(OSError):
+                os.unlink(new)
+            raise
         return key
 
     def _continue(self, stored: StoredHead) -> None:
@@ -362,7 +369,10 @@ def _files(folder: str) -> list[str]:
 
 
 def _stored_key(path: str) -> bytes:
-    """Raises InvalidInput when others can read the key, or it is none, and FileNotFoundError."""
+    """Raises InvalidInput when others can read the key, or it is none, and FileNotFoundError.
+
+    An empty file has lost its key, as in a power cut.
+    """
     with open(path, "rb") as file:
         mode = os.fstat(file.fileno()).st_mode
         text = file.read(1024).strip()
@@ -370,6 +380,8 @@ def _stored_key(path: str) -> bytes:
         raise InvalidInput(
             f"other users can read {path}, so records may be forged; delete it to begin a new log"
         )
+    if not text:
+        raise FileNotFoundError(path)
     try:
         key = bytes.fromhex(text.decode("ascii"))
     except ValueError:

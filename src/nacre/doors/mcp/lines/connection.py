@@ -122,7 +122,7 @@ class LineConnection:
         settings: Settings,
     ) -> None:
         self.caller = caller
-        self.wire = LineWire(reader, writer)
+        self.wire = LineWire(reader, writer, settings.max_message_bytes)
         # The client's own lines that say of which revision it is: the library needs them, too.
         self._handshake: list[bytes] = []
         self._probe: list[bytes] = []

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from nacre.doors.http.long_lines import skip_line
+from nacre.doors.http.long_lines import LineTooLong, read_line, skip_line
 from nacre.doors.http.message_log import log_message
 from nacre.doors.mcp.identifiers import INVALID_REQUEST
 
@@ -20,28 +20,31 @@ NULL = b"null"
 
 
 class LineWire:
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, longest: int
+    ) -> None:
+        """A line may have `longest` bytes."""
         self._reader = reader
         self._writer = writer
+        self._longest = longest
 
     async def lines(self) -> AsyncIterator[bytes]:
         """Return each line that is not blank, until the client is gone."""
         while True:
             await self.drain()
             try:
-                line = await self._reader.readuntil(b"\n")
-            except asyncio.IncompleteReadError as end:
-                if end.partial.strip():
-                    yield end.partial
-                return
-            except asyncio.LimitOverrunError as over:
-                await skip_line(self._reader, over.consumed)
+                line = await read_line(self._reader, self._longest)
+            except LineTooLong as long:
+                if long.rest:
+                    await skip_line(self._reader)
                 self.refuse(INVALID_REQUEST, "the message is over max_message_bytes")
                 continue
             except ConnectionError:
                 return
             if line.strip():
                 yield line
+            if not line.endswith(b"\n"):
+                return
 
     def answer(self, raw: bytes, result: bytes) -> None:
         self.write(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (raw, result))
