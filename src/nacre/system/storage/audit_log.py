@@ -25,8 +25,8 @@ from nacre.core.audit.chain import KEY_BYTES, ORIGIN, ChainHead, Link, SealedRec
 from nacre.core.audit.verify import LinePlace, Verification
 from nacre.errors import InvalidInput
 from nacre.settings.paths import make_private
-from nacre.system.storage.audit_head import HeadFile, StoredHead, read_head
 from nacre.system.private_files import private
+from nacre.system.storage.audit_head import HeadFile, StoredHead, read_head
 
 _log = logging.getLogger("nacre.audit")
 
