@@ -8,7 +8,7 @@ import pytest
 from nacre.client.calls import AnsweredError
 from nacre.core.operations import steps
 from nacre.core.operations.all import CATALOG, parse_operation
-from nacre.errors import BadParameter, NacreError, SessionNotFound
+from nacre.errors import BadParameter, NacreError, PolicyDenied, SessionNotFound
 from nacre.wording import (
     OPERATIONS,
     UNWORDED,
@@ -130,6 +130,14 @@ def test_an_error_on_a_wire_has_the_whole_sentence_and_the_steps() -> None:
     }
     assert str(error) == "no session 'dev'; list them with list_sessions"
     assert "next" not in OPERATIONS.error(NacreError("it failed"))
+
+
+def test_what_an_error_quotes_of_a_request_is_cut_on_a_wire_alone() -> None:
+    error = PolicyDenied("the policy denies this", command="rm -rf / " + "x" * 90_000)
+    told = OPERATIONS.error(error)
+    assert len(json.dumps(told)) < 2000
+    assert told["command"].startswith("rm -rf / x")
+    assert len(error.details["command"]) > 90_000  # the audit's
 
 
 def test_only_what_can_be_called_here_is_among_the_next_steps() -> None:

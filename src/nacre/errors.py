@@ -40,18 +40,7 @@ Rule 4: what an error quotes of a request is cut, so that the answer to a huge o
 
 from typing import Any, NamedTuple
 
-from nacre.wording import OPERATIONS, NextStep
-
-_LONGEST = 1200  # characters of a message: what happened and the quoted words, with room to spare
-_END = 400  # characters of its end, where it says what is wrong with what it quotes
-
-
-def quoted(text: str) -> str:
-    """Return a text with its middle left out and counted, if it is too long for a message."""
-    if len(text) <= _LONGEST:
-        return text
-    left_out = len(text) - _LONGEST
-    return f"{text[: _LONGEST - _END]}[… {left_out} characters left out …]{text[-_END:]}"
+from nacre.wording import OPERATIONS, NextStep, quoted
 
 
 class NacreError(Exception):

@@ -12,7 +12,19 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
+_LONGEST = 1200  # characters of a message: what happened and the quoted words, with room to spare
+_QUOTING = ("command",)  # details that do, too
+_END = 400  # characters of its end, where it says what is wrong with what it quotes
+
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def quoted(text: str) -> str:
+    """Return a text with its middle left out and counted, if it is too long for a message."""
+    if len(text) <= _LONGEST:
+        return text
+    left_out = len(text) - _LONGEST
+    return f"{text[: _LONGEST - _END]}[… {left_out} characters left out …]{text[-_END:]}"
 
 
 class Use(NamedTuple):
@@ -159,13 +171,20 @@ class Words:
         return {"operation": use.operation, "params": dict(use.params), "why": use.to}
 
     def details(self, error: Told) -> dict[str, Any]:
-        """Return the error's fields, with the names of parameters at this door."""
+        """Return the error's fields, with the names of parameters at this door.
+
+        What they quote of a request is cut, as in the message; the audit has it whole.
+        """
         named = {
             key: [self.parameter(name) for name in names]
             for key in ("parameters", "takes")
             if isinstance(names := error.details.get(key), list)
         }
-        return {**error.details, **named}
+        told = {**error.details, **named}
+        for name in _QUOTING:
+            if isinstance(value := told.get(name), str):
+                told[name] = quoted(value)
+        return told
 
     def encode(self, value: Any) -> Any:
         """Encode types that msgspec does not know; this is its enc_hook."""

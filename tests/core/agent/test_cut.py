@@ -1,6 +1,13 @@
 """What is kept of a text that is too long."""
 
-from nacre.core.agent.cut import KnownLines, changed_rows, cut, cut_line
+from nacre.core.agent.cut import (
+    LONGEST_LINE,
+    KnownLines,
+    changed_rows,
+    cut,
+    cut_around,
+    cut_line,
+)
 from nacre.core.agent.tools import ANSWER_CHARS
 
 REST = 'read(what="run 9", search="…")'
@@ -62,3 +69,14 @@ def test_a_screen_is_its_changed_rows_where_that_is_shorter() -> None:
     other = [f"another {number}" for number in range(24)]
     assert changed_rows(before, other) == "\n".join(other)
     assert changed_rows(before[:5], now) == "\n".join(now), "it has another size"
+
+
+def test_of_a_long_line_what_was_found_is_shown() -> None:
+    line = "a" * 3000 + "needle" + "b" * 3000
+    kept = cut_around(line, 3000, 3006)
+    assert "needle" in kept
+    assert len(kept) <= LONGEST_LINE + 2
+    assert cut_around(line, 0, 3, 40) == "a" * 40 + "…"
+    assert cut_around(line, 6000, 6006, 40) == "…" + "b" * 40
+    assert cut_around("short", 0, 2, 40) == "short"
+    assert cut_around(line, 0, 6006, 40) == "a" * 40 + "…"

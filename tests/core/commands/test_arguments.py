@@ -89,6 +89,7 @@ def test_a_positional_with_a_dash_is_refused_where_the_program_has_no_separator(
     ("name", "given", "problem"),
     [
         ("ls", {"nonsense": 1}, "ls has no argument 'nonsense'; it takes: all, long"),
+        ("grep", {"pattern": "a", "fils": "b"}, "; did you mean file? it takes: ignore_case, "),
         ("grep", {"file": "a"}, "grep needs the argument 'pattern'"),
         ("cat", {"path": "a", "file": "b"}, "which is given too"),
         ("ls", {"all": "yes"}, "all of ls is true or false"),

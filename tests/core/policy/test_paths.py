@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from nacre.core.policy.paths import Where
@@ -20,6 +22,13 @@ WHERE = Where("/home/me/work/sub", home="/home/me", workspace="/home/me/work")
 )
 def test_a_word_leads_to_a_path(text: str, path: str) -> None:
     assert WHERE.path(text) == path
+
+
+@pytest.mark.parametrize("text", ["a\0b", "/a\0b", "~/a\0b", "../a\0b"])
+def test_a_word_with_a_nul_character_leads_nowhere(text: str) -> None:
+    where = Where("/home/me", home="/home/me", real=os.path.realpath)
+    assert where.path(text) is None
+    assert where.path(text, logical=True) is None
 
 
 def test_without_a_folder_only_whole_paths_are_known() -> None:

@@ -166,6 +166,12 @@ def test_instructions_are_three_sentences_that_say_which_tool_comes_first(
     assert f"ake {selection.prefix}{first} first" in sentences[1]
 
 
+def test_with_tools_of_other_servers_alone_no_terminal_is_promised() -> None:
+    told = instruct(lambda _: None)
+    assert "None" not in told
+    assert "terminal" not in told
+
+
 def test_run_command_is_the_primary_tool_only_where_there_is_no_run() -> None:
     def told(*toolsets: str) -> str:
         tools = Selection(toolsets, "wsh_").tools()

@@ -304,6 +304,89 @@ async def test_long_output_is_cut_and_found_again(tmp_path: Path) -> None:
         assert "(no match)" in await one.read(search="not there (at all")
 
 
+async def test_what_was_found_in_a_long_line_is_shown(tmp_path: Path) -> None:
+    async with agent(tmp_path) as one:
+        await one.run("""printf '%03000dneedle%03000d\\nlast\\n' 0 0""")
+        for what in ("last", "all"):
+            found = await one.read(what=what, search="needle", context=0)
+            assert "needle0" in found.split("\n")[-1], what
+            assert len(found) < 1000
+        # Of lines that are too long for one answer the last ones come, as of others.
+        await one.run(
+            """awk 'BEGIN {for (i = 0; i < 9; i++) printf "%0100000d\\n", i; print "end"}'"""
+        )
+        assert (await one.read()).endswith("\nend")
+
+
+async def test_a_match_comes_without_the_lines_around_it_if_there_is_no_room(
+    tmp_path: Path,
+) -> None:
+    async with agent(tmp_path) as one:
+        await one.run("""for i in $(seq 99); do printf '%s %0150d\\n' "$i" 0; done""")
+        for what in ("last", "all"):
+            found = await one.read(what=what, search="^50 ", context=50, max_chars=1000)
+            lines = found.split("\n")
+            assert lines[1].startswith("(the lines around it are left out")
+            assert re.match(r">\d+  50 000", lines[-1])
+            assert len(found) <= 1000
+            tiny = await one.read(what=what, search="^50 ", context=50, max_chars=200)
+            assert re.match(r">\d+  50 000", tiny.split("\n")[-1])
+            assert len(tiny) <= 300
+            whole = await one.read(what=what, search="^50 ", context=50)
+            assert whole.count("\n ") >= 98
+
+
+async def test_a_screen_is_cut_to_what_was_asked_for_and_says_so(tmp_path: Path) -> None:
+    wide: dict[str, Any] = {"session": "wide"}
+    async with agent(tmp_path) as one:
+        await one.run(
+            "for i in $(seq 300); do printf '%s %0300d\\n' line$i 0; done > long; true", **wide
+        )
+        await one.sessions(action="resize", **wide, rows=150, cols=320)
+        opened = await one.run("less long", max_chars=1000, **wide)
+        assert opened.startswith("[pager less · ")
+        mark = re.search(r'… lines (\d+)–\d+ cut: read\(what="screen"\) with a h', opened)
+        assert mark is not None
+        assert len(opened) <= 1000
+        assert len(await one.type(keys=["Space"], max_chars=1000, **wide)) <= 1000
+        await one.type(keys=["g"], **wide)
+        # A screen of 45,000 characters: nothing of it is gone without a word.
+        screen = await one.read(what="screen", max_chars=100_000, **wide)
+        rows = [line.split(" ")[0] for line in screen.split("\n")[1:-1]]
+        assert rows == [f"line{number}" for number in range(1, 150)]
+        assert len(await one.read(what="screen", max_chars=1000, **wide)) <= 1000
+        assert len(await one.another("two").wait(wait=0, max_chars=1000, **wide)) <= 1000
+        await one.type(keys=["q"], **wide)
+
+
+async def test_the_first_line_and_what_is_told_count(tmp_path: Path) -> None:
+    async with agent(tmp_path) as one:
+        hidden = "x\N{ZERO WIDTH SPACE}y"
+        many = await one.run(f"yes {hidden} | head -n 500", max_chars=400)
+        assert len(many) <= 400
+        for what in ("last", "all"):
+            assert len(await one.read(what=what, max_chars=400)) <= 400
+
+
+async def test_numbers_over_a_limit_are_cut_and_the_answer_says_so(tmp_path: Path) -> None:
+    async with agent(tmp_path) as one:
+        await one.run("seq 3")
+        read = await one.read(lines=20_000, context=99, search="2")
+        told = [
+            f"({name} was cut from {number} to {most}, the most that there is)"
+            for name, number, most in (("context", 99, 50), ("lines", 20_000, 10_000))
+        ]
+        assert read.split("\n")[1:3] == told
+        assert read.split("\n")[-3:] == [" 1  1", ">2  2", " 3  3"]
+
+
+async def test_a_folder_with_a_nul_character_is_refused(tmp_path: Path) -> None:
+    async with agent(tmp_path) as one:
+        await one.run("true")
+        with pytest.raises(InvalidInput, match="NUL character"):
+            await one.run("true", cwd="a\0b")
+
+
 async def test_the_whole_terminal_and_its_screen_are_read(tmp_path: Path) -> None:
     async with agent(tmp_path) as one:
         await one.run("echo first; seq 100; echo last")

@@ -75,6 +75,43 @@ async def test_file_of_this_machine(tmp_path: Path) -> None:
         assert os.listdir(work) == ["a.txt"]
 
 
+@pytest.mark.parametrize("max_chars", [1, 50, 400])
+@pytest.mark.parametrize("data", ['\N{GRINNING FACE}ä"\\\n'.encode() * 3, bytes(range(256))[-9:]])
+async def test_each_part_has_something_however_small_it_is(
+    tmp_path: Path, data: bytes, max_chars: int
+) -> None:
+    runtime = tmp_path / "runtime"
+    runtime.mkdir(mode=0o700)
+    (tmp_path / "data").write_bytes(data)
+    async with living(runtime) as services:
+        ask = House(services)
+        of_it = {"session": (await start_marked(services, cwd=str(tmp_path))).identity.id}
+        found = b""
+        offset: int | None = 0
+        while offset is not None:
+            part = await ask(
+                "get_file", AGENT, **of_it, path="data", offset=offset, max_chars=max_chars
+            )
+            exact = part.encoding == "base64"
+            found += base64.b64decode(part.content) if exact else part.content.encode()
+            assert part.next_offset is None or part.next_offset > offset
+            offset = part.next_offset
+        assert found == data
+
+
+async def test_a_part_of_a_character_is_no_text(tmp_path: Path) -> None:
+    runtime = tmp_path / "runtime"
+    runtime.mkdir(mode=0o700)
+    (tmp_path / "data").write_text("\N{GRINNING FACE}")
+    async with living(runtime) as services:
+        ask = House(services)
+        of_it = {"session": (await start_marked(services, cwd=str(tmp_path))).identity.id}
+        part = await ask("get_file", AGENT, **of_it, path="data", limit=1)
+        assert (part.encoding, part.next_offset) == ("base64", 1)
+        with pytest.raises(BadParameter, match="limit ends within a character"):
+            await ask("get_file", AGENT, **of_it, path="data", limit=1, encoding="utf8")
+
+
 async def test_bytes_come_whole_in_parts(tmp_path: Path) -> None:
     runtime = tmp_path / "runtime"
     runtime.mkdir(mode=0o700)

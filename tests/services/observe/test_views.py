@@ -116,6 +116,17 @@ async def test_no_answer_is_over_its_budget(form: Literal["plain", "styled"], bu
         assert output.lines == len(output.output.split("\n")) == 3000 - output.omitted_lines
 
 
+async def test_a_last_line_of_scrollback_that_is_cut_is_told() -> None:
+    async with living() as services:
+        session = await ended(await start(services, "printf %0150d 0; seq 30", rows=5, cols=200))
+        same: dict[str, Any] = {"session": session.identity.id, "format": "plain", "limit": 1}
+        cut = await services.sessions.scrollback(CALLER, GetScrollback(**same, max_chars=60))
+        assert "characters left out" in str(cut.lines[0])
+        assert str(cut.hint).startswith("a part of the line is left out")
+        whole = await services.sessions.scrollback(CALLER, GetScrollback(**same))
+        assert (whole.lines, whole.hint) == (["0" * 150 + "1"], None)
+
+
 async def test_pages_of_scrollback_are_read_on_to_the_end_however_small() -> None:
     async with living() as services:
         await ended(await start(services, "seq 1 60", rows=10, name="dev"))

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.recordings import SearchResult, SearchSessions, SessionHit
 from nacre.core.operations.runs import Run
+from nacre.core.text.budget import json_size
 from nacre.errors import BadParameter, Failed
 from nacre.services.search import process
 from nacre.services.search.parts import ReadParts, parts_of
@@ -79,6 +80,22 @@ async def test_hit_says_its_moment_its_run_and_what_stood_around_it(tmp_path: Pa
         assert hit.line is not None
         (hit,) = (await search(services, "^in full screen", regex=True)).hits
         assert (hit.line, hit.row, hit.before, hit.run_id) == (None, 2, ("above",), None)
+
+
+async def test_a_hit_without_room_comes_without_the_lines_around_it(tmp_path: Path) -> None:
+    async with living(runtime=tmp_path, journals=tmp_path / "journals") as services:
+        session = await start_marked(services, rows=50, cols=200)
+        command = "for i in $(seq 30); do printf '%03d%0180d\\n' $i 0; done"
+        await services.runs.run(CALLER, Run(session=session.identity.id, command=command))
+        whole = await search(services, "^015", regex=True, context=10)
+        assert (len(whole.hits[0].before), whole.hint) == (10, None)
+        for most in (1, 700, 900):
+            result = await search(services, "^015", regex=True, context=10, max_chars=most)
+            (hit,) = result.hits
+            assert (hit.before, hit.after) == ((), ())
+            assert hit.text[hit.start : hit.end] == "015"
+            assert "the lines around the hit are left out" in str(result.hint)
+            assert json_size(result) <= max(most, 700)
 
 
 async def test_limited_token_finds_only_its_own_sessions(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 Rule 1: a quarter of the room is for the beginning, three quarters for the end: what failed is told
 last.
 Rule 2: the cut is named by its lines, with the call that reads or searches them.
-Rule 3: a line over LONGEST_LINE characters is cut in its middle. Nothing else is changed.
+Rule 3: a line over LONGEST_LINE characters is cut in its middle; one in which something was found,
+around that. Nothing else is changed.
 """
 
 from collections.abc import Sequence
@@ -62,6 +63,15 @@ def cut_line(line: str, most: int = LONGEST_LINE) -> str:
         return line
     half = max(1, (most - len(_CUT_MARK)) // 2)
     return f"{line[:half]}{_CUT_MARK}{line[-half:]}"
+
+
+def cut_around(line: str, start: int, end: int, most: int = LONGEST_LINE) -> str:
+    """Return a line, of a long one what stands around a place in it."""
+    if len(line) <= most:
+        return line
+    first = max(0, min(start - max(0, most - (end - start)) // 2, len(line) - most))
+    last = first + most
+    return f"{'…' if first else ''}{line[first:last]}{'…' if last < len(line) else ''}"
 
 
 def numbered(lines: Sequence[str], first: int) -> list[str]:

@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.catalog import Operation, Result, Spec, composed, unlisted
+from nacre.core.catalog.limits import cut_at
 from nacre.core.operations.parameters import Cols, Rows, SessionRef, TimeOut
 from nacre.core.operations.results import Sent
 
@@ -112,9 +113,9 @@ class AgentRead(Operation, frozen=True, kw_only=True):
         str, Meta(description='last (run), "run 7", screen, or all (the whole terminal).')
     ] = "last"
     search: Annotated[str, Meta(min_length=1, description="Text or regex.")] | None = None
-    context: Annotated[int, Meta(ge=0, le=50, description="Lines around a match.")] = CONTEXT
+    context: Annotated[int, cut_at(50, "Lines around a match.")] = CONTEXT
     first: Annotated[int, Meta(ge=1, description="First line; else the last lines.")] | None = None
-    lines: Annotated[int, Meta(ge=1, le=10_000)] = READ_LINES
+    lines: Annotated[int, cut_at(10_000, least=1)] = READ_LINES
     max_chars: MaxChars = READ_CHARS
 
 

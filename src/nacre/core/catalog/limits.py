@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Meta, inspect
 
+_LONG = 1 << 63  # a number from which on its digits are not repeated
+
 
 class NumberLimit(NamedTuple):
     parameter: str
@@ -17,7 +19,7 @@ class NumberLimit(NamedTuple):
     deadline: bool
 
 
-def cut_at(most: int, description: str, *, least: int = 0) -> Meta:
+def cut_at(most: int, description: str | None = None, *, least: int = 0) -> Meta:
     """Return what is said of a number of which more than this is cut."""
     return Meta(
         ge=least,
@@ -25,6 +27,12 @@ def cut_at(most: int, description: str, *, least: int = 0) -> Meta:
         extra_json_schema={"maximum": most},
         extra={"most": most},
     )
+
+
+def cut_told(parameter: str, given: int, most: int) -> str:
+    """Return what the answer says of a number that was cut."""
+    number = given if given < _LONG else f"a number over {_LONG}"
+    return f"{parameter} was cut from {number} to {most}, the most that there is"
 
 
 def milliseconds(description: str, *, deadline: bool) -> Meta:

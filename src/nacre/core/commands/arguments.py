@@ -6,6 +6,7 @@ runs with something else than was meant is worse than none.
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from nacre.core.commands.entry import CommandArgument, CommandEntry
@@ -25,7 +26,10 @@ def bind(entry: CommandEntry, given: Mapping[str, Any]) -> list[Bound]:
     for name, value in given.items():
         argument = entry.argument(name)
         if argument is None:
-            raise InvalidInput(f"{entry.name} has no argument {name!r}", _takes(entry))
+            free = [one.name for one in entry.args if one.name not in given]
+            names = get_close_matches(name.lower(), free, n=2)
+            likely = f"did you mean {' or '.join(names)}? " if names else ""
+            raise InvalidInput(f"{entry.name} has no argument {name!r}", likely + _takes(entry))
         if argument.name in wanted:
             raise InvalidInput(
                 f"{name} is {argument.name} of {entry.name}, which is given too", "give one of them"

@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.catalog import Operation, Result, operation
+from nacre.core.catalog.limits import cut_at
 from nacre.core.operations.parameters import Format, MaxChars, Scale, SessionRef
 from nacre.core.operations.results import EarlierScreen, Recording, Restored
 
@@ -142,7 +143,7 @@ class ListActivity(Operation, frozen=True, kw_only=True):
     """
 
     session: SessionRef
-    limit: Annotated[int, Meta(ge=1, le=10_000, description="Most entries, the newest ones.")] = 200
+    limit: Annotated[int, cut_at(10_000, "Most entries, the newest ones.", least=1)] = 200
 
 
 @operation(
@@ -217,8 +218,8 @@ class SearchSessions(Operation, frozen=True, kw_only=True):
     session: SessionRef | None = None
     since: _Moment | None = None
     until: _Moment | None = None
-    context: Annotated[int, Meta(ge=0, le=20, description="Lines above and below each hit.")] = 1
-    limit: Annotated[int, Meta(ge=1, le=1000, description="Most hits of the answer.")] = 50
+    context: Annotated[int, cut_at(20, "Lines above and below each hit.")] = 1
+    limit: Annotated[int, cut_at(1000, "Most hits of the answer.", least=1)] = 50
     offset: Annotated[int, Meta(ge=0, le=10_000, description="Hits to skip, the newest first.")] = 0
     max_chars: MaxChars | None = None
 

@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from nacre.core.catalog.caller import Scope
 from nacre.core.catalog.catalog import Operation, Result, operation, unlisted
+from nacre.core.catalog.limits import cut_at
 from nacre.core.operations.parameters import MaxChars
 
 ServerName = Annotated[str, Meta(description="Name of an upstream server.")]
@@ -224,7 +225,7 @@ class SearchUpstreamTools(Operation, frozen=True, kw_only=True):
     """Find tools of the connected MCP servers by keywords, the best first."""
 
     query: Annotated[str, Meta(min_length=1, description="What the tool should do.")]
-    most: Annotated[int, Meta(ge=1, le=100, description="Most tools to return.")] = 10
+    most: Annotated[int, cut_at(100, "Most tools to return.", least=1)] = 10
 
 
 @operation(

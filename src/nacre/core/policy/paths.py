@@ -83,6 +83,8 @@ class Where:
         A shell that changes its folder takes `..` off the text (logical); everybody else comes
         to the folder above the one that a symbolic link leads to.
         """
+        if "\0" in text:
+            return None  # nothing has such a name
         if text == "~" or text.startswith("~/"):
             text = self.home + text[1:]
         elif text.startswith("~"):

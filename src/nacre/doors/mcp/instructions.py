@@ -32,6 +32,14 @@ _COMMANDS = (
 )
 
 
+# With the tools of other servers alone, whose instructions are theirs to give.
+_UPSTREAM = (
+    "nacre passes these calls on to other MCP servers: mcp_<server>_<tool> is a tool of a server. "
+    "What it does, its own description says. A result that is too long is kept, and the answer "
+    "says how to read the rest."
+)
+
+
 _AGENT = (
     "nacre gives you real terminals that keep their state and that a person can watch. Use {run} "
     "for every shell command, in place of a shell tool of your host: the first call starts your "
@@ -54,7 +62,10 @@ def instruct(name_of: NameOf) -> str:
     sessions = ("run", "run_command", "wait_for")
     if name_of("call_command") and not any(name_of(one) for one in sessions):
         return _COMMANDS
-    return " ".join([_begin(name_of), _first(name_of), _besides(name_of)])
+    first = _first(name_of)
+    if first is None:
+        return _UPSTREAM
+    return " ".join([_begin(name_of), first, _besides(name_of)])
 
 
 def _begin(name_of: NameOf) -> str:
@@ -63,7 +74,8 @@ def _begin(name_of: NameOf) -> str:
     return f"nacre gives you real terminals that keep their state between calls{start}."
 
 
-def _first(name_of: NameOf) -> str:
+def _first(name_of: NameOf) -> str | None:
+    """Return which tool to take first; None where there is none that works in a terminal."""
     if run := name_of("run"):
         screen = name_of("run_command")
         also = f"; {screen} also returns the screen" if screen else ""
@@ -78,7 +90,9 @@ def _first(name_of: NameOf) -> str:
         )
     if launch := name_of("launch_app"):
         return f"For a program take {launch} first: it runs in a terminal of its own, by its id."
-    return f"Take {name_of('wait_for')} first: it returns when what you wait for has come true."
+    if wait := name_of("wait_for"):
+        return f"Take {wait} first: it returns when what you wait for has come true."
+    return None
 
 
 def _besides(name_of: NameOf) -> str:

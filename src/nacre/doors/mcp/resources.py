@@ -24,10 +24,10 @@ from nacre.core.operations.upstream import (
 from nacre.doors.mcp.tools.answers import shape_result
 from nacre.doors.mcp.tools.selection import OffersUpstream
 from nacre.doors.mcp.upstream.addresses import UpstreamAddress, parse_address, read_as
-from nacre.errors import InvalidInput, quoted
+from nacre.errors import InvalidInput
 from nacre.late_pattern import late_pattern
 from nacre.services.dispatch.dispatch import Dispatch
-from nacre.wording import OPERATIONS, Words
+from nacre.wording import OPERATIONS, Words, quoted
 
 Kind = Literal["screen", "scrollback"]
 

@@ -7,8 +7,6 @@ Rule 2: what is shown is noted, so that the next answer has only what is new.
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from nacre.core.agent import status
 from nacre.core.agent.cut import NO_OUTPUT, KnownLines, changed_rows, cut
 from nacre.core.agent.tools import AgentAnswer
@@ -30,6 +28,7 @@ from nacre.services.agent.outputs import news, whole
 # What may draw the whole screen; only these are looked at twice.
 _DRAWS = ("editor", "pager", "multiplexer", "key")
 _NOTHING_NEW = "(nothing new)"
+_EVERY_ROW = 10_000_000  # characters: whatever a screen has; what is too much is cut here, and said
 
 
 class Answers:
@@ -60,7 +59,10 @@ class Answers:
         else:
             screen = await self._screen(call, session, outcome.state)
             line = status.standing(outcome.state, call.now - run.began, known.total, where)
-        body = screen if screen is not None else self.body(client, known, max_chars, run)
+        room = self.room(call, line, max_chars)
+        body = self.body(client, known, room, run)
+        if screen is not None:
+            body = self.cut_screen(client, screen, room)
         return self.answer(call, line, body or NO_OUTPUT, self.facts(session, run, outcome))
 
     async def outcome_of(self, call: AgentCall, run: KnownRun) -> RunOutcome | None:
@@ -83,7 +85,7 @@ class Answers:
         known = await news(call, run, max_chars)
         where = self.where(client, session, run, outcome, *facts)
         line = await self._ended(call, session, run, outcome, where)
-        body = self.body(client, known, max_chars, run)
+        body = self.body(client, known, self.room(call, line, max_chars), run)
         nothing = _NOTHING_NEW if run.shown else NO_OUTPUT
         return self.answer(call, line, body or nothing, self.facts(session, run, outcome))
 
@@ -117,11 +119,15 @@ class Answers:
     ) -> AgentAnswer:
         """Return the answer to what was typed, into a run that was under way or else."""
         shown = KnownLines(sent.output.split("\n") if sent.output else [])
-        text = cut(shown, max_chars, f'{client.prefix}read(what="all")')
+        every = f'{client.prefix}read(what="all")'
         inside = run is not None and run.shown is None  # its output is that of runs in it, too
         if run is not None and (outcome := await self.outcome_of(call, run)) is not None:
             ended = await self.of_end(call, client, session, run, outcome, max_chars)
-            return replace(ended, text=f"{ended.text.splitlines()[0]}\n{text}") if inside else ended
+            if not inside:
+                return ended
+            line = ended.text.partition("\n")[0]
+            text = cut(shown, self.room(call, line, max_chars), every)
+            return self.answer(call, line, text, ended.meta)
         if run is not None and not inside:
             return await self.of_going(call, client, session, run, sent.state, max_chars)
         screen = await self._screen(call, session, sent.state)
@@ -129,7 +135,10 @@ class Answers:
         where = self.where(client, session, run, details)
         seconds = None if run is None else call.now - run.began
         line = status.standing(sent.state, seconds, shown.total, where)
-        body = screen if screen is not None else text
+        room = self.room(call, line, max_chars)
+        body = cut(shown, room, every)
+        if screen is not None:
+            body = self.cut_screen(client, screen, room)
         return self.answer(call, line, body or NO_OUTPUT, self.facts(session, run, None))
 
     async def of_going(
@@ -154,7 +163,10 @@ class Answers:
             line = status.matched(matched, where)
         else:
             line = status.standing(state, call.now - run.began, run.shown or 0, where)
-        body = screen if screen is not None else self.body(client, known, max_chars, run)
+        room = self.room(call, line, max_chars)
+        body = self.body(client, known, room, run)
+        if screen is not None:
+            body = self.cut_screen(client, screen, room)
         return self.answer(call, line, body or _NOTHING_NEW, self.facts(session, run, None))
 
     # --- parts -----------------------------------------------------------------------------
@@ -167,7 +179,7 @@ class Answers:
         if state is None or not (state.full_screen or state.asks in _DRAWS):
             session.rows = None
             return None
-        screen = await call(GetScreen(session=session.id, format="plain"), Screen)
+        screen = await call(_every_row(session), Screen)
         if screen.mode != "alt":
             session.rows = None
             return None
@@ -175,7 +187,7 @@ class Answers:
 
     async def screen_of(self, call: AgentCall, session: KnownSession) -> str:
         """Return the whole screen."""
-        screen = await call(GetScreen(session=session.id, format="plain"), Screen)
+        screen = await call(_every_row(session), Screen)
         session.rows = None
         text = self.shown(session, screen)
         if screen.mode != "alt":
@@ -191,9 +203,17 @@ class Answers:
     async def details(self, call: AgentCall, session: KnownSession) -> SessionDetails:
         return await call(ListSessions(session=session.id), SessionDetails)
 
-    def body(self, client: AgentClient, known: KnownLines, max_chars: int, run: KnownRun) -> str:
+    def room(self, call: AgentCall, line: str, max_chars: int) -> int:
+        """Return how many characters of an answer its first line and what is told leave."""
+        return max_chars - sum(len(one) + 1 for one in (line, *status.told(call.told)))
+
+    def body(self, client: AgentClient, known: KnownLines, room: int, run: KnownRun) -> str:
         rest = f'{client.prefix}read(what="run {run.number}", search="…")'
-        return cut(known, max_chars, rest)
+        return cut(known, room, rest)
+
+    def cut_screen(self, client: AgentClient, screen: str, room: int) -> str:
+        rest = f'{client.prefix}read(what="screen") with a higher max_chars'
+        return cut(KnownLines(screen.split("\n")), room, rest)
 
     def folder(self, cwd: str | None) -> str | None:
         return status.folder(cwd, self._home)
@@ -242,3 +262,7 @@ class Answers:
             if outcome.host is not None:
                 facts["host"] = outcome.host
         return facts
+
+
+def _every_row(session: KnownSession) -> GetScreen:
+    return GetScreen(session=session.id, format="plain", max_chars=_EVERY_ROW)

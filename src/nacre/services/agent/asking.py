@@ -12,9 +12,11 @@ from msgspec.structs import replace
 
 from nacre.core.catalog.caller import Caller
 from nacre.core.catalog.catalog import Operation, Result
+from nacre.core.catalog.limits import cut_told, limits_of
 from nacre.services.dispatch.dispatch import Ask
 
 ResultT = TypeVar("ResultT", bound=Result)
+OperationT = TypeVar("OperationT", bound=Operation)
 
 _LAST_READS = 0.5  # seconds of the patience that are left for reading what came
 
@@ -35,6 +37,16 @@ class AgentCall:
         self.told += [one for one in answer.notices if one not in self.told]
         assert isinstance(answer.result, kind), type(answer.result)
         return answer.result
+
+    def within_limits(self, request: OperationT) -> OperationT:
+        """Return the request with its numbers cut to their limits, and tell of those that were."""
+        cut: dict[str, int] = {}
+        for limit in limits_of(type(request)):
+            given = getattr(request, limit.parameter)
+            if isinstance(limit.most, int) and given > limit.most:
+                cut[limit.parameter] = limit.most
+                self.told.append(cut_told(limit.parameter, given, limit.most))
+        return replace(request, **cut) if cut else request
 
     def milliseconds(self, seconds: float) -> int:
         """Return how long a wait of so many seconds may take, from now on."""

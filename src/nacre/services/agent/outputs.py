@@ -85,7 +85,10 @@ async def page_of(call: AgentCall, run: KnownRun, first: int | None, lines: int)
     """Return lines from a number on, else the last ones."""
     if first is None:
         end = await call(ReadRun(run_id=run.run_id, limit=1, max_chars=_ENOUGH), RunPage)
-        first = max(1, end.total_lines - lines + 1)
+        if not end.total_lines:
+            return KnownLines([])
+        last = await _last(call, run, end.total_lines, min(lines, end.total_lines))
+        return KnownLines(last, first=end.total_lines - len(last) + 1)
     request = ReadRun(run_id=run.run_id, offset=first - 1, limit=lines, max_chars=_ENOUGH)
     return KnownLines(_lines(await call(request, RunPage)), first=first)
 

@@ -5,7 +5,14 @@ Rule: it touches nothing, and what it shows does not count as seen: a later wait
 
 from msgspec.structs import replace
 
-from nacre.core.agent.cut import NO_OUTPUT, KnownLines, cut, cut_line
+from nacre.core.agent.cut import (
+    LONGEST_LINE,
+    NO_OUTPUT,
+    KnownLines,
+    cut,
+    cut_around,
+    cut_line,
+)
 from nacre.core.agent.status import status_line
 from nacre.core.agent.tools import AgentAnswer, AgentRead
 from nacre.core.operations.results import FoundLine, Output, RunPage
@@ -18,6 +25,10 @@ from nacre.services.agent.clients import KnownRun, KnownSession
 from nacre.services.agent.outputs import MOST_MATCHES, expression, is_expression, page_of
 
 _WHOLE = 50_000_000  # characters: whatever a terminal has
+_AROUND = 200_000  # characters: a match with all lines around it; what is too much is cut here
+_FOR_LINE = 120  # characters of the first line of an answer about what was found
+_LEAST = 40  # characters of a line that are shown however little room there is
+_ALONE = "the lines around it are left out: more of them fit with a higher max_chars"
 
 
 class OutputReading:
@@ -36,7 +47,7 @@ class OutputReading:
         known = await page_of(call, run, request.first, request.lines)
         total = await self._total(call, run)
         line = status_line(f"run {run.number}", _which(known, total.total_lines), _state(total))
-        return self._answer(call, line, self._page(call, known, request), run)
+        return self._answer(call, line, self._page(call, line, known, request), run)
 
     async def screen(
         self, call: AgentCall, session: KnownSession, request: AgentRead
@@ -46,7 +57,9 @@ class OutputReading:
             return self._searched(call, session, screen.split("\n"), request, request.search)
         details = await self._answers.details(call, session)
         line = status_line("screen", details.asks or details.state, details.title, session.name)
-        text = cut(KnownLines(screen.split("\n")), request.max_chars, None)
+        rest = f'{call.caller.prefix}read(what="screen") with a higher max_chars'
+        room = self._answers.room(call, line, request.max_chars)
+        text = cut(KnownLines(screen.split("\n")), room, rest)
         return self._answers.answer(call, line, text, self._answers.facts(session, None, None))
 
     async def all(self, call: AgentCall, session: KnownSession, request: AgentRead) -> AgentAnswer:
@@ -59,7 +72,7 @@ class OutputReading:
         first = request.first or max(1, len(lines) - request.lines + 1)
         known = KnownLines(lines[first - 1 : first - 1 + request.lines], first=first)
         line = status_line("all", session.name, _which(known, len(lines)))
-        text = self._page(call, known, request)
+        text = self._page(call, line, known, request)
         return self._answers.answer(call, line, text, self._answers.facts(session, None, None))
 
     # --- searches --------------------------------------------------------------------------
@@ -76,13 +89,15 @@ class OutputReading:
             context=request.context,
             max_matches=MOST_MATCHES,
             offset=(request.first or 1) - 1,
-            max_chars=2 * request.max_chars,
+            max_chars=max(2 * request.max_chars, _AROUND),
         )
         page = await call(asked, RunPage)
         if regex and not page.matches and page.next_offset is None:
-            page = await call(replace(asked, regex=False), RunPage)
+            regex = False
+            page = await call(replace(asked, regex=regex), RunPage)
         found = page.matches or []
-        text, shown = _matches(found, request.max_chars)
+        finder = LineFinder(wanted, regex=regex)
+        text, shown = self._matches(call, found, request.max_chars, finder)
         more = None
         if shown < len(found):
             more = found[shown].line
@@ -120,7 +135,7 @@ class OutputReading:
             for number in dict.fromkeys(numbers)
             if number >= (request.first or 1) - 1
         ]
-        text_, shown = _matches(found[:MOST_MATCHES], request.max_chars)
+        text_, shown = self._matches(call, found[:MOST_MATCHES], request.max_chars, finder)
         more = found[shown].line + 1 if shown < len(found) else None
         line = status_line(
             f"{len(found)} match{'' if len(found) == 1 else 'es'}",
@@ -136,9 +151,26 @@ class OutputReading:
     async def _total(self, call: AgentCall, run: KnownRun) -> RunPage:
         return await call(ReadRun(run_id=run.run_id, limit=1), RunPage)
 
-    def _page(self, call: AgentCall, known: KnownLines, request: AgentRead) -> str:
+    def _page(self, call: AgentCall, line: str, known: KnownLines, request: AgentRead) -> str:
         rest = f"{call.caller.prefix}read(from={known.first}, …) with fewer lines"
-        return cut(known, request.max_chars, rest) or NO_OUTPUT
+        return cut(known, self._answers.room(call, line, request.max_chars), rest) or NO_OUTPUT
+
+    def _matches(
+        self, call: AgentCall, found: list[FoundLine], max_chars: int, finder: LineFinder
+    ) -> tuple[str, int]:
+        """Return what was found within max_chars, and how many of the matches that is.
+
+        The first is there in any case: without the lines around it, if there is no room for them.
+        """
+        room = self._answers.room(call, "", max_chars) - _FOR_LINE
+        text, shown = _matches(found, room, finder)
+        if shown != 1 or len(text) <= room:
+            return text, shown
+        if found[0].before or found[0].after:
+            call.told.append(_ALONE)
+            room -= len(_ALONE)
+        alone = [replace(found[0], before=(), after=())]
+        return _matches(alone, room, finder, min(LONGEST_LINE, max(_LEAST, room)))[0], 1
 
     def _answer(self, call: AgentCall, line: str, text: str, run: KnownRun) -> AgentAnswer:
         facts = {"run": run.number, "run_id": run.run_id, "session_id": run.session}
@@ -159,12 +191,14 @@ def _state(page: RunPage) -> str:
     return "ended" if page.exit_code is None else f"exit {page.exit_code}"
 
 
-def _matches(found: list[FoundLine], room: int) -> tuple[str, int]:
+def _matches(
+    found: list[FoundLine], room: int, finder: LineFinder, longest: int = LONGEST_LINE
+) -> tuple[str, int]:
     """Return matches with their lines' numbers, no line twice, and how many there was room for.
 
-    A line that matches has > before its number.
+    A line that matches has > before its number, and what was found in it is to be seen.
     """
-    matching = {one.line for one in found}
+    matching = {one.line: one.text for one in found}
     told: list[str] = []
     last = -1  # the number of the last line that stands there
     shown = 0
@@ -177,8 +211,10 @@ def _matches(found: list[FoundLine], room: int) -> tuple[str, int]:
             if number > until:
                 if rows == [] and until >= 0 and number > until + 1:
                     rows.append("--")
-                sign = ">" if number in matching else " "
-                rows.append(f"{sign}{number + 1}  {cut_line(text)}")
+                if (match := matching.get(number)) is not None:
+                    rows.append(f">{number + 1}  {_with_match(match, finder, longest)}")
+                else:
+                    rows.append(f" {number + 1}  {cut_line(text)}")
                 until = number
         room -= sum(len(row) + 1 for row in rows)
         if room < 0 and shown:
@@ -186,3 +222,10 @@ def _matches(found: list[FoundLine], room: int) -> tuple[str, int]:
         told += rows
         last, shown = until, shown + 1
     return "\n".join(told), shown
+
+
+def _with_match(text: str, finder: LineFinder, longest: int) -> str:
+    """Return a line that matches, of a long one what stands around the match."""
+    line = text.encode()
+    _, start, end = next(finder.lines(line), (0, 0, 0))
+    return cut_around(text, len(line[:start].decode()), len(line[:end].decode()), longest)

@@ -216,6 +216,7 @@ class Agents:
 
     async def read(self, caller: Caller, request: AgentRead) -> AgentAnswer:
         call, client = self._begin(caller)
+        request = call.within_limits(request)
         if (named := _RUN_NAME.fullmatch(request.what.strip())) is not None:
             return await self._reading.run(call, _run_named(client, named[1]), request)
         session = await find(call, client, request.session)

@@ -56,7 +56,7 @@ class AgentWaiting:
             wanted = request.pattern[:_QUOTED]
             first = f'matched "{wanted}"' if moved.match is not None else f'no match for "{wanted}"'
         if run is None or (run.over and moved.outcome is None):
-            return await self._without_run(call, client, moved, first)
+            return await self._without_run(call, client, moved, first, request.max_chars)
         chars = request.max_chars
         if moved.outcome is not None:
             return await self._answers.of_end(
@@ -66,7 +66,12 @@ class AgentWaiting:
         return await self._answers.of_going(call, client, session, run, moved.state, chars, matched)
 
     async def _without_run(
-        self, call: AgentCall, client: AgentClient, moved: _Moved, first: str | None
+        self,
+        call: AgentCall,
+        client: AgentClient,
+        moved: _Moved,
+        first: str | None,
+        max_chars: int,
     ) -> AgentAnswer:
         """Answer for a session in which nothing that this client ran goes on: by its screen."""
         session, answers = moved.session, self._answers
@@ -78,6 +83,7 @@ class AgentWaiting:
             line = standing(moved.state, None, 0, where)
         session.rows = None
         screen = await answers.screen_of(call, session)
+        screen = answers.cut_screen(client, screen, answers.room(call, line, max_chars))
         return answers.answer(call, line, screen, answers.facts(session, None, None))
 
     async def _first(

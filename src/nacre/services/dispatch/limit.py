@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from nacre.core.catalog.limits import limits_of
+from nacre.core.catalog.limits import cut_told, limits_of
 from nacre.core.text.budget import json_chars
 from nacre.errors import NacreError
 from nacre.services.dispatch.call import Call, Onward
@@ -30,10 +30,7 @@ class Limit:
                 continue
             most = self._most(limit.most)
             if given > most:
-                number = given if given < _LONG else f"a number over {_LONG}"
-                call.notices.append(
-                    f"{limit.parameter} was cut from {number} to {most}, the most that there is"
-                )
+                call.notices.append(cut_told(limit.parameter, given, most))
             if limit.deadline and call.caller.patience is not None:
                 ends = call.began + call.caller.patience
                 most = min(most, max(0, round((ends - time.monotonic()) * 1000)))
@@ -63,7 +60,6 @@ class Limit:
 
 _CLOCKS = 0.02  # seconds by which the loop's clock may differ from this one
 
-_LONG = 1 << 63  # a number from which on its digits are not repeated
 _NAME = len('"notice":"",')
 
 

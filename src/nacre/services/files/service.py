@@ -35,6 +35,7 @@ from nacre.services.session.session import Session
 from nacre.wording import Give, Hint
 
 _LABEL = "[redacted: "  # what stands for a secret (core/text/redaction.py)
+_CHARACTER = 4  # bytes of the longest character in UTF-8
 _COUNTS = 200  # characters of the counts and hints of an answer
 
 
@@ -185,9 +186,9 @@ class Files:
         return answer
 
     def _wanted(self, request: GetFile, size: int, budget: int) -> int:
-        """Return how many bytes to read: no more than can be sent."""
+        """Return how many bytes to read: no more than can be sent, and at least a character."""
         wanted = max(0, size - request.offset)
-        return min(wanted, budget, request.limit or wanted)
+        return min(wanted, max(budget, _CHARACTER), request.limit or wanted)
 
     async def _far_part(
         self, session: Session, request: GetFile, facts: FileRead, budget: int
@@ -214,6 +215,10 @@ class Files:
         """Return the content as it can be sent, as much of it as fits."""
         more = request.offset + len(data) < facts.size
         text = None if request.encoding == "base64" else _text(data, cut=more)
+        if text == "" and data:  # a part of one character: who reads on would stay there
+            if request.encoding == "utf8":
+                raise BadParameter("limit", "ends within a character", f"give {_CHARACTER} or more")
+            text = None
         if request.encoding == "utf8" and text is None:
             raise BadParameter("encoding", f"{request.path} is no text in UTF-8", "take base64")
         room = budget - json_size(facts) - _COUNTS
@@ -264,8 +269,8 @@ def _has_secret(data: bytes) -> bool:
 
 def _as_text(facts: FileRead, text: str, room: int, *, exact: bool) -> FileRead:
     kept = text
-    while json_chars(kept) > room and kept:
-        kept = kept[: max(0, min(len(kept) - 1, len(kept) * room // json_chars(kept)))]
+    while json_chars(kept) > room and len(kept) > 1:
+        kept = kept[: max(1, min(len(kept) - 1, len(kept) * room // json_chars(kept)))]
     hint = None if exact else Hint("content is not exact: some of it is not shown to agents")
     return _ended(replace(facts, content=kept, exact=exact, hint=hint), len(kept.encode()))
 
@@ -276,7 +281,7 @@ def _as_base64(facts: FileRead, data: bytes, room: int, *, secret: bool) -> File
             f"{facts.path} has secrets that no agent is shown, and is not given out as bytes",
             "read it as text (utf8), without them",
         )
-    kept = data[: max(0, room) // 4 * 3]
+    kept = data[: max(room, _CHARACTER) // 4 * 3]
     content = base64.b64encode(kept).decode()
     return _ended(replace(facts, encoding="base64", content=content), len(kept))
 

@@ -102,6 +102,7 @@ def _left_out(styles: bool, lines: int, *steps: NextStep) -> dict[str, Any]:
     """Return the fields that tell what an answer is without."""
     told = [] if not lines else [f"{lines} lines are left out"]
     told += ["the styles are left out"] if styles else []
+    told = told or ["a part of the line is left out"]
     hint = Hint(f"{' and '.join(told)}: the answer would be too long", *steps, _HIGHER)
     return {"omitted_lines": lines, "omitted_styles": styles, "hint": hint}
 
@@ -128,7 +129,7 @@ async def view_scrollback(session: Session, request: GetScrollback, budget: int)
             return replace(facts, lines=fitting)
     lines = await reading.plain(wanted, budget, styled=styled)
     kept = first_lines(lines, budget - json_size(facts))
-    if not styled and len(kept) == wanted:
+    if not styled and len(kept) == wanted and kept[0] == lines[0]:  # a first one may be cut
         return replace(facts, lines=kept)
 
     def noted(omitted: int) -> Scrollback:

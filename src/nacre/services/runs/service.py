@@ -50,10 +50,11 @@ from nacre.services.runs.prompt import (
 from nacre.services.runs.run import TrackedRun
 from nacre.services.runs.run_wait import IncompleteCommand, RunWait
 from nacre.services.session.session import Session
-from nacre.wording import Higher, Hint
+from nacre.wording import Higher, Hint, also
 
 _LONGER_RUNS = "a command that takes longer goes on, and its answer says how to wait for it"
 _FOUND_FACTS = 300  # characters of the other fields of an answer with what was found
+_ALONE = Hint("the lines around the match are left out", Higher("max_chars", "get them"))
 _AROUND = 64  # lines around a page that are looked at for keys that begin or end outside of it
 _READERS = 2  # threads that read outputs at once: a search may take its time
 
@@ -176,7 +177,7 @@ class Runs:
             finished=run.done,
             exit_code=run.exit_code,
             lost_bytes=run.output.lost + run.output.lost_before,
-            hint=run.output.missing,
+            hint=also(run.output.missing, _ALONE if found.alone else None),
             next_offset=found.next_offset,
             matches=found.lines,
         )

@@ -10,6 +10,8 @@ import asyncio
 import time
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from nacre.core.catalog.caller import Caller
 from nacre.core.operations.recordings import (
     NotSearched,
@@ -29,9 +31,12 @@ from nacre.services.runs.run import TrackedRun
 from nacre.services.search.messages import RawHit, SearchAnswer, SearchTask
 from nacre.services.search.process import SearchProcess
 from nacre.services.session.session import Session
+from nacre.wording import Higher, Hint, also
 
 _NO_JOURNAL = "it has no journal (the setting journal)"
 _HEAD = 400  # characters of an answer beside its hits
+_ALONE = Hint("the lines around the hit are left out", Higher("max_chars", "get them"))
+_LEAST = 40  # characters of a line that are shown however little room there is
 
 
 class Searching:
@@ -113,13 +118,17 @@ class Searching:
         skipped: dict[str, str],
     ) -> SearchResult:
         hits: list[SessionHit] = []
+        alone = False  # there was no room for the lines around the first one
         room = self._host.budget(request.max_chars) - _HEAD
         runs = {identifier: self._ledger.of_session(identifier) for identifier in known}
         for raw in answer.hits[request.offset :]:
             hit = _hit(raw, known[raw.session], runs[raw.session])
-            room -= json_size(hit) + 1
-            if room < 0 and hits:
+            size = json_size(hit) + 1
+            if size > room and hits:
                 break
+            if size > room:  # the first is there in any case, or nobody would get beyond it
+                alone, hit = bool(hit.before or hit.after), _alone(hit, room)
+            room -= size
             hits.append(hit)
         reached = request.offset + len(hits)
         complete = answer.searched_since is None and not skipped
@@ -129,7 +138,7 @@ class Searching:
             complete=complete,
             searched_since=answer.searched_since,
             next_offset=reached if hits and answer.total > reached else None,
-            hint=_hint(answer),
+            hint=also(_hint(answer), _ALONE if alone else None),
             not_searched=tuple(
                 NotSearched(
                     session=known[identifier].identity.name, session_id=identifier, reason=reason
@@ -156,6 +165,18 @@ def _hit(raw: RawHit, session: Session, runs: Iterable[TrackedRun]) -> SessionHi
         before=tuple(raw.before),
         after=tuple(raw.after),
     )
+
+
+def _alone(hit: SessionHit, room: int) -> SessionHit:
+    """Return a hit without the lines around it, with what there is room for of its own."""
+    hit = replace(hit, before=(), after=())
+    most = len(hit.text)
+    while json_size(hit) + 1 > room and most > _LEAST:
+        most = max(_LEAST, most // 2)
+        first = max(0, min(hit.start - most // 2, len(hit.text) - most))
+        text, start = hit.text[first : first + most], hit.start - first
+        hit = replace(hit, text=text, start=start, end=min(hit.end - first, most))
+    return hit
 
 
 def _run_at(runs: Iterable[TrackedRun], generation: int) -> str | None:
