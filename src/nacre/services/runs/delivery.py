@@ -25,6 +25,7 @@ from nacre.services.dispatch.permit import may_type, turn, type_into, write_judg
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import read_on, settle
 from nacre.services.observe.state import line_before_cursor
+from nacre.services.observe.unread import UnreadInput
 from nacre.services.runs.ask_shell import ask_shell
 from nacre.services.runs.prompt import note_shown_prompt, until_all_is_read
 from nacre.services.runs.request import new_nonce
@@ -50,6 +51,7 @@ _KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, z
 class Delivery:
     def __init__(self, host: Host) -> None:
         self._host = host
+        self._unread = UnreadInput()
         # By session id, foreground process and program.
         self._dialects: dict[tuple[str, int, str], Dialect] = {}
 
@@ -117,7 +119,7 @@ class Delivery:
         def asks(state: State) -> bool:
             # A shell of this machine that waits again has read the line, and has not understood it.
             if state.state == "prompt":
-                return known and waits_again(session)
+                return known and waits_again(session, self._unread)
             return state.state == "needs_input"
 
         for attempt in (dialect, without_words(dialect) if known else other_family(dialect)):
@@ -136,8 +138,6 @@ class Delivery:
                 return  # it may just be slow: a second try would be typed into the first
             if not known:
                 await type_into(session, _KILL_LINE)  # what it cannot parse may still be there
-            if attempt is dialect:
-                session.stream.drop_veil(prompt=False)
             run.request.nonce = new_nonce()
         session.stream.drop_veil(prompt=True)
         run.prompt_is_back()
@@ -168,6 +168,7 @@ class Delivery:
         if late or len(line) > _LONGEST_TYPED:
             # Key by key it would take seconds; for a highlighter of zsh even a short line does.
             await self._takes_pastes(session)
+        self._unread.note(session)
         await type_into(
             session,
             pasted(session, line, dialect, run.request.enter),
@@ -193,6 +194,7 @@ class Delivery:
         command_line = session.with_secrets(command)
         fed_by, own = run.request.fed_by, run.in_own_shell
         head, parts = wrap_long(command_line, dialect, run.request.nonce, own=own, fed_by=fed_by)
+        self._unread.note(session)
         await type_into(
             session,
             pasted(session, head, dialect, run.request.enter),
@@ -254,10 +256,13 @@ def _line_end(facts: TerminalFacts | None) -> bytes:
     return b"\n" if facts is not None and facts.edits else b"\r"
 
 
-def waits_again(session: Session) -> bool:
-    """Whether all that was typed has been read, as the kernel knows for sure."""
+def waits_again(session: Session, typed: UnreadInput) -> bool:
+    """Whether all that was typed has been read, as the kernel knows for sure.
+
+    Who waits as before has read nothing: the kernel hands a line on when it comes to it.
+    """
     child, facts = session.supervisor.last, session.facts()
-    if child is None or child.input.pending:
+    if child is None or child.input.pending or typed.is_left(session):
         return False
     return facts is not None and facts.waits is True
 

@@ -24,6 +24,7 @@ from nacre.services.dispatch.permit import may_type, write_judged
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import Settled, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor
+from nacre.services.observe.unread import UnreadInput
 from nacre.services.runs.ask_shell import QUICK, TRIES, ask_shell, state_told_of, waits_for_keys
 from nacre.services.runs.delivery import never, pasted, waits_again
 from nacre.services.runs.ledger import Ledger
@@ -63,6 +64,7 @@ class RunWait:
     def __init__(self, ledger: Ledger, host: Host) -> None:
         self._ledger = ledger
         self._host = host
+        self._unread = UnreadInput()
         self._in_repl: dict[str, TrackedRun] = {}  # the last run in a REPL, by session id
 
     def forget_session(self, identifier: str) -> None:
@@ -264,6 +266,7 @@ class RunWait:
         session, request = run.session, run.request
         session.stream.hide_echo(Veil(request.nonce, ERASE_LINE, "E"))
         line = report(request.dialect, request.nonce, own=run.in_own_shell)
+        self._unread.note(session)
         # nacre's own line: it only reports an exit code
         write_judged(session, pasted(session, line, request.dialect, request.enter), recorded=b"")
         known = without_words(request.dialect) is not None
@@ -271,7 +274,9 @@ class RunWait:
             session,
             lambda: run.done or run.state.elsewhere,
             self._host.loop.time() + self._host.settings.mark_wait,
-            asks=lambda state: known and state.state == "prompt" and waits_again(session),
+            asks=lambda state: (
+                known and state.state == "prompt" and waits_again(session, self._unread)
+            ),
         )
 
     def _may_report(self, run: TrackedRun, state: State) -> bool:

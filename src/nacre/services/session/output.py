@@ -397,6 +397,7 @@ class OutputStream:
     # --- the veil --------------------------------------------------------------------------
 
     def hide_echo(self, veil: Veil) -> None:
+        self.drop_veil(prompt=False)  # what another one hides is the echo of a line of ours, too
         self._recorder.flush()  # the next daemon can know only one veil
         self._veil = veil
         self._veiled_from = self._end - self.scanner.held
