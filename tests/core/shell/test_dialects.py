@@ -28,7 +28,7 @@ from nacre.system.processes import integration
     ("program", "dialect"),
     [
         *(("bash", BASH), ("zsh", ZSH), ("fish", FISH)),
-        *(("sh", SH), ("dash", SH), ("ash", SH), ("busybox", SH), ("ksh", SH), ("rbash", SH)),
+        *(("sh", SH), ("dash", SH), ("ash", SH), ("busybox", SH), ("ksh", SH)),
         *(("yash", SH), ("ksh93", SH), ("lksh", SH)),
         *(("ssh", ANY_SHELL), ("docker", ANY_SHELL)),  # any shell may stand behind them
         ("never-heard-of", ANY_SHELL),

@@ -269,7 +269,7 @@ class RunWait:
         self._unread.note(session)
         # nacre's own line: it only reports an exit code
         write_judged(session, pasted(session, line, request.dialect, request.enter), recorded=b"")
-        known = without_words(request.dialect) is not None
+        known = request.pid is not None and without_words(request.dialect) is not None
         await settle(
             session,
             lambda: run.done or run.state.elsewhere,
