@@ -56,6 +56,8 @@ class Syntax(Struct, frozen=True):
     if_taken: str = "{take}&&{ {rest};}"
     escapes: Literal["printf", "url"] = "printf"  # what the command is written in (wrapper.py)
     nonce: str | None = None  # what holds it since `begin`, where there is no room to repeat it
+    # Where the marks of the session's own shell go: `exec >file` takes standard output away.
+    own_out: str = ">/dev/tty"
     # A line behind the command that notes its exit code, and succeeds.
     behind: str | None = None
 
@@ -234,7 +236,7 @@ def _unforbidden(syntax: Syntax) -> Syntax:
 
 def _each(syntax: Syntax, change: Callable[[str], str]) -> Syntax:
     words = {name: getattr(syntax, name) for name in syntax.__struct_fields__}
-    return Syntax(**{name: word and change(word) for name, word in words.items()})
+    return Syntax(**{name: word and change(word) for name, word in words.items()})  # type: ignore[arg-type]  # `escapes` stays
 
 
 # `eval` fails as the command did, and an ERR trap would see that once more. Only what comes behind
@@ -414,6 +416,7 @@ ANY_SHELL = Dialect(
                 ),
                 if_taken="{take};{rest}",
                 nonce='"$_nacre_n"',
+                own_out=">&2",
                 behind=_BEHIND,
             )
         )
@@ -448,6 +451,20 @@ _BY_NAME = {dialect.name: dialect for dialect in (*DIALECTS, ANY_SHELL, _SH_WITH
 def dialect_of(program: str) -> Dialect:
     """Return the dialect of a program, or of the shell behind it; of any shell if it is unknown."""
     return _BY_PROGRAM.get(program, ANY_SHELL)
+
+
+# What fish alone prints before its prompt: black, and the colours set back (3); a mark for a mouse
+# that clicks (4).
+_FISH_PROMPTS = late_pattern(rb"\x1b\[30m(?:\x1b\(B)?\x1b\[m|\x1b\]133;A;click_events")
+
+
+def shown_dialect(output: bytes, program: str) -> Dialect:
+    """Return the dialect to try first in a program that printed this last.
+
+    A line for another family makes fish wait for its end, and nobody hears of that.
+    """
+    dialect = dialect_of(program)
+    return FISH if dialect is ANY_SHELL and _FISH_PROMPTS.search(output) else dialect
 
 
 def dialect_named(name: str) -> Dialect:

@@ -176,7 +176,7 @@ def _evaluate(words: Syntax, nonce: str, own: bool, ask_host: str, run: str) -> 
 
 
 def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:
-    """Where the prompt goes there goes the mark: `exec >file` takes standard output away.
+    """Where the prompt goes there goes the mark.
 
     What /dev/tty is to another shell nobody knows; of the session's own it is the terminal.
 
@@ -187,7 +187,7 @@ def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:
     form = f"\\33]%s;{kind};n=%s{told}\\7"
     expanded = (one for one in values if one and not one.isalpha())
     given = " ".join((words.nonce or nonce, *expanded))
-    return f"{words.printf} '{form}' 133 {given} {'>/dev/tty' if own else '>&2'}"
+    return f"{words.printf} '{form}' 133 {given} {words.own_out if own else '>&2'}"
 
 
 def _parts(body: str) -> list[str]:

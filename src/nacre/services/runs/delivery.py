@@ -5,6 +5,7 @@ Rule 2: text that a line editor would change is never typed.
 """
 
 import asyncio
+from typing import NamedTuple
 
 from nacre.core.keys.sequences import PASTE_END
 from nacre.core.shell.dialects import (
@@ -14,6 +15,7 @@ from nacre.core.shell.dialects import (
     Dialect,
     dialect_of,
     other_family,
+    shown_dialect,
     without_words,
 )
 from nacre.core.shell.echo import Veil
@@ -45,6 +47,7 @@ _LONGEST_TYPED = 1000  # characters; a longer line is wrapped, so no line editor
 _LINE_CLEARED = 0.2  # seconds for a line that is deleted to be gone from the screen, also elsewhere
 _SWALLOWED = 16  # bytes; busybox's KEYCODE_BUFFER_SIZE
 
+_MOST_DIALECTS = 1000  # then all are forgotten: the next commands find out again
 _KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, zle, fish)
 
 
@@ -52,8 +55,7 @@ class Delivery:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._unread = UnreadInput()
-        # By session id, foreground process and program.
-        self._dialects: dict[tuple[str, int, str], Dialect] = {}
+        self._dialects: dict[_ShellKey, Dialect] = {}
 
     def forget_session(self, identifier: str) -> None:
         for key in [key for key in self._dialects if key[0] == identifier]:
@@ -103,9 +105,9 @@ class Delivery:
     ) -> None:
         facts = session.facts()
         program = (facts.program if facts else None) or "sh"
-        key = (session.identity.id, facts.group if facts and facts.group else 0, program)
-        dialect = self._dialects.get(key, dialect_of(program))
         run.request.program = program
+        key = _shell_key(run)
+        dialect = self._dialects.get(key) or shown_dialect(run.request.came_with, program)
         if program in SHELLS and facts is not None:
             run.request.pid = facts.pid
             if dialect_of(program) is SH:  # their line editors take either
@@ -132,7 +134,7 @@ class Delivery:
             unread = how == "deadline" or (state is not None and state.state == "prompt")
             # A shell that reads the parts of a long command has understood the line before them.
             if not unread or (known and how == "deadline") or run.state.reads_parts:
-                self._dialects[key] = attempt
+                self._remember(key, attempt)
                 return
             if self._host.loop.time() >= deadline:
                 return  # it may just be slow: a second try would be typed into the first
@@ -141,6 +143,36 @@ class Delivery:
             run.request.nonce = new_nonce()
         session.stream.drop_veil(prompt=True)
         run.prompt_is_back()
+
+    async def leave_unread(self, run: TrackedRun, deadline: float) -> bool:
+        """End a run at the other end of ssh whose line was not understood within its time-out.
+
+        No second line was typed then, and nobody has waited for the mark of the first one. Return
+        whether it was so.
+        """
+        request, session = run.request, run.session
+        if run.done or request.pid is not None or request.context != "wrapped":
+            return False
+        if run.state.started_by_mark or run.state.restored or not may_type(session):
+            return False
+
+        def begun() -> bool:
+            return run.done or run.state.started_by_mark
+
+        heard_by = session.last_input + self._host.settings.mark_wait
+        await settle(session, begun, min(deadline, heard_by), asks=never)
+        if begun() or self._host.loop.time() < heard_by:
+            return False
+        session.stream.drop_veil(prompt=True)
+        await type_into(session, _KILL_LINE)  # it may stand there still
+        run.prompt_is_back()
+        self._remember(_shell_key(run), other_family(request.dialect))
+        return True
+
+    def _remember(self, key: "_ShellKey", dialect: Dialect) -> None:
+        if len(self._dialects) >= _MOST_DIALECTS:
+            self._dialects.clear()
+        self._dialects[key] = dialect
 
     async def _write_wrapped(
         self, session: Session, run: TrackedRun, command: str, dialect: Dialect
@@ -205,6 +237,9 @@ class Delivery:
         await settle(
             session, lambda: run.state.reads_parts or run.state.started_by_mark, until, asks=never
         )
+        await read_on(session)
+        if run.done or run.state.started_by_mark:
+            return  # it could not read (a restricted zsh): it would run the parts one by one
         enter = _line_end(session.facts())  # its line editor has left the terminal
         for part in parts:
             await type_into(
@@ -217,6 +252,20 @@ class Delivery:
         told = run.request.shown or command
         shown = told.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
         session.stream.hide_echo(Veil(run.request.nonce, shown))
+
+
+class _ShellKey(NamedTuple):
+    """A shell that lines were typed into; behind ssh it is known by what it was started in."""
+
+    session: str
+    group: int
+    program: str
+    outer: frozenset[str]
+
+
+def _shell_key(run: TrackedRun) -> _ShellKey:
+    request, group = run.request, run.session.foreground
+    return _ShellKey(run.session.identity.id, group or 0, request.program or "sh", request.outer)
 
 
 async def _clear_line(session: Session, run: TrackedRun, deadline: float, *, known: bool) -> None:

@@ -111,6 +111,8 @@ class RunWait:
             started = run.state.started_by_mark or state.state != "prompt"
             # What reads the parts of a long command without echo is its shell, and they are coming.
             fed = run.state.reads_parts and not run.state.started_by_mark
+            if _gave_up_reading(run, state):
+                return True
             if started:
                 state = tell_read(run.session, run, state)
             return started and waits_for_somebody(state) and not (fed and state.asks == "password")
@@ -138,6 +140,9 @@ class RunWait:
         how, state = await settle(run.session, settled, soon, asks=asks)
         if how == "deadline" and soon < deadline and not unread():
             how, state = await settle(run.session, settled, deadline, asks=asks)
+        if how == "needs_input" and state is not None and _gave_up_reading(run, state):
+            run.session.stream.drop_veil(prompt=True)
+            run.prompt_is_back()
         if passed_over():
             how, state = await self._until_read_whole(run, deadline, asks)
         late = how == "deadline" and soon < deadline and unread()
@@ -380,6 +385,16 @@ def _shell_that_came(run: TrackedRun, state: State) -> str:
         return _REPLACED
     told = began_in is not None or state.program != run.request.program
     return _STARTED_SHELL if told else _STARTED_OR_REPLACED
+
+
+def _gave_up_reading(run: TrackedRun, state: State) -> bool:
+    """Whether a shell of this machine has read the parts of a command, and made nothing of them.
+
+    Its printf may be a program, which takes no argument of 200 KB (mksh). Until it has read them it
+    does not echo, and is at no prompt.
+    """
+    fed = run.state.reads_parts and not run.state.started_by_mark
+    return fed and state.state == "prompt" and run.request.pid is not None
 
 
 def _has_started(run: TrackedRun, how: Settled) -> bool:

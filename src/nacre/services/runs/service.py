@@ -226,6 +226,7 @@ class Runs:
         with self.lock(session):
             state = look(session)
             self.wait.note_prompt(run, state)
+            await self.delivery.leave_unread(run, self._host.loop.time())
             await self.wait.ask_whether_over(run, state)
             if run.may_be_unsent and state.state == "prompt" and has_read_all(session):
                 run.prompt_is_back()  # its shell has nothing left to read, and ran nothing
@@ -254,6 +255,8 @@ class Runs:
         if not session.alive:
             session.require_alive()
         self.wait.note_prompt(innermost, state)
+        if innermost is not None and await self.delivery.leave_unread(innermost, soon):
+            state = await await_prompt(session, innermost, soon)
         if innermost is not None and self.wait.goes_on(innermost, state):
             await self.wait.ask_whether_over(innermost, state)
         self._ledger.drop_ended(session)

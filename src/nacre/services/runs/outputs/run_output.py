@@ -218,6 +218,11 @@ class RunOutput:
         return rows, 2 * (self._capture.total + _AROUND * self.cols) + _FACTS
 
     @property
+    def last(self) -> bytes:
+        """What was printed last, as it came: a prompt, where the run has brought one up."""
+        return self._capture.last(_HELD)
+
+    @property
     def lost(self) -> int:
         """Return how many bytes cannot be read again, of what this daemon saw."""
         return self._capture.cut if self.spool is None else self.spool.lost
