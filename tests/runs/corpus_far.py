@@ -6,10 +6,14 @@ come back.
 
 from runs.corpus import (
     BASH,
+    SLEEPS,
     Case,
+    Keys,
     Run,
     Screen,
     Step,
+    Wait,
+    asks,
     inner,
     leaves,
     opens,
@@ -34,7 +38,7 @@ def _within(shell: str, name: str, *steps: Step) -> Case:
 
 def _fails(command: str, **more: object) -> Run:
     """It says that its code is not known, and does not wait for its time-out."""
-    return run(command, None, None, ended_by="prompt", context="wrapped", **more)  # type: ignore[arg-type]  # as given
+    return run(command, None, None, ended_by="prompt", context="wrapped", **more)
 
 
 _ERR = (
@@ -53,6 +57,49 @@ _RESTRICTED = (
     inner(f"echo {_LONG}; false", _LONG, 1),
     inner("echo x >/tmp/no", None, None, ended_by=None),
     inner("echo on", "on"),
+)
+
+_BAD = ("fi", "echo 'open", "(", "if true", "case x in", "echo a &&", "echo a | # more", "f()")
+_ODD = (
+    *(
+        step
+        for command in _BAD
+        for step in (
+            run(command, None, None, context="wrapped", ended_by=None),
+            inner("echo on; sh -c 'exit 3'", "on", 3),
+        )
+    ),
+    inner("cat <<EOF\n$((1+1))\nEOF\nfalse", "2", 1),
+    inner("cat <<-'E O'\n\t$x `y`\n\tE O\nsh -c 'exit 5'", "$x `y`", 5),
+    inner("f() {\n echo in\n return 8\n}\nf", "in", 8),
+    inner("x=$(false)", code=1),
+    inner("sh -c 'exit 9' # why", code=9),
+    inner("echo $?", "9"),
+    inner("printf 'a\\n\\nb'", "a\n\nb"),
+    inner("cd /usr/lib"),
+    inner("pwd", "/usr/lib"),
+)
+_SETTINGS = (
+    inner("IFS=0123456789"),
+    inner("sh -c 'exit 42'", code=42),
+    inner("unset IFS; set -u"),
+    inner("echo ${nope-un}; sh -c 'exit 7'", "un", 7),
+    inner("set +u; set -a; X=1; sh -c 'echo $X'", "1"),
+    inner("set +a; stty -echo"),
+    inner("echo on; sh -c 'exit 3'", "on", 3),
+    inner("stty echo; trap 'echo USR' USR1"),
+    inner("kill -USR1 $$; sh -c 'exit 4'", "USR", 4),
+    inner("trap '' INT; sh -c 'exit 5'", code=5),
+    inner("echo 'grüße 世界 🎉'", "grüße 世界 🎉"),
+    inner("stty cols 40; echo " + "a" * 100, "a" * 100),
+)
+_PROMPTS = tuple(
+    step
+    for prompt in ("a% ", "a: ", "λ ", "[1] > ")
+    for step in (
+        run(f"PS1='{prompt}'", None, None, context="wrapped", ended_by=None),
+        inner("echo on; sh -c 'exit 3'", "on", 3),
+    )
 )
 
 FAR = [
@@ -124,5 +171,86 @@ FAR = [
             timeout_ms=300,
         ),
         inner("sh -c 'exit 3'", None, 3),
+    ),
+    *(
+        Case(
+            f"read with a line editor in {shell}",
+            BASH,
+            (
+                opens(shell),
+                asks("printf 'Name? '; read x", "line", context="wrapped"),
+                Keys(b"joe\r"),
+                Wait(output=None),
+                inner("echo $x", "joe"),
+                opens(f"exec {shell}", context="wrapped"),
+                inner("echo on; sh -c 'exit 3'", "on", 3),
+            ),
+        )
+        for shell in ("ksh93", "fish --no-config")
+    ),
+    *(
+        _far(
+            outer,
+            f"ssh in {outer} to {shell}",
+            opens(f"@ssh@ -t '{shell}'", context="wrapped"),
+            inner("echo deep; sh -c 'exit 3'", "deep", 3, timeout_ms=2500),
+            leaves("exit 4", None, 4, context="wrapped"),
+            inner("echo on; sh -c 'exit 5'", "on", 5, timeout_ms=2500),
+        )
+        for outer, shell in (
+            ("dash", "fish --no-config"),
+            ("fish --no-config", "dash"),
+            ("mksh", "zsh -f"),
+            ("ksh93", "@ash@"),
+        )
+    ),
+    *(
+        place(shell, f"odd commands in {shell}", *_ODD)
+        for shell in ("dash", "@ash@", "ksh93", "mksh", "bash --norc", "zsh -f")
+        for place in (_far, _within)
+    ),
+    *(
+        _far(shell, f"odd settings in {shell}", *_SETTINGS)
+        for shell in ("dash", "@ash@", "ksh93", "mksh", "bash --norc", "zsh -f")
+    ),
+    *(
+        _far(shell, f"odd prompts in {shell}", *_PROMPTS)
+        for shell in ("dash", "@ash@", "ksh93", "mksh", "bash --norc", "zsh -f")
+    ),
+    *(
+        place(
+            shell,
+            f"Ctrl+C and what comes after it in {shell}",
+            run(
+                SLEEPS,
+                None,
+                None,
+                context="wrapped",
+                status="timeout",
+                ended_by="deadline",
+                timeout_ms=300,
+            ),
+            Keys(b"\x03", after="\nbegun"),
+            Wait(output=None, code=codes),
+            inner("echo on; sh -c 'exit 3'", None, 3, has=("on",)),
+        )
+        for shell, codes in (
+            ("@ash@", (130, None)),
+            ("ksh93", (130, 258, None)),  # 256 and the signal's number is its own way to count
+            ("mksh", (130, None)),
+            ("fish --no-config", (130, None)),
+        )
+        for place in (_far, _within)
+    ),
+    *(
+        _far(
+            shell,
+            f"set -e ends {shell}",
+            inner("set -e"),
+            inner("echo on", "on"),
+            leaves("echo a; sh -c 'exit 3'; echo b", None, 3, context="wrapped"),
+            run("echo back", "back"),
+        )
+        for shell in ("dash", "@ash@", "ksh93", "mksh", "bash --norc", "zsh -f")
     ),
 ]

@@ -115,6 +115,7 @@ _E = re.compile(rb"\x1b\]133;E;n=f{32};(\d+);")
         "echo a | # and then",
         "echo a ||\n# b\n",
         "f()",
+        "case x in",
         "echo a\\",
         "echo a # b",
         "(exit 3)",

@@ -78,8 +78,9 @@ def wrap_long(
     return _line(words, nonce, read, evaluate), _parts(body)
 
 
-# What a line behind it would become a part of: a command that goes on, the name of a function.
-_GOES_ON = late_pattern(r"(?:&&|\||[()]\s*\)|\bfunction\s+\S+)\s*(?:#|\Z)")
+# What a line behind it would become a part of: a command that goes on, the name of a function; or
+# what a complaint would show.
+_GOES_ON = late_pattern(r"(?:\bcase\s.*\sin|&&|\||[()]\s*\)|\bfunction\s+\S+)\s*(?:#|\Z)")
 _DOCUMENTS = 20  # are looked at: what is behind each of them is searched
 # Of `<<-'END'` the hyphen and the word.
 _DOCUMENT = late_pattern(r"(?<!<)<<(?!<)(-?)[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([\w.+-]+))?")

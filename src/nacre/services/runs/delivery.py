@@ -48,7 +48,7 @@ _LINE_CLEARED = 0.2  # seconds for a line that is deleted to be gone from the sc
 _SWALLOWED = 16  # bytes; busybox's KEYCODE_BUFFER_SIZE
 
 _MOST_DIALECTS = 1000  # then all are forgotten: the next commands find out again
-_KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, zle, fish)
+KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, zle, fish)
 
 
 class Delivery:
@@ -75,7 +75,7 @@ class Delivery:
             await turn(session)
             write_judged(session, dialect.begin_anew)
         elif self._line_may_be_typed(session, run):
-            await type_into(session, _KILL_LINE)
+            await type_into(session, KILL_LINE)
         # A wrapped line that was not understood once is no way out for the next command either.
         hurt = hurt and prompting.understands_wrapper
         # The line editor would show a secret; the wrapped line is hidden.
@@ -139,7 +139,7 @@ class Delivery:
             if self._host.loop.time() >= deadline:
                 return  # it may just be slow: a second try would be typed into the first
             if not known:
-                await type_into(session, _KILL_LINE)  # what it cannot parse may still be there
+                await type_into(session, KILL_LINE)  # what it cannot parse may still be there
             run.request.nonce = new_nonce()
         session.stream.drop_veil(prompt=True)
         run.prompt_is_back()
@@ -164,7 +164,7 @@ class Delivery:
         if begun() or self._host.loop.time() < heard_by:
             return False
         session.stream.drop_veil(prompt=True)
-        await type_into(session, _KILL_LINE)  # it may stand there still
+        await type_into(session, KILL_LINE)  # it may stand there still
         run.prompt_is_back()
         self._remember(_shell_key(run), other_family(request.dialect))
         return True
@@ -282,7 +282,7 @@ async def _clear_line(session: Session, run: TrackedRun, deadline: float, *, kno
         child.answers.may_be_typed = False
     # Ctrl+C empties the terminal's input: it may have taken the end of a paste.
     pasting = session.terminal.modes().bracketed_paste
-    await type_into(session, (PASTE_END if pasting else b"") + _KILL_LINE)
+    await type_into(session, (PASTE_END if pasting else b"") + KILL_LINE)
     if known:
         await until_all_is_read(session, deadline)
     prompt = run.request.before[1].strip()

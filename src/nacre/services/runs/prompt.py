@@ -143,8 +143,10 @@ def tell_read(session: Session, run: TrackedRun | None, state: State) -> State:
     if state.state != "prompt":
         return state
     facts = session.facts()
-    if run.request.context != "wrapped" or facts is None or not facts.canonical:
+    if run.request.context != "wrapped" or facts is None:
         return state
+    if not facts.canonical:  # with a line editor, as ksh93 and fish read
+        return _tell_read_behind(session, run, state) if facts.pid == run.request.pid else state
     line = line_before_cursor(session).rstrip()
     if facts.pid != run.request.pid or line[-1:] == run.request.prompt.rstrip()[-1:]:
         return state
@@ -152,7 +154,7 @@ def tell_read(session: Session, run: TrackedRun | None, state: State) -> State:
 
 
 def _tell_read_behind(session: Session, run: TrackedRun, state: State) -> State:
-    """Tell it behind ssh, where only the command says so."""
+    """Tell it where only the command says so: behind ssh, and from a line editor's prompt."""
     if not run.state.started_by_mark or state.state not in ("running", "prompt"):
         return state
     wanted = wanted_by(run.request.command or "")

@@ -13,7 +13,7 @@ import msgspec
 from nacre.core.operations.results import RunOutcome
 from nacre.core.operations.steps import interrupt, read_output, wait_for_run
 from nacre.core.screen.controls import ERASE_LINE
-from nacre.core.shell.dialects import SHELLS, dialect_of, without_words
+from nacre.core.shell.dialects import SHELLS, dialect_of, shown_dialect, without_words
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.repl_input import IncompleteInput
 from nacre.core.shell.repl_prompts import is_same_prompt, listens_always
@@ -26,7 +26,7 @@ from nacre.services.observe.settle import Settled, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor
 from nacre.services.observe.unread import UnreadInput
 from nacre.services.runs.ask_shell import QUICK, TRIES, ask_shell, state_told_of, waits_for_keys
-from nacre.services.runs.delivery import never, pasted, waits_again
+from nacre.services.runs.delivery import KILL_LINE, never, pasted, waits_again
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.prompt import tell_read
 from nacre.services.runs.repl import ReplRun, echoes_blank, is_back, shows_prompt
@@ -262,6 +262,8 @@ class RunWait:
         if other is not None and not run.done and not run.state.elsewhere and may_type(session):
             request.dialect = other
             await self._ask_by_line(run)
+        if request.pid is None and not (run.done or run.state.elsewhere) and may_type(session):
+            write_judged(session, KILL_LINE)  # who did not understand it may wait for its rest
         session.stream.lift_veil()
         run.output.recording = not run.done
         return None
@@ -290,6 +292,9 @@ class RunWait:
             return False
         if state.program != request.program:  # `exec bash`
             return False
+        program = request.program or ""
+        if shown_dialect(request.came_with, program) != shown_dialect(run.output.last, program):
+            return False  # fish has come up, or another shell in it: their prompts may end alike
         # After Ctrl+C a prompt may say so, as that of fish does.
         cut_short = run.session.input.interrupts > run.state.interrupts
         shown = line_before_cursor(run.session)
