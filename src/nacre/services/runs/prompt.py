@@ -15,7 +15,7 @@ from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.repl_prompts import is_same_prompt
 from nacre.core.shell.state import State, asks_for_line
 from nacre.core.shell.typed import is_command
-from nacre.services.dispatch.permit import type_into
+from nacre.services.dispatch.permit import may_type, type_into
 from nacre.services.observe.settle import LOOKS, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor, look
 from nacre.services.runs.ask_shell import QUICK, await_typed
@@ -132,6 +132,16 @@ def context_at(session: Session, state: State) -> Context | None:
         )
         return "native" if native and session.launch.is_shell else "wrapped"
     return "repl" if state.asks == "repl" else None
+
+
+def is_half_drawn(session: Session, state: State) -> bool:
+    """Whether the session's own shell waits at a prompt whose marks begin and do not end.
+
+    Ctrl+C that comes while it draws the prompt breaks that off (fish). In vi's command mode a line
+    would be mangled there; asked, it answers that it is at its prompt.
+    """
+    drawing = session.marks_itself and session.stream.prompting.phase == "drawing"
+    return drawing and state.state == "prompt" and session.in_foreground and may_type(session)
 
 
 def tell_read(session: Session, run: TrackedRun | None, state: State) -> State:

@@ -45,6 +45,7 @@ from nacre.services.runs.prompt import (
     await_prompt,
     context_at,
     has_read_all,
+    is_half_drawn,
     tell_read_soon,
 )
 from nacre.services.runs.run import TrackedRun
@@ -249,7 +250,7 @@ class Runs:
         innermost = self._ledger.innermost(session)
         if state.unmarked and innermost is not None and not innermost.done:
             state = await state_told_of(innermost, max(deadline, soon))
-        elif state.unmarked:
+        elif state.unmarked or is_half_drawn(session, state):
             state = await state_told(session, max(deadline, soon))
         state = await tell_read_soon(session, innermost, state)
         if not session.alive:
