@@ -6,6 +6,7 @@ come back.
 
 from runs.corpus import (
     BASH,
+    FISH,
     SLEEPS,
     Case,
     Keys,
@@ -117,7 +118,30 @@ FAR = [
                 for size in (700, 1100, 3900, 20_000)
             ),
         )
-        for shell in ("ksh93", "mksh", "@ash@", "zsh -f")
+        for shell in ("ksh93", "mksh", "@ash@", "zsh -f", "fish --no-config")
+    ),
+    *(
+        Case(
+            f"{size} bytes, {place}",
+            FISH if opened is None else BASH,
+            (
+                *(() if opened is None else (opened,)),
+                run(
+                    f"printf %s '{'é世' * (size // 5)}' | wc -c; sh -c 'exit 6'",
+                    f"{size}",
+                    6,
+                    context="any",
+                ),
+                run("echo on; false", "on", 1, context="any"),
+                Screen(lacks=_TRACES),
+            ),
+        )
+        for place, opened in (
+            ("in fish", None),
+            ("in fish in bash", opens("fish --no-config")),
+            ("in fish behind ssh", opens("@ssh@ -t 'fish --no-config'")),
+        )
+        for size in (1000, 20_000, 200_000)
     ),
     *(
         place(shell, f"restricted: {shell}", *_RESTRICTED)

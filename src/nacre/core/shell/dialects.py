@@ -336,8 +336,9 @@ FISH = Dialect(
         code="$_nacre_s",
         # Local to the line that is read, whatever the user's variables of these names are.
         begin="set -l _nacre_s $status{noted}",
-        keep="set -l _nacre_s $status",
-        leave='test $_nacre_s = 0;or /bin/sh -c "exit $_nacre_s"',
+        # Nothing where nothing was run: the command did not arrive.
+        keep="set -l _nacre_s $status;set -q _nacre_c[1];or set _nacre_s ''",
+        leave='test "$_nacre_s" = 0;or /bin/sh -c "exit $_nacre_s"',
         itself="$fish_pid",
         noted=";set -gu _nacre_r $fish_pid",
         began_in='"$_nacre_r:"',
@@ -350,6 +351,14 @@ FISH = Dialect(
         if_taken="{take};{rest}",
         # It calls a function for each quote or backslash that is pasted: 2,000 take minutes.
         escapes="url",
+        # Its own `read` edits a line, and draws that; so does its prompt: 20 KB take half a minute.
+        read=(
+            "command stty -echo </dev/tty;{reading};"
+            "set -l _nacre_c (/bin/sh -c 'while IFS= read -r l&&test \"$l\"'"
+            "';do printf %s \"$l\";done' </dev/tty"
+            " | builtin string unescape --style=url | builtin string collect);"
+            "command stty echo </dev/tty"
+        ),
     ),
     programs=("fish",),
     offered=("fish",),
@@ -484,27 +493,3 @@ def without_words(dialect: Dialect) -> Dialect | None:
     """
     others = {SH: _SH_WITHOUT_COMMAND, _SH_WITHOUT_COMMAND: SH, BASH: ANY_SHELL, ANY_SHELL: BASH}
     return others.get(dialect)
-
-
-# As zsh prints its mark, unless somebody has chosen another one. Output that ends so may be its
-# beginning.
-_MARK_BEGINS = late_pattern(rb"(?:\x1b\[[0-9;]*m)+(?:[%#](?:\x1b\[[0-9;]*m)* *\r? ?\r?)?\Z")
-
-
-_BEFORE_PROMPT = 4096  # bytes: more than a shell prints before its prompt, however wide it is
-
-
-def without_beginning_mark(output: bytes) -> bytes:
-    """Remove what may be the beginning of what a shell prints before its prompt."""
-    return _MARK_BEGINS.sub(b"", output)
-
-
-def without_prompt_mark(output: bytes) -> bytes:
-    """Remove what a shell printed before its prompt; it may be a shell behind ssh."""
-    # It stands at the end. To look for it in a megabyte of sequences would take 100 ms.
-    last = output[-_BEFORE_PROMPT:]
-    kept = last
-    for dialect in DIALECTS:
-        if dialect.before_prompt is not None:
-            kept = dialect.before_prompt.sub(b"", kept)
-    return output[: len(output) - len(last)] + kept if kept != last else output

@@ -72,7 +72,7 @@ def wrap_long(
     # The line is as long as ash takes one: it tells the host that a shorter one has asked for.
     run = _run(words, fed_by)
     evaluate = _evaluate(words, nonce, own, "", run)
-    body = encode(_with_line_behind(command, words))
+    body = encode(_with_line_behind(command, words), words.escapes)
     if "{bound}" in words.read:
         body = f"{_bound(nonce)}{body}{_bound(nonce)}"
     return _line(words, nonce, read, evaluate), _parts(body)

@@ -45,6 +45,8 @@ _NOT_TYPED = late_pattern(r"[!\x00-\x1f\x7f-\x9f\ue000-\uf8ff\ufdd0-\ufdef]|\A\^
 _LONGEST_TYPED = 1000  # characters; a longer line is wrapped, so no line editor has to redraw it
 
 _LINE_CLEARED = 0.2  # seconds for a line that is deleted to be gone from the screen, also elsewhere
+_INTERRUPTED = 0.3  # seconds for a shell elsewhere to answer Ctrl+C
+_DRAWN = 1500  # bytes of a line that fish draws in a second, on a busy machine
 _SWALLOWED = 16  # bytes; busybox's KEYCODE_BUFFER_SIZE
 
 _MOST_DIALECTS = 1000  # then all are forgotten: the next commands find out again
@@ -113,6 +115,8 @@ class Delivery:
             if dialect_of(program) is SH:  # their line editors take either
                 run.request.enter = _line_end(facts)
         known = program in SHELLS
+        if not known and run.request.typed_ahead:
+            await _until_interrupted(session, deadline)
         await _clear_line(session, run, deadline, known=known)
 
         def over() -> bool:
@@ -128,8 +132,9 @@ class Delivery:
             if attempt is None:
                 break
             run.request.dialect = attempt
-            await self._write_wrapped(session, run, command, attempt)
-            until = min(deadline, self._host.loop.time() + self._host.settings.mark_wait)
+            typed = await self._write_wrapped(session, run, command, attempt)
+            patience = self._host.settings.mark_wait + max(0, typed - SHORT_LINE) / _DRAWN
+            until = min(deadline, self._host.loop.time() + patience)
             how, state = await settle(session, over, until, asks=asks)
             unread = how == "deadline" or (state is not None and state.state == "prompt")
             # A shell that reads the parts of a long command has understood the line before them.
@@ -176,18 +181,19 @@ class Delivery:
 
     async def _write_wrapped(
         self, session: Session, run: TrackedRun, command: str, dialect: Dialect
-    ) -> None:
+    ) -> int:
+        """Return how long a line was typed for it, which a line editor has to draw."""
         # A prompt that is printed but not read yet does not belong to the echo.
         await read_on(session)
         if not line_before_cursor(session).strip():
             await session.next_change(self._host.loop.time() + _PROMPT_ON_ITS_WAY, output=True)
         note_shown_prompt(run)
         longest = dialect.longest_line if run.request.pid is not None else SHORT_LINE
-        await self._write_line(session, run, command, dialect, longest)
+        return await self._write_line(session, run, command, dialect, longest)
 
     async def _write_line(
         self, session: Session, run: TrackedRun, command: str, dialect: Dialect, longest: int
-    ) -> None:
+    ) -> int:
         await turn(session)  # before the veil: who drives meanwhile sees what they type
         self._veil(session, run, command)
         command_line = session.with_secrets(command)
@@ -195,7 +201,7 @@ class Delivery:
         line = wrap(command_line, dialect, run.request.nonce, own=own, fed_by=fed_by)
         if len(line) > longest and dialect.syntax.read is not None:
             await self._write_parts(session, run, command, dialect)
-            return
+            return 0
         late = run.request.context == "native" and dialect.takes_pastes_late
         if late or len(line) > _LONGEST_TYPED:
             # Key by key it would take seconds; for a highlighter of zsh even a short line does.
@@ -207,6 +213,7 @@ class Delivery:
             recorded=_recorded(run, command),
             runs=_judged(run, command),
         )
+        return len(line)
 
     async def _takes_pastes(self, session: Session) -> bool:
         """Return whether its line editor has asked for pastes; it may do so behind its prompt.
@@ -252,6 +259,15 @@ class Delivery:
         told = run.request.shown or command
         shown = told.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
         session.stream.hide_echo(Veil(run.request.nonce, shown))
+
+
+async def _until_interrupted(session: Session, deadline: float) -> None:
+    """Wait until a shell at the other end of ssh has answered keys that came right before.
+
+    To Ctrl+C it answers by a new prompt. A line that comes to it together with the signal is lost.
+    """
+    soon = min(deadline, session.last_input + _INTERRUPTED)
+    await settle(session, lambda: session.last_output > session.last_input, soon, asks=never)
 
 
 class _ShellKey(NamedTuple):

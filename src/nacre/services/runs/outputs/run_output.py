@@ -13,11 +13,14 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from nacre.core.shell.dialects import without_beginning_mark, without_prompt_mark
 from nacre.core.terminal.repl_cut import ReplCut
 from nacre.core.terminal.transcript import render
 from nacre.core.text.budget import HeadTail, head_and_tail, parted_head_and_tail
 from nacre.late_pattern import late_pattern
+from nacre.services.runs.outputs.prompt_marks import (
+    without_beginning_mark,
+    without_prompt_mark,
+)
 from nacre.services.runs.outputs.spool import Spool
 from nacre.services.session.screen import Lost
 
