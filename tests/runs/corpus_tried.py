@@ -47,6 +47,13 @@ expanding() { zle expand-word; zle self-insert; }
 zle -N expanding; bindkey ' ' expanding
 zle-line-init() { sleep 0.15; }; zle -N zle-line-init
 """
+_SLOW_VI_PROMPT = """
+fish_vi_key_bindings
+function fish_prompt
+    command sleep 0.3
+    echo -n 'fish> '
+end
+"""
 _INSTALLED = "echo ${#preexec_functions[@]}"
 
 _HEX = " | od -An -v -tx1 | tr -d ' \\n'"
@@ -328,6 +335,19 @@ TRIED = [
             Wait(output=None, code=(None, 130)),  # zsh tells 0, 2 or 130
             inner("sh -c 'exit 3'", None, 3),
         ),
+    ),
+    Case(
+        "Ctrl+C breaks off a prompt, and leaves vi's commands",
+        FISH,
+        (
+            run("true"),
+            Keys(b"\x03"),
+            run("echo b; false", "b", 1),
+            run("true"),
+            Keys(b"\x1b\x03"),
+            run("echo c\nsh -c 'exit 3'", "c", 3),
+        ),
+        rc(_SLOW_VI_PROMPT, "fish"),
     ),
     Case(
         "the prompt behind Ctrl+C is on its way",

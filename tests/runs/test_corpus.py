@@ -4,12 +4,13 @@ import pytest
 
 from runs.ahead import Ahead, in_each_shell
 from runs.corpus import CORPUS
+from runs.corpus_far import FAR
 from runs.corpus_marks import MARKS
 from runs.corpus_tried import TRIED
 
 pytestmark = pytest.mark.anyio
 
-EACH = in_each_shell((*CORPUS, *MARKS, *TRIED))
+EACH = in_each_shell((*CORPUS, *MARKS, *TRIED, *FAR))
 
 
 @pytest.mark.parametrize("name", EACH)

@@ -18,7 +18,7 @@ from nacre.core.shell.dialects import (
     dialect_named,
     dialect_of,
     other_family,
-    without_prompt_mark,
+    shown_dialect,
 )
 from nacre.core.shell.programs import OPAQUE
 from nacre.system.processes import integration
@@ -28,7 +28,7 @@ from nacre.system.processes import integration
     ("program", "dialect"),
     [
         *(("bash", BASH), ("zsh", ZSH), ("fish", FISH)),
-        *(("sh", SH), ("dash", SH), ("ash", SH), ("busybox", SH), ("ksh", SH), ("rbash", SH)),
+        *(("sh", SH), ("dash", SH), ("ash", SH), ("busybox", SH), ("ksh", SH)),
         *(("yash", SH), ("ksh93", SH), ("lksh", SH)),
         *(("ssh", ANY_SHELL), ("docker", ANY_SHELL)),  # any shell may stand behind them
         ("never-heard-of", ANY_SHELL),
@@ -73,13 +73,16 @@ def test_what_one_family_does_not_understand_is_tried_in_the_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "left"),
+    ("output", "program", "dialect"),
     [
-        (b"a\x1b[1m\x1b[7m%\x1b[27m\x1b[1m\x1b[0m" + b" " * 79 + b"\r \r", b"a"),  # zsh
-        (b"100%\n", b"100%\n"),
-        (b"%\x1b[1;1m" * 5000 + b"%" + b" " * 79 + b"\r \r", b"%\x1b[1;1m" * 4999 + b"%"),
-        (b"%", b"%"),
+        (b"\x1b]0;~\x07\x1b[30m\x1b(B\x1b[m\rbox> ", "ssh", FISH),  # fish 3
+        (b"\x1b]133;A;click_events=1\x07box> ", "ssh", FISH),  # fish 4
+        (b"\x1b[32mbox\x1b[m$ ", "ssh", ANY_SHELL),
+        (b"", "ssh", ANY_SHELL),
+        (b"\x1b[30m\x1b(B\x1b[m", "bash", BASH),
     ],
 )
-def test_mark_before_a_prompt_is_no_output(output: bytes, left: bytes) -> None:
-    assert without_prompt_mark(output) == left
+def test_fish_is_known_by_what_it_prints_before_its_prompt(
+    output: bytes, program: str, dialect: Dialect
+) -> None:
+    assert shown_dialect(output, program) is dialect

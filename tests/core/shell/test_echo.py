@@ -79,7 +79,7 @@ def test_what_was_held_comes_out_when_it_is_given_up() -> None:
 
 def test_more_than_an_echo_is_output() -> None:
     veil = Veil("n1", b"x")
-    flood = b"y" * 300_000
+    flood = b"y" * 3_000_000
     assert shown(veil, flood) == [flood]
     assert veil.lifted
 
@@ -90,6 +90,27 @@ def test_without_the_mark_nothing_is_lost(pieces: list[bytes]) -> None:
     veil = Veil("n1", b"x")
     assert shown(veil, *pieces) == []
     assert veil.release() == b"".join(pieces)
+
+
+def test_what_came_behind_the_echo_is_shown_and_the_echo_is_not() -> None:
+    veil = Veil("a1b2c3", b"ls\r\n")
+    echo = b' { _ns=$?;\x1b[?2004l _nn=a1b2c3;\r\n"$_nb" eval "$_nk"&&:\r\n'
+    assert veil.pass_on(echo + b"\x1b[?2004hConnection closed.\r\nbox> ") == []
+    assert veil.uncover() == b"\x1b[?2004lls\r\n\x1b[?2004hConnection closed.\r\nbox> "
+    assert veil.lifted
+
+
+def test_what_is_no_echo_is_shown_as_it_is() -> None:
+    veil = Veil("a1b2c3", b"ls\r\n")
+    assert veil.pass_on(b"one\r\ntwo") == []
+    assert veil.uncover() == b"one\r\ntwo"
+
+
+def test_a_piece_of_the_echo_is_no_prompt() -> None:
+    for piece in (b"{ wrap", b"{ wrap\r\n _nn=a1"):
+        veil = Veil("a1", b"ls\r\n")
+        veil.pass_on(piece)
+        assert veil.drop(prompt=True) == b"ls\r\n"
 
 
 def test_what_a_shell_did_not_understand_is_left_out_but_for_its_prompt() -> None:

@@ -94,6 +94,101 @@ def test_function_of_the_user_s_does_not_spoil_the_line(name: str) -> None:
     assert wrapped.returncode == 4
 
 
+WITH_LINE_BEHIND: list[tuple[list[str], Dialect]] = [
+    *((["dash", "-c"], dialect) for dialect in (SH, ANY_SHELL)),
+    *((["busybox", "sh", "-c"], dialect) for dialect in (SH, ANY_SHELL)),
+    *(([shell, "-c"], dialect) for shell in ("ksh93", "mksh") for dialect in (SH, ANY_SHELL)),
+    (["bash", "-c"], ANY_SHELL),
+    (["zsh", "-fc"], ANY_SHELL),
+]
+_E = re.compile(rb"\x1b\]133;E;n=f{32};(\d+);")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat <<END\nhi\nEND",
+        "cat <<-'END'\n\thi\n\tEND\nsh -c 'exit 3'",
+        "cat <<END\nhi",
+        "echo $((1 << 2))",
+        "echo a &&",
+        "echo a | # and then",
+        "echo a ||\n# b\n",
+        "f()",
+        "case x in",
+        "echo a\\",
+        "echo a # b",
+        "(exit 3)",
+        "f() { echo x; }; f; (exit 3)",
+        "{ sh -c 'exit 3'; }",
+        "false | true",
+        "fi",
+    ],
+)
+@pytest.mark.parametrize(("argv", "dialect"), WITH_LINE_BEHIND, ids=named)
+def test_the_line_behind_a_command_changes_neither_its_output_nor_its_code(
+    argv: list[str], dialect: Dialect, command: str
+) -> None:
+    quoted = command.replace("'", "'\\''")
+    bare, wrapped = ran(argv, f"eval '{quoted}'"), ran(argv, wrap(command, dialect, NONCE))
+    told = _E.search(wrapped.stdout)
+    if argv[0] == "mksh" and bare.returncode not in (0, 3):
+        assert (
+            told is None
+        )  # it ends at a syntax error, here; at its prompt it is asked for its end
+        return
+    assert told is not None, wrapped
+    code = int(told.group(1))
+    assert (code != 0) if bare.returncode not in (0, 3) else (code == bare.returncode), wrapped
+    output = wrapped.stdout[wrapped.stdout.index(b"\x07") + 1 : told.start()]
+    assert b"_n" not in output
+    if bare.returncode in (0, 3) and b"bash: line" not in output:
+        assert output == bare.stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "dialect"), [one for one in WITH_LINE_BEHIND if one[0][0] != "dash"], ids=named
+)
+def test_an_err_trap_fires_once(argv: list[str], dialect: Dialect) -> None:
+    line = wrap("sh -c 'exit 3'", dialect, NONCE)
+    wrapped = ran(argv, f"trap 'echo ERR' ERR\n{line}")
+    assert wrapped.stdout.count(b"ERR\n") == 1, wrapped
+    assert b"E;n=" + NONCE.encode() + b";3;" in wrapped.stdout
+    wrapped = ran(argv, f"trap 'echo ERR' ERR\n{wrap('true', dialect, NONCE)}")
+    assert b"ERR" not in wrapped.stdout
+
+
+def test_a_command_that_does_not_arrive_has_no_exit_code() -> None:
+    """mksh's printf is a program, which takes no argument of 200,000 bytes."""
+    head, parts = wrap_long("echo " + "z" * 200_000, ANY_SHELL, NONCE)
+    told = subprocess.run(
+        ["mksh", "-c", head],
+        input="\n".join((*parts, "")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    ends = [one for one in MarkScanner(NONCE).scan(told.stderr.encode()) if isinstance(one, Mark)]
+    assert ends[-1].kind == "E"
+    assert ends[-1].exit_code is None
+    assert "z" not in told.stdout
+
+
+RESTRICTED = [["bash", "--restricted", "-c"], ["ksh93", "-r", "-c"], ["mksh", "-r", "-c"]]
+
+
+@pytest.mark.parametrize("argv", RESTRICTED, ids=named)
+@pytest.mark.parametrize("dialect", [SH, ANY_SHELL], ids=named)
+def test_a_restricted_shell_runs_a_command_and_tells_its_code(
+    argv: list[str], dialect: Dialect
+) -> None:
+    wrapped = ran(argv, wrap("echo on; sh -c 'exit 3'", dialect, NONCE))
+    assert re.fullmatch(
+        rb"\x1b\]133;S;n=f{32};(\d+)\x07on\n\x1b\]133;E;n=f{32};3;;\1 [^;]+;/[^\x07]+\x07",
+        wrapped.stdout,
+    ), wrapped
+
+
 @pytest.mark.parametrize(("argv", "dialect"), SHELLS, ids=named)
 def test_the_code_before_it_reaches_the_command(argv: list[str], dialect: Dialect) -> None:
     word = "$status" if dialect is FISH else "$?"
@@ -206,6 +301,10 @@ def test_only_the_sessions_own_shell_marks_by_its_terminal() -> None:
         assert wrap("true", dialect, NONCE, own=True).count(">/dev/tty") == 2
 
 
+# Characters that must stay free in the longest of our lines: who adds to it hears of it in time.
+_ROOM = 30
+
+
 @steady
 @given(st.text(alphabet="ab%\\\n'!é", max_size=6000))
 def test_a_long_command_is_cut_between_escapes(command: str) -> None:
@@ -213,12 +312,13 @@ def test_a_long_command_is_cut_between_escapes(command: str) -> None:
     head, parts = wrap_long(command, ANY_SHELL, nonce)
     assert parts[-1] == ""
     bound = f"{nonce[-6:]}:"  # what is found between two of them is the command
-    assert "".join(parts) == f"{bound}{encode(command)}{bound}"
+    behind = encode(f"\n{ANY_SHELL.syntax.behind}")
+    assert "".join(parts) in [f"{bound}{encode(command)}{more}{bound}" for more in (behind, "")]
     assert all(0 < len(part) <= SHORT_LINE for part in parts[:-1])
     for part in parts:
         assert re.fullmatch(r"(?:%%|\\n|\\[0-7]{3}|[^%\\])*", part)
     # The shortest line that a shell takes is busybox's.
-    assert len(head) <= LONGEST_EDITED["ash"]
+    assert len(head) <= LONGEST_EDITED["ash"] - _ROOM
 
 
 def test_only_a_line_for_bash_cleans_the_history() -> None:

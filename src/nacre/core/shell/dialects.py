@@ -8,6 +8,7 @@ Rule 2: names of programs only choose an entry. They never decide that something
 """
 
 import re
+from collections.abc import Callable
 from typing import Literal
 
 from msgspec import Struct
@@ -58,6 +59,10 @@ class Syntax(Struct, frozen=True):
     mend: str = ""
     escapes: Literal["printf", "url"] = "printf"  # what the command is written in (wrapper.py)
     nonce: str | None = None  # what holds it since `begin`, where there is no room to repeat it
+    # Where the marks of the session's own shell go: `exec >file` takes standard output away.
+    own_out: str = ">/dev/tty"
+    # A line behind the command that notes its exit code, and succeeds.
+    behind: str | None = None
 
 
 class NativeStart(Struct, frozen=True):
@@ -137,13 +142,15 @@ _READ = f'{_READ_LINES}_nacre_c="$(\\command printf "$_nacre_c")"'
 # through the whole command for each of its characters.
 _CUT_READ = f"_nacre_c=${{_nacre_c%{_BOUND}*}};_nacre_c=${{_nacre_c#*{_BOUND}}}"
 # Read in a subshell, where functions of these names can be taken away, and names can be short. The
-# parts bring the words of ours with them (wrapper.py).
+# parts bring the words of ours with them (wrapper.py). {bare} where a function may be in the way:
+# in a subshell ksh93 would lose the builtins.
 _READ_BOUND = (
     "(\\exec stty -echo);{reading};"
-    "_nacre_c=$({ \\unset -f read printf test;_c=;while IFS= \\read -r _l&&"
-    '\\test "$_l";do _c=$_c$_l;done;\\printf "$_c";} 2>/dev/null);'
+    "_nacre_c=$({ {bare};_c=;while IFS= {word} read -r _l&&"
+    '{word} test "$_l";do _c=$_c$_l;done;{word} printf "$_c";} 2>/dev/null);'
     f"{_CUT_READ};(\\exec stty echo)"
 )
+_BARE = "\\unset -f read printf test"
 # A pattern that takes all away if it is found. To ask for the host takes a process, once a shell;
 # $HOSTNAME may be another machine's, which was passed on. The id tells whose $_nacre_h it is. By
 # `exec` no trap of the user's prints at the end of the subshell.
@@ -179,10 +186,10 @@ _BASH_BEGIN = (
 # and a DEBUG trap would print into what `uname` says.
 _ANY_WORD = '"$_nacre_b"'
 _ANY_BEGIN = (
-    "{ _nacre_s=$? {noted}_nacre_x=$- _nacre_b=command _nacre_v= _nacre_n={nonce};"
+    "{ _nacre_s=$? {noted}_nacre_x=$- _nacre_b=command _nacre_t= _nacre_n={nonce};"
     "case ${ZSH_VERSION+z}${BASH_VERSION+b} in z)_nacre_b=builtin _nacre_h=$$\\ $HOST;"
     "(($+functions[builtin]))&&_nacre_b=-;;"
-    'b)_nacre_v=1;case "$(\\history 1)" in '
+    'b)case "$(\\history 1)" in '
     "*$_nacre_n*)\\history -d -1;;esac;;esac;\\set +x;{host}} >/dev/null 2>&1"
 )
 # In zsh it is `builtin`, or nothing where that is a function.
@@ -217,20 +224,51 @@ def _by(word: str, statement: str) -> str:
     return statement.replace("\\command", word)
 
 
-_SH_SYNTAX = Syntax(
-    printf="\\command printf",
-    code=_CODE,
-    begin=_BEGIN,
-    keep=_KEEP,
-    leave=_LEAVE,
-    itself='"$$"',
-    noted=_NOTED,
-    began_in=_BEGAN_IN,
-    take=_TAKE,
-    run=_RUN,
-    place=_PLACE,
-    ask_host=_ASK_HOST,
-    read=_READ,
+def _unforbidden(syntax: Syntax) -> Syntax:
+    """Return it without what a restricted shell refuses: to open a file, and `exec`.
+
+    bash's manual, "The Restricted Shell"; ksh93, mksh and zsh refuse the same.
+    """
+
+    def allowed(text: str) -> str:
+        text = text.replace(">/dev/null 2>&1", ">&- 2>&-").replace("2>/dev/null", "2>&-")
+        for program in ("stty -echo", "stty echo"):
+            text = text.replace(f"(\\exec {program})", f"\\command {program}")
+        # Where standard error is closed, bash gives it to what captures the output.
+        return text.replace("\\exec uname -sn", "\\command uname -sn 2>&-")
+
+    return _each(syntax, allowed)
+
+
+def _each(syntax: Syntax, change: Callable[[str], str]) -> Syntax:
+    words = {name: getattr(syntax, name) for name in syntax.__struct_fields__}
+    return Syntax(**{name: word and change(word) for name, word in words.items()})  # type: ignore[arg-type]  # `escapes` stays
+
+
+# `eval` fails as the command did, and an ERR trap would see that once more. Only what comes behind
+# the command in the same text tells the code and lets `eval` succeed.
+_BEHIND = "{ _nacre_t=$?;} 2>/dev/null"
+_TOLD = "_nacre_s=${_nacre_t:-$?}"
+# `set -v` and `set -x` show what is evaluated.
+_CUT_BEHIND = "case $_nacre_x in *[vx]*)_nacre_c=${_nacre_c%?\\{ _nacre_t=*};;esac"
+
+_SH_SYNTAX = _unforbidden(
+    Syntax(
+        printf="\\command printf",
+        code=_CODE,
+        begin=_BEGIN.replace("$? ", "$? _nacre_t= ", 1),
+        keep=_KEEP.replace("_nacre_s=$?", _TOLD),
+        leave=_LEAVE,
+        itself='"$$"',
+        noted=_NOTED,
+        began_in=_BEGAN_IN,
+        take=_TAKE,
+        run=f"{_CUT_BEHIND};{_RUN}",
+        place=_PLACE,
+        ask_host=_ASK_HOST,
+        read=_READ,
+        behind=_BEHIND,
+    )
 )
 
 SH = Dialect(
@@ -283,7 +321,10 @@ ZSH = Dialect(
         take=_by(_ZSH_WORD, _TAKE_BOUND).replace(_CUT, _CUT_FOUND),
         run=_by(_ZSH_WORD, _RUN),
         place=f'"$$ $HOST;{_FOLDER}"',
-        read=_READABLE + _READ_BOUND.replace(_CUT_READ, _CUT_FOUND),
+        read=_READABLE
+        + _READ_BOUND.replace(_CUT_READ, _CUT_FOUND)
+        .replace("{bare}", _BARE)
+        .replace("{word} ", "\\"),
         mend=_ZSH_MEND,
     ),
     programs=("zsh",),
@@ -307,8 +348,9 @@ FISH = Dialect(
         code="$_nacre_s",
         # Local to the line that is read, whatever the user's variables of these names are.
         begin="set -l _nacre_s $status{noted}",
-        keep="set -l _nacre_s $status",
-        leave='test $_nacre_s = 0;or /bin/sh -c "exit $_nacre_s"',
+        # Nothing where nothing was run: the command did not arrive.
+        keep="set -l _nacre_s $status;set -q _nacre_c[1];or set _nacre_s ''",
+        leave='test "$_nacre_s" = 0;or /bin/sh -c "exit $_nacre_s"',
         itself="$fish_pid",
         noted=";set -gu _nacre_r $fish_pid",
         began_in='"$_nacre_r:"',
@@ -321,6 +363,14 @@ FISH = Dialect(
         if_taken="{take};{rest}",
         # It calls a function for each quote or backslash that is pasted: 2,000 take minutes.
         escapes="url",
+        # Its own `read` edits a line, and draws that; so does its prompt: 20 KB take half a minute.
+        read=(
+            "command stty -echo </dev/tty;{reading};"
+            "set -l _nacre_c (/bin/sh -c 'while IFS= read -r l&&test \"$l\"'"
+            "';do printf %s \"$l\";done' </dev/tty"
+            " | builtin string unescape --style=url | builtin string collect);"
+            "command stty echo </dev/tty"
+        ),
     ),
     programs=("fish",),
     offered=("fish",),
@@ -352,42 +402,44 @@ def _silent(statement: str) -> str:
 
 def _short(syntax: Syntax) -> Syntax:
     """Return it with shorter names: with the long ones its lines are too long for ash."""
-    words = {name: getattr(syntax, name) for name in syntax.__struct_fields__}
-    return Syntax(**{name: word and word.replace("_nacre_", "_n") for name, word in words.items()})
+    return _each(syntax, lambda word: word.replace("_nacre_", "_n"))
 
 
 _ANY_BEGIN += f";_nacre_k='{_silent(_LEAVE)}'"
 _ANY_LEAVE = f'{_ANY_WORD} eval "$_nacre_k"&&:'
-# In bash as in _BASH_RUN: only there $_nacre_v is not empty. In mksh PIPESTATUS is that of the
-# pipelines within what is evaluated.
-_ANY_RUN = (
-    "case $_nacre_x${_nacre_v:-e} in "
-    f'*e*){{leave}};{_ANY_WORD} eval "$_nacre_c";;*){{leave}};! {_ANY_WORD} eval "$_nacre_c";;esac'
-)
+# Nothing where nothing was run: printf may be a program, which takes no longer argument (mksh).
+_ANY_TOLD = "_nacre_s=${_nacre_c:+${_nacre_t:-$?}}"
+_ANY_RUN = f'{_CUT_BEHIND};{{leave}};{_ANY_WORD} eval "$_nacre_c"'
 
 ANY_SHELL = Dialect(
     name="any",
     syntax=_short(
-        Syntax(
-            printf="\\command printf",
-            code=_CODE,
-            begin=_ANY_BEGIN,
-            keep=_silent(
-                _KEEP.replace(";\\unset _nacre_c", " _nacre_c=").replace(
-                    "_nacre_s=$?", "_nacre_s=${_nacre_v:+$PIPESTATUS} _nacre_s=${_nacre_s:-$?}"
-                )
-            ),
-            leave=_ANY_LEAVE,
-            itself='"$$"',
-            noted=_NOTED,
-            began_in=_BEGAN_IN,
-            take=_TAKE_BOUND,
-            run=_ANY_RUN,
-            place=_PLACE,
-            ask_host=_ASK_HOST,
-            read=_READ_BOUND,
-            if_taken="{take};{rest}",
-            nonce='"$_nacre_n"',
+        _unforbidden(
+            Syntax(
+                printf="\\command printf",
+                code=_CODE,
+                begin=_ANY_BEGIN,
+                keep=_silent(
+                    _KEEP.replace(";\\unset _nacre_c", " _nacre_c=").replace(
+                        "_nacre_s=$?", _ANY_TOLD
+                    )
+                ),
+                leave=_ANY_LEAVE,
+                itself='"$$"',
+                noted=_NOTED,
+                began_in=_BEGAN_IN,
+                take=_TAKE_BOUND,
+                run=_ANY_RUN,
+                place=_PLACE,
+                ask_host=_ASK_HOST,
+                read=_READ_BOUND.replace("{bare}", f"case $_nacre_b in -){_BARE};;esac").replace(
+                    "{word}", _ANY_WORD
+                ),
+                if_taken="{take};{rest}",
+                nonce='"$_nacre_n"',
+                own_out=">&2",
+                behind=_BEHIND,
+            )
         )
     ),
     programs=(),
@@ -403,15 +455,16 @@ _SH_WITHOUT_COMMAND = replace(
         _SH_SYNTAX,
         printf="\\printf",
         take=_TAKE.replace("command ", ""),
-        run='{leave};\\eval "$_nacre_c"',
-        read=_READ.replace("command ", ""),
+        run=_SH_SYNTAX.run.replace("command ", ""),
+        read=_SH_SYNTAX.read and _SH_SYNTAX.read.replace("command ", ""),
     ),
     programs=(),
     offered=(),
 )
 
-_BY_PROGRAM = dict.fromkeys(OPAQUE, ANY_SHELL) | {
-    program: dialect for dialect in DIALECTS for program in dialect.programs
+_BY_PROGRAM = {
+    **{program: dialect for dialect in DIALECTS for program in dialect.programs},
+    **dict.fromkeys((*OPAQUE, "rbash"), ANY_SHELL),
 }
 _BY_NAME = {dialect.name: dialect for dialect in (*DIALECTS, ANY_SHELL, _SH_WITHOUT_COMMAND)}
 
@@ -419,6 +472,20 @@ _BY_NAME = {dialect.name: dialect for dialect in (*DIALECTS, ANY_SHELL, _SH_WITH
 def dialect_of(program: str) -> Dialect:
     """Return the dialect of a program, or of the shell behind it; of any shell if it is unknown."""
     return _BY_PROGRAM.get(program, ANY_SHELL)
+
+
+# What fish alone prints before its prompt: black, and the colours set back (3); a mark for a mouse
+# that clicks (4).
+_FISH_PROMPTS = late_pattern(rb"\x1b\[30m(?:\x1b\(B)?\x1b\[m|\x1b\]133;A;click_events")
+
+
+def shown_dialect(output: bytes, program: str) -> Dialect:
+    """Return the dialect to try first in a program that printed this last.
+
+    A line for another family makes fish wait for its end, and nobody hears of that.
+    """
+    dialect = dialect_of(program)
+    return FISH if dialect is ANY_SHELL and _FISH_PROMPTS.search(output) else dialect
 
 
 def dialect_named(name: str) -> Dialect:
@@ -432,29 +499,9 @@ def other_family(dialect: Dialect) -> Dialect:
 
 
 def without_words(dialect: Dialect) -> Dialect | None:
-    """Return the dialect to try next in a shell that is known, if there is one."""
-    return {SH: _SH_WITHOUT_COMMAND, _SH_WITHOUT_COMMAND: SH}.get(dialect)
+    """Return the dialect to try next in a shell that is known, if there is one.
 
-
-# As zsh prints its mark, unless somebody has chosen another one. Output that ends so may be its
-# beginning.
-_MARK_BEGINS = late_pattern(rb"(?:\x1b\[[0-9;]*m)+(?:[%#](?:\x1b\[[0-9;]*m)* *\r? ?\r?)?\Z")
-
-
-_BEFORE_PROMPT = 4096  # bytes: more than a shell prints before its prompt, however wide it is
-
-
-def without_beginning_mark(output: bytes) -> bytes:
-    """Remove what may be the beginning of what a shell prints before its prompt."""
-    return _MARK_BEGINS.sub(b"", output)
-
-
-def without_prompt_mark(output: bytes) -> bytes:
-    """Remove what a shell printed before its prompt; it may be a shell behind ssh."""
-    # It stands at the end. To look for it in a megabyte of sequences would take 100 ms.
-    last = output[-_BEFORE_PROMPT:]
-    kept = last
-    for dialect in DIALECTS:
-        if dialect.before_prompt is not None:
-            kept = dialect.before_prompt.sub(b"", kept)
-    return output[: len(output) - len(last)] + kept if kept != last else output
+    A restricted bash refuses what its own dialect needs.
+    """
+    others = {SH: _SH_WITHOUT_COMMAND, _SH_WITHOUT_COMMAND: SH, BASH: ANY_SHELL, ANY_SHELL: BASH}
+    return others.get(dialect)

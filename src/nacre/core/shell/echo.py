@@ -9,11 +9,17 @@ echo.
 from nacre.core.shell.marks import Mark
 from nacre.late_pattern import late_pattern
 
-_MOST = 64 * 1024  # an echo has at most a few kilobytes; anything more is output
+# Bytes; anything more is output. An echo has a few kilobytes, but where a line editor draws a whole
+# line for each of its characters (fish in a dumb terminal) it has half a million.
+_MOST = 1024 * 1024
 
 
 # ECMA-48 5.4: private sequences (modes, xterm's and kitty's keyboards), DA, DSR; DECKPAM, DECKPNM.
 _KEPT = late_pattern(rb"\x1b\[[?<>=][0-9;]*\$?[A-Za-z]|\x1b\[[0-9]*[cn]|\x1b[=>]")
+
+
+# What every line of ours has, in each row that a line editor makes of it.
+_OURS = late_pattern(rb"\$_n[a-z]\b|_nacre_")
 
 
 class Veil:
@@ -47,7 +53,21 @@ class Veil:
         """
         held = self.release()
         modes = b"".join(_KEPT.findall(held))
-        return modes + self.shown + held.rpartition(b"\n")[2] if prompt else modes
+        _, ended, below = held.rpartition(b"\n")
+        # Without a line's end, and with the nonce, it is a piece of the echo.
+        if not ended or self.nonce.encode() in below:
+            below = b""
+        return modes + self.shown + below if prompt else modes
+
+    def uncover(self) -> bytes:
+        """Stop hiding; return the command, and what came behind the echo of its line."""
+        nonce, held = self.nonce.encode(), self.release()
+        rows = held.split(b"\n")
+        ours = [at for at, row in enumerate(rows) if nonce in row or _OURS.search(row)]
+        if not ours:
+            return held
+        echo, rest = rows[: ours[-1] + 1], rows[ours[-1] + 1 :]
+        return b"".join(_KEPT.findall(b"\n".join(echo))) + self.shown + b"\n".join(rest)
 
     def release(self) -> bytes:
         """Stop hiding; return what was held back."""

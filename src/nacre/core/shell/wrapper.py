@@ -16,6 +16,7 @@ ESC, so it cannot be mistaken for a mark.
 from typing import Literal
 
 from nacre.core.shell.dialects import Dialect, Syntax
+from nacre.late_pattern import late_pattern
 
 _PART = 800  # bytes of a part of a long command
 _TELLING = 12  # letters of a nonce that tell a line in a history
@@ -51,7 +52,7 @@ def wrap(
     """
     words = dialect.syntax
     take = words.take.replace("{bound}", _bound(nonce))
-    take = take.replace("{body}", encode(command, words.escapes))
+    take = take.replace("{body}", encode(_with_line_behind(command, words), words.escapes))
     run = _run(words, fed_by)
     return _line(words, nonce, take, _evaluate(words, nonce, own, words.ask_host, run))
 
@@ -71,10 +72,51 @@ def wrap_long(
     # The line is as long as ash takes one: it tells the host that a shorter one has asked for.
     run = _run(words, fed_by)
     evaluate = _evaluate(words, nonce, own, "", run)
-    body = encode(command)
+    body = encode(_with_line_behind(command, words), words.escapes)
     if "{bound}" in words.read:
         body = f"{_bound(nonce)}{body}{_bound(nonce)}"
     return _line(words, nonce, read, evaluate), _parts(body)
+
+
+# What a line behind it would become a part of: a command that goes on, the name of a function; or
+# what a complaint would show.
+_GOES_ON = late_pattern(r"(?:\bcase\s.*\sin|&&|\||[()]\s*\)|\bfunction\s+\S+)\s*(?:#|\Z)")
+_DOCUMENTS = 20  # are looked at: what is behind each of them is searched
+# Of `<<-'END'` the hyphen and the word.
+_DOCUMENT = late_pattern(r"(?<!<)<<(?!<)(-?)[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([\w.+-]+))?")
+
+
+def _with_line_behind(command: str, words: Syntax) -> str:
+    """Return the command with what a shell wants behind it, where that is a command of its own.
+
+    In doubt it is not: an ERR trap that fires twice does less harm than a line of ours that is
+    taken for a part of the command.
+    """
+    if words.behind is None or _goes_on(command) or not _has_documents_whole(command):
+        return command
+    return f"{command}\n{words.behind}"
+
+
+def _goes_on(command: str) -> bool:
+    if (len(command) - len(command.rstrip("\\"))) % 2:
+        return True  # at the end of a text it is a backslash, or nothing
+    for line in reversed(command.split("\n")):
+        if (said := line.strip()) and not said.startswith("#"):
+            return _GOES_ON.search(said) is not None
+    return False
+
+
+def _has_documents_whole(command: str) -> bool:
+    """Whether each here-document has its end, as far as that can be told."""
+    if command.count("<<") > _DOCUMENTS:
+        return False
+    for found in _DOCUMENT.finditer(command):
+        tabs, *words = found.groups()
+        end = next((word for word in words if word is not None), None)
+        below = command[found.end() :].split("\n")[1:]
+        if end not in ([line.lstrip("\t") for line in below] if tabs else below):
+            return False
+    return True
 
 
 def _bound(nonce: str) -> str:
@@ -148,7 +190,7 @@ def _evaluate(words: Syntax, nonce: str, own: bool, ask_host: str, run: str) -> 
 
 
 def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:
-    """Where the prompt goes there goes the mark: `exec >file` takes standard output away.
+    """Where the prompt goes there goes the mark.
 
     What /dev/tty is to another shell nobody knows; of the session's own it is the terminal.
 
@@ -159,7 +201,7 @@ def _mark(words: Syntax, kind: str, nonce: str, own: bool, *values: str) -> str:
     form = f"\\33]%s;{kind};n=%s{told}\\7"
     expanded = (one for one in values if one and not one.isalpha())
     given = " ".join((words.nonce or nonce, *expanded))
-    return f"{words.printf} '{form}' 133 {given} {'>/dev/tty' if own else '>&2'}"
+    return f"{words.printf} '{form}' 133 {given} {words.own_out if own else '>&2'}"
 
 
 def _parts(body: str) -> list[str]:

@@ -59,7 +59,7 @@ from nacre.services.registry.registry import Registry
 from nacre.services.runs.ask_shell import await_typed, state_told
 from nacre.services.runs.delivery import never
 from nacre.services.runs.ledger import Ledger
-from nacre.services.runs.prompt import NEXT_PROMPT, context_at, until_all_is_read
+from nacre.services.runs.prompt import NEXT_PROMPT, context_at, is_half_drawn, until_all_is_read
 from nacre.services.runs.run import TrackedRun
 from nacre.services.runs.run_wait import IncompleteCommand
 from nacre.services.runs.service import Runs
@@ -178,7 +178,7 @@ class RunCommands:
             soon = now + _READS_SOON if session.generation else deadline
             await settle(session, at_prompt, min(deadline, soon), asks=waits_for_somebody)
             state = look(session)
-        if state.unmarked and may_type(session):
+        if (state.unmarked and may_type(session)) or is_half_drawn(session, state):
             state = await state_told(session, deadline)
         if state.state == "prompt" and not line_before_cursor(session).strip():
             # It waits, but its prompt has not been read: the kernel is ahead of the screen.

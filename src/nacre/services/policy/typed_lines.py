@@ -23,6 +23,7 @@ from nacre.services.dispatch.permit import Permit, ToType
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import settle, waits_for_somebody
 from nacre.services.observe.state import look
+from nacre.services.observe.unread import UnreadInput
 from nacre.services.policy.judge import Judge, Site
 from nacre.services.policy.reader import (
     bytes_of,
@@ -31,7 +32,6 @@ from nacre.services.policy.reader import (
     reader_of,
     shown_line,
 )
-from nacre.services.policy.unread import UnreadInput
 from nacre.services.policy.verdicts import Line, Verdicts
 from nacre.services.runs.ask_shell import QUICK, ask_shell, waits_for_keys
 from nacre.services.session.session import Session

@@ -5,6 +5,7 @@ Rule 2: text that a line editor would change is never typed.
 """
 
 import asyncio
+from typing import NamedTuple
 
 from nacre.core.keys.sequences import PASTE_END
 from nacre.core.screen.controls import ERASE_LINE
@@ -15,6 +16,7 @@ from nacre.core.shell.dialects import (
     Dialect,
     dialect_of,
     other_family,
+    shown_dialect,
     without_words,
 )
 from nacre.core.shell.echo import Veil
@@ -26,6 +28,7 @@ from nacre.services.dispatch.permit import may_type, turn, type_into, write_judg
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import read_on, settle
 from nacre.services.observe.state import line_before_cursor
+from nacre.services.observe.unread import UnreadInput
 from nacre.services.runs.ask_shell import ask_shell
 from nacre.services.runs.prompt import NEXT_PROMPT, note_shown_prompt, until_all_is_read
 from nacre.services.runs.request import new_nonce
@@ -43,16 +46,19 @@ _NOT_TYPED = late_pattern(r"[!\x00-\x1f\x7f-\x9f\ue000-\uf8ff\ufdd0-\ufdef]|\A\^
 _LONGEST_TYPED = 1000  # characters; a longer line is wrapped, so no line editor has to redraw it
 
 _LINE_CLEARED = 0.2  # seconds for a line that is deleted to be gone from the screen, also elsewhere
+_INTERRUPTED = 0.3  # seconds for a shell elsewhere to answer Ctrl+C
+_DRAWN = 1500  # bytes of a line that fish draws in a second, on a busy machine
 _SWALLOWED = 16  # bytes; busybox's KEYCODE_BUFFER_SIZE
 
-_KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, zle, fish)
+_MOST_DIALECTS = 1000  # then all are forgotten: the next commands find out again
+KILL_LINE = b"\x05\x15"  # go to the end of the line and delete it (readline, zle, fish)
 
 
 class Delivery:
     def __init__(self, host: Host) -> None:
         self._host = host
-        # By session id, foreground process and program.
-        self._dialects: dict[tuple[str, int, str], Dialect] = {}
+        self._unread = UnreadInput()
+        self._dialects: dict[_ShellKey, Dialect] = {}
 
     def forget_session(self, identifier: str) -> None:
         for key in [key for key in self._dialects if key[0] == identifier]:
@@ -72,7 +78,7 @@ class Delivery:
             await turn(session)
             write_judged(session, dialect.begin_anew)
         elif self._line_may_be_typed(session, run):
-            await type_into(session, _KILL_LINE)
+            await type_into(session, KILL_LINE)
         # A wrapped line that was not understood once is no way out for the next command either.
         hurt = hurt and prompting.understands_wrapper
         # The line editor would show a secret; the wrapped line is hidden.
@@ -134,14 +140,16 @@ class Delivery:
     ) -> None:
         facts = session.facts()
         program = (facts.program if facts else None) or "sh"
-        key = (session.identity.id, facts.group if facts and facts.group else 0, program)
-        dialect = self._dialects.get(key, dialect_of(program))
         run.request.program = program
+        key = _shell_key(run)
+        dialect = self._dialects.get(key) or shown_dialect(run.request.came_with, program)
         if program in SHELLS and facts is not None:
             run.request.pid = facts.pid
             if dialect_of(program) is SH:  # their line editors take either
                 run.request.enter = _line_end(facts)
         known = program in SHELLS
+        if not known and run.request.typed_ahead:
+            await _until_interrupted(session, deadline)
         await _clear_line(session, run, deadline, known=known)
 
         def over() -> bool:
@@ -150,45 +158,75 @@ class Delivery:
         def asks(state: State) -> bool:
             # A shell of this machine that waits again has read the line, and has not understood it.
             if state.state == "prompt":
-                return known and waits_again(session)
+                return known and waits_again(session, self._unread)
             return state.state == "needs_input"
 
         for attempt in (dialect, without_words(dialect) if known else other_family(dialect)):
             if attempt is None:
                 break
             run.request.dialect = attempt
-            await self._write_wrapped(session, run, command, attempt)
-            until = min(deadline, self._host.loop.time() + self._host.settings.mark_wait)
+            typed = await self._write_wrapped(session, run, command, attempt)
+            patience = self._host.settings.mark_wait + max(0, typed - SHORT_LINE) / _DRAWN
+            until = min(deadline, self._host.loop.time() + patience)
             how, state = await settle(session, over, until, asks=asks)
             unread = how == "deadline" or (state is not None and state.state == "prompt")
             # A shell that reads the parts of a long command has understood the line before them.
             if not unread or (known and how == "deadline") or run.state.reads_parts:
-                self._dialects[key] = attempt
+                self._remember(key, attempt)
                 return
             if self._host.loop.time() >= deadline:
                 return  # it may just be slow: a second try would be typed into the first
             if not known:
-                await type_into(session, _KILL_LINE)  # what it cannot parse may still be there
-            if attempt is dialect:
-                session.stream.drop_veil(prompt=False)
+                await type_into(session, KILL_LINE)  # what it cannot parse may still be there
             run.request.nonce = new_nonce()
         session.stream.drop_veil(prompt=True)
         run.prompt_is_back()
 
+    async def leave_unread(self, run: TrackedRun, deadline: float) -> bool:
+        """End a run at the other end of ssh whose line was not understood within its time-out.
+
+        No second line was typed then, and nobody has waited for the mark of the first one. Return
+        whether it was so.
+        """
+        request, session = run.request, run.session
+        if run.done or request.pid is not None or request.context != "wrapped":
+            return False
+        if run.state.started_by_mark or run.state.restored or not may_type(session):
+            return False
+
+        def begun() -> bool:
+            return run.done or run.state.started_by_mark
+
+        heard_by = session.last_input + self._host.settings.mark_wait
+        await settle(session, begun, min(deadline, heard_by), asks=never)
+        if begun() or self._host.loop.time() < heard_by:
+            return False
+        session.stream.drop_veil(prompt=True)
+        await type_into(session, KILL_LINE)  # it may stand there still
+        run.prompt_is_back()
+        self._remember(_shell_key(run), other_family(request.dialect))
+        return True
+
+    def _remember(self, key: "_ShellKey", dialect: Dialect) -> None:
+        if len(self._dialects) >= _MOST_DIALECTS:
+            self._dialects.clear()
+        self._dialects[key] = dialect
+
     async def _write_wrapped(
         self, session: Session, run: TrackedRun, command: str, dialect: Dialect
-    ) -> None:
+    ) -> int:
+        """Return how long a line was typed for it, which a line editor has to draw."""
         # A prompt that is printed but not read yet does not belong to the echo.
         await read_on(session)
         if not line_before_cursor(session).strip():
             await session.next_change(self._host.loop.time() + _PROMPT_ON_ITS_WAY, output=True)
         note_shown_prompt(run)
         longest = dialect.longest_line if run.request.pid is not None else SHORT_LINE
-        await self._write_line(session, run, command, dialect, longest)
+        return await self._write_line(session, run, command, dialect, longest)
 
     async def _write_line(
         self, session: Session, run: TrackedRun, command: str, dialect: Dialect, longest: int
-    ) -> None:
+    ) -> int:
         await turn(session)  # before the veil: who drives meanwhile sees what they type
         self._veil(session, run, command)
         command_line = session.with_secrets(command)
@@ -196,17 +234,19 @@ class Delivery:
         line = wrap(command_line, dialect, run.request.nonce, own=own, fed_by=fed_by)
         if len(line) > longest and dialect.syntax.read is not None:
             await self._write_parts(session, run, command, dialect)
-            return
+            return 0
         late = run.request.context == "native" and dialect.takes_pastes_late
         if late or len(line) > _LONGEST_TYPED:
             # Key by key it would take seconds; for a highlighter of zsh even a short line does.
             await self._takes_pastes(session)
+        self._unread.note(session)
         await type_into(
             session,
             pasted(session, line, dialect, run.request.enter),
             recorded=_recorded(run, command),
             runs=_judged(run, command),
         )
+        return len(line)
 
     async def _takes_pastes(self, session: Session) -> bool:
         """Return whether its line editor has asked for pastes; it may do so behind its prompt.
@@ -226,6 +266,7 @@ class Delivery:
         command_line = session.with_secrets(command)
         fed_by, own = run.request.fed_by, run.in_own_shell
         head, parts = wrap_long(command_line, dialect, run.request.nonce, own=own, fed_by=fed_by)
+        self._unread.note(session)
         await type_into(
             session,
             pasted(session, head, dialect, run.request.enter),
@@ -236,6 +277,9 @@ class Delivery:
         await settle(
             session, lambda: run.state.reads_parts or run.state.started_by_mark, until, asks=never
         )
+        await read_on(session)
+        if run.done or run.state.started_by_mark:
+            return  # it could not read (a restricted zsh): it would run the parts one by one
         enter = _line_end(session.facts())  # its line editor has left the terminal
         for part in parts:
             await type_into(
@@ -248,6 +292,29 @@ class Delivery:
         told = run.request.shown or command
         shown = told.replace("\n", "\r\n").encode(errors="replace") + b"\r\n"
         session.stream.hide_echo(Veil(run.request.nonce, shown))
+
+
+async def _until_interrupted(session: Session, deadline: float) -> None:
+    """Wait until a shell at the other end of ssh has answered keys that came right before.
+
+    To Ctrl+C it answers by a new prompt. A line that comes to it together with the signal is lost.
+    """
+    soon = min(deadline, session.last_input + _INTERRUPTED)
+    await settle(session, lambda: session.last_output > session.last_input, soon, asks=never)
+
+
+class _ShellKey(NamedTuple):
+    """A shell that lines were typed into; behind ssh it is known by what it was started in."""
+
+    session: str
+    group: int
+    program: str
+    outer: frozenset[str]
+
+
+def _shell_key(run: TrackedRun) -> _ShellKey:
+    request, group = run.request, run.session.foreground
+    return _ShellKey(run.session.identity.id, group or 0, request.program or "sh", request.outer)
 
 
 async def _clear_line(session: Session, run: TrackedRun, deadline: float, *, known: bool) -> None:
@@ -264,7 +331,7 @@ async def _clear_line(session: Session, run: TrackedRun, deadline: float, *, kno
         child.answers.may_be_typed = False
     # Ctrl+C empties the terminal's input: it may have taken the end of a paste.
     pasting = session.terminal.modes().bracketed_paste
-    await type_into(session, (PASTE_END if pasting else b"") + _KILL_LINE)
+    await type_into(session, (PASTE_END if pasting else b"") + KILL_LINE)
     if known:
         await until_all_is_read(session, deadline)
     prompt = run.request.before[1].strip()
@@ -287,10 +354,13 @@ def _line_end(facts: TerminalFacts | None) -> bytes:
     return b"\n" if facts is not None and facts.edits else b"\r"
 
 
-def waits_again(session: Session) -> bool:
-    """Whether all that was typed has been read, as the kernel knows for sure."""
+def waits_again(session: Session, typed: UnreadInput) -> bool:
+    """Whether all that was typed has been read, as the kernel knows for sure.
+
+    Who waits as before has read nothing: the kernel hands a line on when it comes to it.
+    """
     child, facts = session.supervisor.last, session.facts()
-    if child is None or child.input.pending:
+    if child is None or child.input.pending or typed.is_left(session):
         return False
     return facts is not None and facts.waits is True
 

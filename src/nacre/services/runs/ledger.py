@@ -107,6 +107,8 @@ class Ledger:
             outer=frozenset(outer.request.nonce for outer in stack),
             typed_ahead=_typed_since(self._last.get(identifier)),
         )
+        if stack:
+            request.came_with = stack[-1].output.last
         if (before := self._last.get(identifier)) is not None:
             request.before = (before.request.group, before.request.prompt)
         output = RunOutput(session.terminal.cols, self._host.settings.run_memory_bytes)

@@ -15,7 +15,7 @@ from nacre.core.shell.programs import OPAQUE
 from nacre.core.shell.repl_prompts import is_same_prompt
 from nacre.core.shell.state import State, asks_for_line
 from nacre.core.shell.typed import is_command
-from nacre.services.dispatch.permit import type_into
+from nacre.services.dispatch.permit import may_type, type_into
 from nacre.services.observe.settle import LOOKS, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor, look
 from nacre.services.runs.ask_shell import QUICK, await_typed
@@ -134,6 +134,16 @@ def context_at(session: Session, state: State) -> Context | None:
     return "repl" if state.asks == "repl" else None
 
 
+def is_half_drawn(session: Session, state: State) -> bool:
+    """Whether the session's own shell waits at a prompt whose marks begin and do not end.
+
+    Ctrl+C that comes while it draws the prompt breaks that off (fish). In vi's command mode a line
+    would be mangled there; asked, it answers that it is at its prompt.
+    """
+    drawing = session.marks_itself and session.stream.prompting.phase == "drawing"
+    return drawing and state.state == "prompt" and session.in_foreground and may_type(session)
+
+
 def tell_read(session: Session, run: TrackedRun | None, state: State) -> State:
     """Distinguish the `read` of a wrapped command from the prompt: in dash they look the same."""
     if run is None or run.done:
@@ -143,8 +153,10 @@ def tell_read(session: Session, run: TrackedRun | None, state: State) -> State:
     if state.state != "prompt":
         return state
     facts = session.facts()
-    if run.request.context != "wrapped" or facts is None or not facts.canonical:
+    if run.request.context != "wrapped" or facts is None:
         return state
+    if not facts.canonical:  # with a line editor, as ksh93 and fish read
+        return _tell_read_behind(session, run, state) if facts.pid == run.request.pid else state
     line = line_before_cursor(session).rstrip()
     if facts.pid != run.request.pid or line[-1:] == run.request.prompt.rstrip()[-1:]:
         return state
@@ -152,7 +164,7 @@ def tell_read(session: Session, run: TrackedRun | None, state: State) -> State:
 
 
 def _tell_read_behind(session: Session, run: TrackedRun, state: State) -> State:
-    """Tell it behind ssh, where only the command says so."""
+    """Tell it where only the command says so: behind ssh, and from a line editor's prompt."""
     if not run.state.started_by_mark or state.state not in ("running", "prompt"):
         return state
     wanted = wanted_by(run.request.command or "")

@@ -33,6 +33,7 @@ class RunRequest(Struct):
     enter: bytes = b"\r"  # what ends a line there
     pid: int | None = None  # the shell that a wrapped command was sent to, if it is local
     program: str | None = None  # its name, or ssh's
+    came_with: bytes = b""  # what the run that started its shell had printed last
     prompt: str = ""  # the prompt that the command was sent at
     group: int | None = None  # the foreground processes whose prompt that is
     before: tuple[int | None, str] = (None, "")  # the same two of the run before

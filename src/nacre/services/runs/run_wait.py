@@ -13,7 +13,7 @@ import msgspec
 from nacre.core.operations.results import RunOutcome
 from nacre.core.operations.steps import interrupt, read_output, wait_for_run
 from nacre.core.screen.controls import ERASE_LINE
-from nacre.core.shell.dialects import SHELLS, dialect_of, without_words
+from nacre.core.shell.dialects import SHELLS, dialect_of, shown_dialect, without_words
 from nacre.core.shell.echo import Veil
 from nacre.core.shell.repl_input import IncompleteInput
 from nacre.core.shell.repl_prompts import is_same_prompt, listens_always
@@ -24,8 +24,9 @@ from nacre.services.dispatch.permit import may_type, write_judged
 from nacre.services.host.host import Host
 from nacre.services.observe.settle import Settled, settle, waits_for_somebody
 from nacre.services.observe.state import line_before_cursor
+from nacre.services.observe.unread import UnreadInput
 from nacre.services.runs.ask_shell import QUICK, TRIES, ask_shell, state_told_of, waits_for_keys
-from nacre.services.runs.delivery import never, pasted, waits_again
+from nacre.services.runs.delivery import KILL_LINE, never, pasted, waits_again
 from nacre.services.runs.ledger import Ledger
 from nacre.services.runs.prompt import NEXT_PROMPT, tell_read
 from nacre.services.runs.repl import ReplRun, echoes_blank, is_back, shows_prompt
@@ -68,6 +69,7 @@ class RunWait:
     def __init__(self, ledger: Ledger, host: Host) -> None:
         self._ledger = ledger
         self._host = host
+        self._unread = UnreadInput()
         self._in_repl: dict[str, TrackedRun] = {}  # the last run in a REPL, by session id
 
     def forget_session(self, identifier: str) -> None:
@@ -116,6 +118,8 @@ class RunWait:
             started = run.state.started_by_mark or state.state != "prompt"
             # What reads the parts of a long command without echo is its shell, and they are coming.
             fed = run.state.reads_parts and not run.state.started_by_mark
+            if _gave_up_reading(run, state):
+                return True
             if started:
                 state = tell_read(run.session, run, state)
             return started and waits_for_somebody(state) and not (fed and state.asks == "password")
@@ -143,6 +147,9 @@ class RunWait:
         how, state = await settle(run.session, settled, soon, asks=asks)
         if how == "deadline" and soon < deadline and not unread():
             how, state = await settle(run.session, settled, deadline, asks=asks)
+        if how == "needs_input" and state is not None and _gave_up_reading(run, state):
+            run.session.stream.drop_veil(prompt=True)
+            run.prompt_is_back()
         if passed_over():
             how, state = await self._until_read_whole(run, deadline, asks)
         late = how == "deadline" and soon < deadline and unread()
@@ -268,6 +275,8 @@ class RunWait:
         if other is not None and not run.done and not run.state.elsewhere and may_type(session):
             request.dialect = other
             await self._ask_by_line(run)
+        if request.pid is None and not (run.done or run.state.elsewhere) and may_type(session):
+            write_judged(session, KILL_LINE)  # who did not understand it may wait for its rest
         session.stream.lift_veil()
         run.output.recording = not run.done
         return None
@@ -277,14 +286,17 @@ class RunWait:
         session, request = run.session, run.request
         session.stream.hide_echo(Veil(request.nonce, ERASE_LINE, "E"))
         line = report(request.dialect, request.nonce, own=run.in_own_shell)
+        self._unread.note(session)
         # nacre's own line: it only reports an exit code
         write_judged(session, pasted(session, line, request.dialect, request.enter), recorded=b"")
-        known = without_words(request.dialect) is not None
+        known = request.pid is not None and without_words(request.dialect) is not None
         await settle(
             session,
             lambda: run.done or run.state.elsewhere,
             self._host.loop.time() + self._host.settings.mark_wait,
-            asks=lambda state: known and state.state == "prompt" and waits_again(session),
+            asks=lambda state: (
+                known and state.state == "prompt" and waits_again(session, self._unread)
+            ),
         )
 
     def _may_report(self, run: TrackedRun, state: State) -> bool:
@@ -293,6 +305,9 @@ class RunWait:
             return False
         if state.program != request.program:  # `exec bash`
             return False
+        program = request.program or ""
+        if shown_dialect(request.came_with, program) != shown_dialect(run.output.last, program):
+            return False  # fish has come up, or another shell in it: their prompts may end alike
         # After Ctrl+C a prompt may say so, as that of fish does.
         cut_short = run.session.input.interrupts > run.state.interrupts
         shown = line_before_cursor(run.session)
@@ -388,6 +403,16 @@ def _shell_that_came(run: TrackedRun, state: State) -> str:
         return _REPLACED
     told = began_in is not None or state.program != run.request.program
     return _STARTED_SHELL if told else _STARTED_OR_REPLACED
+
+
+def _gave_up_reading(run: TrackedRun, state: State) -> bool:
+    """Whether a shell of this machine has read the parts of a command, and made nothing of them.
+
+    Its printf may be a program, which takes no argument of 200 KB (mksh). Until it has read them it
+    does not echo, and is at no prompt.
+    """
+    fed = run.state.reads_parts and not run.state.started_by_mark
+    return fed and state.state == "prompt" and run.request.pid is not None
 
 
 def _has_started(run: TrackedRun, how: Settled) -> bool:

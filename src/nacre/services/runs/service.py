@@ -45,6 +45,7 @@ from nacre.services.runs.prompt import (
     await_prompt,
     context_at,
     has_read_all,
+    is_half_drawn,
     tell_read_soon,
 )
 from nacre.services.runs.run import TrackedRun
@@ -227,6 +228,7 @@ class Runs:
         with self.lock(session):
             state = look(session)
             self.wait.note_prompt(run, state)
+            await self.delivery.leave_unread(run, self._host.loop.time())
             await self.wait.ask_whether_over(run, state)
             if run.may_be_unsent and state.state == "prompt" and has_read_all(session):
                 run.prompt_is_back()  # its shell has nothing left to read, and ran nothing
@@ -249,12 +251,14 @@ class Runs:
         innermost = self._ledger.innermost(session)
         if state.unmarked and innermost is not None and not innermost.done:
             state = await state_told_of(innermost, max(deadline, soon))
-        elif state.unmarked:
+        elif state.unmarked or is_half_drawn(session, state):
             state = await state_told(session, max(deadline, soon))
         state = await tell_read_soon(session, innermost, state)
         if not session.alive:
             session.require_alive()
         self.wait.note_prompt(innermost, state)
+        if innermost is not None and await self.delivery.leave_unread(innermost, soon):
+            state = await await_prompt(session, innermost, soon)
         if innermost is not None and self.wait.goes_on(innermost, state):
             await self.wait.ask_whether_over(innermost, state)
         self._ledger.drop_ended(session)

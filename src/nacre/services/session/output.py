@@ -397,6 +397,7 @@ class OutputStream:
     # --- the veil --------------------------------------------------------------------------
 
     def hide_echo(self, veil: Veil) -> None:
+        self.drop_veil(prompt=False)  # what another one hides is the echo of a line of ours, too
         self._recorder.flush()  # the next daemon can know only one veil
         self._veil = veil
         self._veiled_from = self._end - self.scanner.held
@@ -405,7 +406,7 @@ class OutputStream:
     def lift_veil(self) -> None:
         """Show what was hidden, because the mark that the veil waited for does not come."""
         if self._veil is not None:
-            self._take_off(self._veil.release())
+            self._take_off(self._veil.uncover())
 
     def drop_veil(self, *, prompt: bool) -> None:
         """Leave out what was hidden, because a shell did not understand it (Veil.drop)."""

@@ -13,11 +13,14 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from nacre.core.shell.dialects import without_beginning_mark, without_prompt_mark
 from nacre.core.terminal.repl_cut import ReplCut
 from nacre.core.terminal.transcript import render
 from nacre.core.text.budget import HeadTail, head_and_tail, parted_head_and_tail
 from nacre.late_pattern import late_pattern
+from nacre.services.runs.outputs.prompt_marks import (
+    without_beginning_mark,
+    without_prompt_mark,
+)
 from nacre.services.runs.outputs.spool import Spool
 from nacre.services.session.screen import Lost
 
@@ -224,6 +227,11 @@ class RunOutput:
         rows = self._capture.lines + self._capture.total // self.cols + _AROUND
         # In JSON a quote, a backslash and a line's end are two characters each.
         return rows, 2 * (self._capture.total + _AROUND * self.cols) + _FACTS
+
+    @property
+    def last(self) -> bytes:
+        """What was printed last, as it came: a prompt, where the run has brought one up."""
+        return self._capture.last(_HELD)
 
     @property
     def lost(self) -> int:

@@ -9,8 +9,8 @@ more is written, or the positions of what follows would be wrong.
 import os
 from contextlib import suppress
 
-from nacre.core.shell.dialects import without_prompt_mark
 from nacre.services.runs.outputs.long_output import LongOutput
+from nacre.services.runs.outputs.prompt_marks import without_prompt_mark
 
 _LAST = 4096  # bytes at the end in which a shell's own mark is looked for
 

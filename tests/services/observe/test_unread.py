@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from nacre.errors import PolicyDenied
-from nacre.services.policy import unread
-from nacre.services.policy.unread import UnreadInput
+from nacre.services.observe import unread
+from nacre.services.observe.unread import UnreadInput
 
 from services.living import lines_of, living, reads, start, until
 from services.policy.test_police import guarded, shell, typed
