@@ -182,6 +182,9 @@ def test_a_page_whose_keys_do_not_arrive_says_so_although_it_hears_the_daemon(
     stuck = False
 
     def one_way(socket: WebSocketRoute) -> None:
+        if stuck:  # what is said stays until the page is connected again
+            socket.close()
+            return
         daemons = socket.connect_to_server()
         socket.on_message(lambda message: None if stuck else daemons.send(message))
 
