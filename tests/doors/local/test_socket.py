@@ -17,6 +17,7 @@ from nacre.client.start import connect
 from nacre.doors.local.socket import Hello, serve_calls
 from nacre.services.dispatch.dispatch import Answer
 from nacre.settings.paths import find_paths
+from nacre.settings.table import Settings
 
 from doors.wire import GREETING, Bridge, Doomed, Line, daemon_pid, local_line
 
@@ -333,7 +334,7 @@ async def test_an_answer_that_no_json_can_carry_is_told_as_an_error() -> None:
 
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours)
-    serve = serve_calls(cast("Any", Odd()), msgspec.convert(GREETING, Hello), 4)
+    serve = serve_calls(cast("Any", Odd()), msgspec.convert(GREETING, Hello), Settings())
     serving = asyncio.ensure_future(serve(reader, writer))
     theirs.sendall(b'{"id": 1, "operation": "list_sessions", "params": {}}\n')
     theirs.setblocking(False)

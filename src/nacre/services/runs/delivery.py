@@ -112,6 +112,7 @@ class Delivery:
         ended = prompting.ended
         session.stream.scanner.accept(nonce)
         session.stream.hide_echo(Veil(nonce, ERASE_LINE, "E"))
+        self._unread.note(session)
         # nacre's own line: it runs nothing of the caller's
         write_judged(session, pasted(session, line, dialect, b"\r"), recorded=b"")
         soon = min(deadline, self._host.loop.time() + self._host.settings.mark_wait)
@@ -119,7 +120,7 @@ class Delivery:
             session,
             lambda: prompting.ended > ended and prompting.phase == "prompt",
             soon,
-            asks=lambda state: waits_again(session),
+            asks=lambda state: waits_again(session, self._unread),
         )
         session.stream.scanner.refuse(nonce)
         session.stream.lift_veil()
