@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # that was deleted is made again within a moment.
 START_PATIENCE = 20.0  # seconds
 
+_AGAIN = 1.0  # seconds; a daemon looks for its socket at each event of its folder
+
 _GATE = "start.lock"  # what starters lock until their daemon listens
 
 
@@ -56,6 +58,17 @@ def _find(paths: Paths, patience: float) -> "socket.socket | None":
                 "try again, or end it with 'nacre stop'",
             )
     return connection
+
+
+def _soon(paths: Paths) -> "socket.socket | None":
+    """Return a connection to a daemon that makes its socket again.
+
+    One that is ending, or only starting, is not awaited here: the next one waits for it, and a host
+    gets its first answers meanwhile.
+    """
+    from nacre.client.missing_socket import made_again
+
+    return made_again(paths, lambda: _look(paths), _AGAIN)
 
 
 def _look(paths: Paths) -> "socket.socket | None":
@@ -137,13 +150,14 @@ def connect_or_start(
     try:
         # A second starter waits here until the daemon of the first one listens.
         fcntl.flock(gate, fcntl.LOCK_EX)
-        if (connection := _find(paths, START_PATIENCE)) is not None:
+        if (connection := _soon(paths)) is not None:
             return connection
         try:
             _start(paths, env, meanwhile)
         except DaemonUnreachable as error:
             try:
-                return connect(paths)  # it found one whose socket was missing for a moment
+                # It found one whose socket was missing for a moment.
+                return connect(paths, patience=START_PATIENCE)
             except DaemonUnreachable:
                 raise error from None
         return connect(paths)

@@ -18,7 +18,9 @@ from nacre.core.policy.words import UNKNOWN, Assignment, Word
 
 _SPLITS = re.compile(r"(?:-[i0v]*S|--s[plit-]*string=?|--s)(.*)", re.DOTALL)  # of env
 _ENVIRONMENT = re.compile(r"(?:-[itT]*e|--env(?:=|$))(.*)", re.DOTALL)  # of docker exec
-_PLAIN_PLACE = re.compile(r"\w+\[(?:\d+|[@*])\]\+?")
+_ASKS = re.compile(r"-[a-zA-Z]*p")
+# A place in an array whose index is calculated; a text such as "sure? [y/n]" is none.
+_CALCULATED = re.compile(r"\w+\[(?!(?:\d+|[@*])\])\S")
 # Builtins whose words are names of variables; the second ones give them a value of their own.
 NAMING = frozenset(
     (
@@ -134,14 +136,18 @@ class Prefix(Inner):
 
     def names(self) -> None:
         """Their words name variables: NAME=value, or NAME alone."""
+        before = ""
         for word in self._words:
+            asks, before = self._via[-1] == "read" and _ASKS.fullmatch(before), word.shown
+            if asks:
+                continue  # read -p "Sure? [y/n] "
             if word.text is None or word.globs:
                 if self._via[-1] != "unset" or "[" in word.raw:
                     self._resolver.doubt(f"what {self._via[-1]} sets is known only when it runs")
             elif not word.text.startswith("-"):
                 name, equals, value = word.text.partition("=")
                 known = Word(value, value) if equals else UNKNOWN
-                if "[" in name and not _PLAIN_PLACE.fullmatch(name):
+                if _CALCULATED.match(name):
                     self._resolver.doubt(f"{self._via[-1]} calculates what stands between [ and ]")
                 if equals or self._via[-1] in _SETTING:
                     self._resolver.assign(Assignment(name, known))
