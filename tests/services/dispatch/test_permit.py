@@ -164,7 +164,10 @@ async def test_the_rest_of_a_long_command_waits_for_its_turn(tmp_path: Path) -> 
             with pytest.raises(ControlHeld):
                 await ask("run", session=session.identity.id, command=command)
             assert session.display.control.driver == "Anna"
-            assert "long" not in text_of(session)
+            run = ledger.last(session)
+            assert run is not None
+            assert not run.state.started_by_mark
+            assert text_of(session).count("end") == 1  # the line that she sees, and no output of it
 
 
 async def test_the_rest_of_a_block_is_not_typed_where_a_person_was(tmp_path: Path) -> None:

@@ -302,10 +302,13 @@ BASH = Dialect(
     longest_line=4000,
     opens_prompt=b"\x1b[?2004h",
 )
-# Widgets are functions: after `unfunction -m '*'` no key of ours does anything.
+# Widgets are functions: after `unfunction -m '*'` no key of ours does anything, and zle complains
+# at each line of those of Debian's /etc/zsh/zshrc.
 _ZSH_MEND = (
-    "{ case ${+functions[__nacre_hook]}${__nacre_script+y} in 0y)"
-    ". $__nacre_script;;esac;} 2>/dev/null"
+    "{ case ${+functions[__nacre_hook]}${__nacre_script+y} in 0y). $__nacre_script;"
+    "for __nacre_w in zle-line-init zle-line-finish;do "
+    "case ${widgets[$__nacre_w]}${+functions[${widgets[$__nacre_w]#user:}]} in "
+    "user:*0)builtin zle -D $__nacre_w;;esac;done;unset __nacre_w;;esac;} 2>/dev/null"
 )
 ZSH = Dialect(
     name="zsh",
