@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,6 +41,10 @@ async def command(services: Services, session: Session, text: str, **more: Any) 
     given = {"format": "plain", "timeout_ms": 60_000, "max_wait_ms": 60_000, **more}
     request = RunCommand(session=session.identity.id, input=text, **given)
     return await services.commands.run(CALLER, request)
+
+
+def shows(session: Session, text: str) -> bool:
+    return any(text in line for line in session.terminal.plain_lines())
 
 
 @pytest.mark.parametrize("shell", NATIVE)
@@ -140,11 +145,14 @@ async def test_a_run_that_was_just_typed_is_not_taken_for_the_prompt(
 ) -> None:
     async with at_work(tmp_path) as services:
         session = await open_shell(services, shell, tmp_path, PLAIN)
-        for _ in range(5):
-            ran = Run(session=session.identity.id, command="sleep 600", timeout_ms=0)
+        for count in range(5):
+            line = f"sh -c 'expr {count} + 1000; exec sleep 600'"
+            ran = Run(session=session.identity.id, command=line, timeout_ms=0)
             assert (await services.runs.run(CALLER, ran)).status == "timeout"
             with pytest.raises(Busy, match="nothing was typed"):
                 await command(services, session, "echo hello\n")
+            # Only what is in the foreground is interrupted.
+            await until(session, partial(shows, session, str(1000 + count)))
             assert (await command(services, session, "\x03")).ended_by == "mark"
             assert (await command(services, session, "echo hello\n")).output == "hello"
 

@@ -69,6 +69,7 @@ def complain(
     told = CommandWords(command).error(error)
     if as_json:
         print_json({**({"event": "error"} if as_event else {}), "error": told})
+        sys.stdout.flush()  # if nobody can read it, that alone is told
     print(f"nacre: {harmless(told['message'])}", file=sys.stderr)
     # A newer daemon may know codes that this client does not.
     return WIRE.get(error.code, WIRE["INTERNAL_ERROR"]).exit
