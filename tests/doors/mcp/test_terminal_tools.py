@@ -531,8 +531,8 @@ async def test_an_unchanged_screen_and_a_budget_save_what_is_sent(tools: Tools, 
         "get_screen", session=echo, format="plain", since_generation=screen["generation"] - 1
     )
     assert older == screen
-    await tools("send_input", session=echo, input=("x" * 79 + "\r") * 20)
-    await tools.until_line(echo, "x" * 79)
+    await tools("send_input", session=echo, input=("x" * 79 + "\r") * 20 + "all\r")
+    await tools.until_line(echo, "all")
     for form in ("plain", "styled"):
         short = await tools("get_screen", session=echo, format=form, max_chars=800)
         assert len(short["lines"]) == 24 - short["omitted_lines"] < 24
