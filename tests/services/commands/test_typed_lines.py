@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from nacre.core.operations.results import CommandOutcome
-from nacre.core.operations.runs import ReadRun, Run, RunCommand, Send
+from nacre.core.operations.runs import ReadRun, Run, RunCommand, Send, WaitFor
 from nacre.core.text.budget import json_chars, json_size
 from nacre.errors import Busy, WaitTimedOut
 from nacre.services.session.session import Session
@@ -98,6 +98,9 @@ async def test_hooks_are_mended_where_the_functions_of_the_keys_have_gone_with_t
     async with at_work(tmp_path, shell_answer_wait=300) as services:
         session = await open_shell(services, shell, tmp_path, PLAIN)
         await command(services, session, f"{taken}\n")
+        # No mark says any more that it is back at its prompt.
+        back = WaitFor(session=session.identity.id, state=["prompt"])
+        assert (await services.waiting.wait(CALLER, back)).matched
         ran = await command(services, session, "echo one\nsh -c 'echo two; exit 3'\n")
         assert (ran.ended_by, ran.exit_code, ran.output) == ("mark", 3, "one\ntwo")
         assert not session.stream.prompting.hurt
