@@ -40,6 +40,7 @@ _REACHES = re.compile(
     r"|include_|ctypes|\bffi|unsafe|\basm\b|dlopen|pickle|marshal|base64|codecs|fromhex|unhex|rot13|chr\(|charcode|\\x|\\u00"
     r"|http|fetch|request|socket|connect|\bnet\b|url|curl|wget|client|server|listen|send|mail|ftp|ssh"
     r"|environ|\benv\b|getenv|secret|token|passw|credential|\.aws|\bkey\b|home\b|argv|runtime|thread"
+    r"|globalthis|\bnew function\b|\bfunction\([\"'`]|constructor\s*[.\[(]\s*[\"'`c]"
     r"|node:|deno\b|bun\b|macro|proc_|build\.rs|cgo|go:generate|go:embed|linkname|pragma|plugin|%x|drop\s"
 )
 _BACKTICKS = (".rb", ".php", ".ex", ".exs")
